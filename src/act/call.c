@@ -19,6 +19,7 @@
 
 #include "src/compat.h"
 #include "src/act/call.h"
+#include "src/act/move.h"
 #include "src/base/sql.h"
 
 /* The tablespace that a tier's or tablespace's name means for this relation. */
@@ -57,10 +58,9 @@ resolve_target(const TierSet *set, const char *target)
 
 /* Everything that the call means, tables before their indexes. */
 static List *
-expand_relation(Oid relation_oid, char kind, bool include_indexes)
+expand_relation(Oid relation_oid, char kind, bool include_indexes, bool also_invalid)
 {
 	List	   *heaps;
-
 	List	   *all = NIL;
 	ListCell   *cell;
 
@@ -70,7 +70,8 @@ expand_relation(Oid relation_oid, char kind, bool include_indexes)
 	{
 		all = lappend_oid(all, lfirst_oid(cell));
 		if (include_indexes && kind != RELKIND_INDEX)
-			all = list_concat(all, tier_relation_indexes(lfirst_oid(cell)));
+			all = list_concat(all, also_invalid ? tier_relation_all_indexes(lfirst_oid(cell)) :
+							  tier_relation_indexes(lfirst_oid(cell)));
 	}
 	return all;
 }
@@ -139,7 +140,7 @@ tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call)
 				 errhint("Name the place of an index as the target.") :
 				 errhint("Leave it out, or set include_indexes.")));
 	call->relations = expand_relation(call->info.relation_oid, call->info.kind,
-									  call->include_indexes);
+									  call->include_indexes, false);
 }
 
 /* What was named, as the statement for a shard has it. */
@@ -300,6 +301,26 @@ tier_call_request_after(const TierMoveCall *call, const TierRelationInfo *member
 	if (is_chosen(call, member))
 		tier_foresight_choose(foresight, &request);
 	return request;
+}
+
+List *
+tier_call_left(const TierMoveCall *call, const List *tried)
+{
+	List	   *left = NIL;
+	ListCell   *cell;
+
+	foreach(cell, expand_relation(call->info.relation_oid, call->info.kind,
+								  call->include_indexes, true))
+	{
+		TierRelationInfo member;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!list_member_oid(tried, lfirst_oid(cell)) &&
+			tier_relation_lookup(lfirst_oid(cell), &member) &&
+			tier_move_is_needed(member.relation_oid, tablespace_for(call, &member)))
+			left = lappend_oid(left, member.relation_oid);
+	}
+	return left;
 }
 
 char *

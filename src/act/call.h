@@ -82,6 +82,13 @@ extern TierMoveRequest tier_call_request_after(const TierMoveCall *call,
 											   const TierRelationInfo *member,
 											   const TierForesight *foresight);
 
+/*
+ * What belongs to the call by now and is not where it should be, but those in `tried`: indexes
+ * that were created or rebuilt meanwhile, partitions that were attached; and indexes that are
+ * not valid, which cannot follow.  In the current memory context.
+ */
+extern List *tier_call_left(const TierMoveCall *call, const List *tried);
+
 /* Why there is nothing to move, in words: "table s.t is there already". */
 extern char *tier_call_nothing_text(const TierMoveCall *call);
 

@@ -66,6 +66,12 @@ report_failures(const TierMoveReport *first, int failed, int all)
 			 first->hint ? errhint("%s", first->hint) : 0));
 }
 
+/*
+ * A call ends after so many times the relations that it began with: somebody may rebuild an index
+ * again and again.
+ */
+#define MOST_RELATIONS 10
+
 /* What a CALL has moved. */
 typedef struct Moved
 {
@@ -120,6 +126,34 @@ report_moved(const TierMoveCall *call, const Moved *moved, int failed, char *tim
 						time, moved->relations == 1 ? "" : "at most ", moved->lock_held_ms)));
 	if (moved->relations == 0 && failed == 0)
 		ereport(NOTICE, (errmsg("nothing is moved: %s", tier_call_nothing_text(call))));
+}
+
+/* Of what came meanwhile, or is not valid. */
+static void
+warn_left(const TierMoveReport *report)
+{
+	ereport(WARNING,
+			(errmsg("%s stays where it is: %s", report->relation_name, report->error),
+			 report->hint ? errhint("%s", report->hint) : 0));
+}
+
+static void
+warn_detaching(const TierMoveCall *call)
+{
+	ListCell   *cell;
+
+	if (call->info.kind != RELKIND_PARTITIONED_TABLE)
+		return;
+	foreach(cell, tier_relation_detaching(call->info.relation_oid))
+	{
+		TierRelationInfo info;
+
+		if (tier_relation_lookup(lfirst_oid(cell), &info))
+			ereport(WARNING,
+					(errmsg("%s stays where it is: it is being detached", info.name),
+					 errhint("If that was interrupted, complete it with "
+							 "ALTER TABLE ... DETACH PARTITION %s FINALIZE.", info.name)));
+	}
 }
 
 /* What is asked for is done, but not in silence. */
@@ -186,6 +220,7 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	TierMoveCall call;
 	ListCell   *cell;
 	TierMoveReport first_failure = {0};
+	List	   *tried = NIL;
 	Moved		moved = {0};
 	int			failed = 0;
 	bool		is_over = false;
@@ -213,27 +248,39 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	tier_pending_sweep();
 	tier_transaction_commit();
 
-	/* 2. One after the other; one that fails does not stop the others. */
-	foreach(cell, call.relations)
+	/*
+	 * 2. One after the other; one that fails does not stop the others.  Then
+	 * what has come meanwhile, until nothing is left.
+	 */
+	for (List *todo = call.relations; todo != NIL && !is_over;
+		 todo = list_length(tried) < MOST_RELATIONS * list_length(call.relations) ?
+		 tier_call_left(&call, tried) : NIL)
 	{
-		TierRelationInfo member;
-		TierMoveRequest request;
-		TierMoveReport report;
+		foreach(cell, todo)
+		{
+			TierRelationInfo member;
+			TierMoveRequest request;
+			TierMoveReport report;
 
-		is_over = !tier_batch_may_go_on(false);
-		if (is_over)
-			break;
-		if (!tier_relation_lookup(lfirst_oid(cell), &member))
-			continue;
-		request = tier_call_request_now(&call, &member);
-		report = tier_move_one(&request);
-		if (report.state == TIER_STATE_DONE)
-			add_moved(&moved, &member, request.tablespace_oid, &report);
-		if (report.state != TIER_STATE_SKIPPED && report.state != TIER_STATE_FAILED)
-			continue;
-		if (failed++ == 0)
-			first_failure = report;
+			is_over = !tier_batch_may_go_on(false);
+			if (is_over)
+				break;
+			tried = lappend_oid(tried, lfirst_oid(cell));
+			if (!tier_relation_lookup(lfirst_oid(cell), &member))
+				continue;
+			request = tier_call_request_now(&call, &member);
+			report = tier_move_one(&request);
+			if (report.state == TIER_STATE_DONE)
+				add_moved(&moved, &member, request.tablespace_oid, &report);
+			if (report.state != TIER_STATE_SKIPPED && report.state != TIER_STATE_FAILED)
+				continue;
+			if (todo != call.relations)
+				warn_left(&report);
+			else if (failed++ == 0)
+				first_failure = report;
+		}
 	}
+	warn_detaching(&call);
 
 	/*
 	 * 3. All moves that succeeded are committed; now say so, and what did

@@ -352,6 +352,9 @@ extern int64 tier_relation_disk_bytes(const TierRelationInfo *info);
 /* The valid indexes of a table, as OIDs; NIL when it is gone.  No lock stays. */
 extern List *tier_relation_indexes(Oid relation_oid);
 
+/* Also those that are not: being built, or left over from a failed build. */
+extern List *tier_relation_all_indexes(Oid relation_oid);
+
 /*
  * What is moved with a relation, in the order of moving: the TOAST table's
  * index, the TOAST table, and the relation itself, which is always there.
@@ -376,5 +379,11 @@ extern List *tier_relation_above(Oid relation_oid);
  * alone yield themselves); NIL when it is gone.  No lock stays.
  */
 extern List *tier_relation_leaves(Oid relation_oid);
+
+/*
+ * Partitions that DETACH PARTITION CONCURRENTLY is about to detach, or has left so when it was
+ * interrupted.  They are none of the leaves.
+ */
+extern List *tier_relation_detaching(Oid relation_oid);
 
 #endif							/* TIER_RELATION_H */

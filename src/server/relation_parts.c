@@ -69,8 +69,8 @@ tier_relation_disk_bytes(const TierRelationInfo *info)
 	return total;
 }
 
-List *
-tier_relation_indexes(Oid relation_oid)
+static List *
+find_indexes(Oid relation_oid, bool also_invalid)
 {
 	List	   *indexes = NIL;
 	Relation	rel = table_open(IndexRelationId, AccessShareLock);
@@ -86,13 +86,25 @@ tier_relation_indexes(Oid relation_oid)
 		Form_pg_index form = (Form_pg_index) GETSTRUCT(tuple);
 
 		/* One that is being built, or is left over from a failed build. */
-		if (!form->indisvalid || !form->indislive)
+		if (!also_invalid && (!form->indisvalid || !form->indislive))
 			continue;
 		indexes = lappend_oid(indexes, form->indexrelid);
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
 	return indexes;
+}
+
+List *
+tier_relation_indexes(Oid relation_oid)
+{
+	return find_indexes(relation_oid, false);
+}
+
+List *
+tier_relation_all_indexes(Oid relation_oid)
+{
+	return find_indexes(relation_oid, true);
 }
 
 List *
@@ -284,9 +296,9 @@ tier_relation_present(const TierIndexIdentity *identity, bool *is_uncertain)
 	return identity->relation_oid;
 }
 
-/* The children of one relation, sorted; not those that are just detached. */
+/* The children of one relation, sorted: those that are just detached, or the others. */
 static List *
-find_children(Relation inherits, Oid parent_oid)
+find_children(Relation inherits, Oid parent_oid, bool detaching)
 {
 	List	   *children = NIL;
 	ScanKeyData key;
@@ -300,7 +312,7 @@ find_children(Relation inherits, Oid parent_oid)
 	{
 		Form_pg_inherits form = (Form_pg_inherits) GETSTRUCT(tuple);
 
-		if (!form->inhdetachpending)
+		if (form->inhdetachpending == detaching)
 			children = lappend_oid(children, form->inhrelid);
 	}
 	systable_endscan(scan);
@@ -359,7 +371,7 @@ tier_relation_inheritors(Oid relation_oid)
 	(void) hash_search(seen, &relation_oid, HASH_ENTER, NULL);
 	for (int i = 0; i < list_length(all); i++)
 	{
-		List	   *children = find_children(inherits, list_nth_oid(all, i));
+		List	   *children = find_children(inherits, list_nth_oid(all, i), false);
 		ListCell   *cell;
 
 		CHECK_FOR_INTERRUPTS();
@@ -395,6 +407,24 @@ tier_relation_leaves(Oid relation_oid)
 	}
 	list_free(all);
 	return leaves;
+}
+
+List *
+tier_relation_detaching(Oid relation_oid)
+{
+	List	   *all = tier_relation_inheritors(relation_oid);
+	List	   *detaching = NIL;
+	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
+	ListCell   *cell;
+
+	foreach(cell, all)
+	{
+		CHECK_FOR_INTERRUPTS();
+		detaching = list_concat(detaching, find_children(inherits, lfirst_oid(cell), true));
+	}
+	table_close(inherits, AccessShareLock);
+	list_free(all);
+	return detaching;
 }
 
 static int
