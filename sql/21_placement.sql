@@ -101,25 +101,6 @@ SELECT v.horizon, (SELECT count(*) FROM tiered_storage.recommend_placement(horiz
 	FROM (VALUES ('30 days'::interval), ('1 day'), ('1 hour')) v (horizon);
 
 ---------------------------------------------------------------------------
--- A time in the past
----------------------------------------------------------------------------
-
-SELECT * FROM tiered_storage.recommend_placement(as_of => '2029-06-01'); \echo :SQLSTATE
-INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
-	SELECT t, 'regress_l4_1'::regclass, 3600, 0, 90000, 0, 0, 0 FROM generate_series('2029-05-25'::timestamptz, '2029-05-31 23:00', '1 hour') t;
--- Then it was the hottest, and had not been sampled yet when its state was made.
-SELECT relation, recommended_tier, round(saved_io_s_per_hour::numeric, 2) AS saved, confidence
-	FROM tiered_storage.recommend_placement(as_of => '2029-06-01');
-SELECT relation, round(saved_io_s_per_hour::numeric, 2) AS saved FROM tiered_storage.recommend_placement(as_of => '2029-05-26');
-SELECT count(*) FROM tiered_storage.recommend_placement(as_of => '2029-05-25'); \echo :SQLSTATE
--- A time that is the number 0; and one after which there was nothing for long.
-SELECT count(*) FROM tiered_storage.recommend_placement(as_of => '2000-01-01 00:00+00'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.placement_summary(as_of => '2000-01-01 00:00+00'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(as_of => '2029-07-01'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(as_of => '2031-01-01'); \echo :SQLSTATE
-DELETE FROM _tiered_storage.relation_history WHERE period_start < '2029-12-01';
-
----------------------------------------------------------------------------
 -- No more clients wait in a queue than there are
 ---------------------------------------------------------------------------
 
@@ -386,9 +367,6 @@ SELECT count(*) FROM tiered_storage.recommend_placement(objective => 'balanced',
 SELECT count(*) FROM tiered_storage.recommend_placement(schemas => '{no_such}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{0}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{pg_catalog.pg_tables}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(as_of => '2031-01-01'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(as_of => '-infinity'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(as_of => '4714-11-24 00:00 BC UTC'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_placement(NULL); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_placement('{}', NULL); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_placement('{}', -1); \echo :SQLSTATE

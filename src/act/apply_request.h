@@ -18,8 +18,8 @@
 typedef struct TierApplyRequest
 {
 	const TierAdviceOptions *options;	/* of the advice; NULL: the default.
-										 * Without overrides and as_of: moves
-										 * are about what there is now. */
+										 * Without overrides: moves are about
+										 * what there is now. */
 	TierConfidence least;		/* at least this sure */
 	double		max_bytes;		/* together; INFINITY: no limit */
 	bool		for_owners;		/* nobody asked for these moves: they are made

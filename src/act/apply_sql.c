@@ -146,7 +146,6 @@ static const int advice_arguments[TIER_OPTIONS] = {
 	[TIER_OPTION_PRICE_PER_WAIT_HOUR] = 6,
 	[TIER_OPTION_SCHEMAS] = 7,
 	[TIER_OPTION_RELATIONS] = 8,
-	[TIER_OPTION_AS_OF] = -1,
 };
 
 Datum

@@ -320,10 +320,10 @@ tier_catalog_sample_load(TimestampTz now_at, bool relations_active)
 }
 
 TierClientTime
-tier_catalog_client_time(TimestampTz until)
+tier_catalog_client_time(void)
 {
 	static const char sql[] =
-	"WITH period AS (SELECT LEAST($1, s.sampled_at) AS ends_at, s.observed_since "
+	"WITH period AS (SELECT s.sampled_at AS ends_at, s.observed_since "
 	"FROM _tiered_storage.load_state s), "
 	"part AS (SELECT h.*, _tiered_storage.period_share(h.period_start, h.period_s, "
 	"p.ends_at - interval '1 day', p.ends_at) AS in_day, "
@@ -333,7 +333,7 @@ tier_catalog_client_time(TimestampTz until)
 	"AND h.period_start >= p.ends_at - interval '14 days' "
 	"WHERE h.wait_sampled_ms > 0 AND _tiered_storage.load_is_possible(h)), "
 	"hour AS (SELECT sum(active_ms) / sum(wait_sampled_ms) AS active FROM part "
-	"GROUP BY date_trunc('hour', period_start) HAVING sum(wait_sampled_ms) >= $2), "
+	"GROUP BY date_trunc('hour', period_start) HAVING sum(wait_sampled_ms) >= $1), "
 	"day AS (SELECT sum(active_ms * in_day) AS active_ms, "
 	"sum(wait_relations_ms * in_day) AS device_ms, "
 	"sum(wait_cpu_ms * in_day) AS processor_ms, sum(wait_wal_ms * in_day) AS wal_ms, "
@@ -345,20 +345,17 @@ tier_catalog_client_time(TimestampTz until)
 	"FROM day d, (SELECT NULLIF(EXTRACT(epoch FROM ends_at - GREATEST(observed_since, "
 	"ends_at - interval '1 day')), 0)::float8 / 3600 AS hours FROM period) n "
 	"WHERE d.active_ms >= 0 AND n.hours > 0 AND EXISTS (SELECT FROM hour)";
-	static const Oid types[] = {TIMESTAMPTZOID, INT4OID};
+	static const Oid types[] = {INT4OID};
 	TierClientTime spent = {0};
-	Datum		values[2];
+	Datum		value = Int32GetDatum(LEAST_LOOKED_MS);
 	double		read[7];
 	bool		isnull;
 
-	values[0] = TimestampTzGetDatum(until == 0 ? DT_NOEND : until);
-	values[1] = Int32GetDatum(LEAST_LOOKED_MS);
-	if (tier_catalog_execute(sql, 2, types, values, NULL) == 0)
+	if (tier_catalog_execute(sql, 1, types, &value, NULL) == 0)
 		return spent;
 	for (int i = 0; i < (int) lengthof(read); i++)
 	{
-		Datum		value = tier_catalog_datum(0, i + 1, &isnull);
-
+		value = tier_catalog_datum(0, i + 1, &isnull);
 		read[i] = isnull ? 0.0 : DatumGetFloat8(value);
 	}
 	spent.peak = read[0];

@@ -56,25 +56,6 @@ extern double tier_catalog_read_bytes(void);
 extern TierRelationState *tier_catalog_load_table(MemoryContext context, Oid relation_oid,
 												  int *nstates);
 
-/* What a relation did before some moment.  The other rates are 0. */
-typedef struct TierHistoryLoad
-{
-	Oid			relation_oid;
-	TierRates	rates;			/* per hour; *_fast: mean of the day before;
-								 * *_slow: of 14 days, as far as known */
-} TierHistoryLoad;
-
-/*
- * From the history, ordered by OID; nothing of it is corrected for the page
- * cache, so that what reached the device is taken to be all that missed shared
- * buffers.  *writes_since is as tier_catalog_writes_since().
- */
-extern TierHistoryLoad *tier_catalog_load_history(MemoryContext context, TimestampTz as_of,
-												  int *nloads, TimestampTz *writes_since);
-
-/* When the oldest period of the history of relations began; 0: there is none. */
-extern TimestampTz tier_catalog_history_begin(void);
-
 /* For how long relations were read at a rate or above, together. */
 typedef struct TierReadTime
 {
@@ -276,8 +257,8 @@ typedef struct TierClientTime
 	double		lock_s;			/* for each other */
 } TierClientTime;
 
-/* As it was at until; 0: at the last sample. */
-extern TierClientTime tier_catalog_client_time(TimestampTz until);
+/* As it was at the last sample. */
+extern TierClientTime tier_catalog_client_time(void);
 
 /*
  * Rolls these hours of the load's history up, and deletes what is older than

@@ -220,11 +220,9 @@ tier_advice_load(const TierAdviceOptions *options)
 		tier_advice_default_options(&advice->options);
 	tier_units_load(advice);
 	tier_compression_mark(advice);
-	if (advice->options.as_of == 0)
-		tier_advice_load_growth(advice, tier_clock_now());
+	tier_advice_load_growth(advice, tier_clock_now());
 	tier_advice_load_rules(advice);
-	if (advice->options.as_of == 0)
-		load_wear(advice);
+	load_wear(advice);
 	return advice;
 }
 

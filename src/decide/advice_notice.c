@@ -224,8 +224,6 @@ tier_advice_notice_unseen(const TierAdvice *advice, bool relies_on_it)
 	char	   *unknown = NULL;
 	int			n = 0;
 
-	if (advice->options.as_of != 0)
-		return;
 	if (advice->uncounted != NULL)
 		ereport(NOTICE,
 				(errmsg("what %s does is not counted, so nothing is known to be unread",

@@ -323,22 +323,6 @@ tier_advice_options_at(FunctionCallInfo fcinfo, const int *arguments, TierAdvice
 	}
 	if (GIVEN(TIER_OPTION_RELATIONS))
 		options->relations = relations_argument(ARGUMENT(TIER_OPTION_RELATIONS));
-	if (GIVEN(TIER_OPTION_AS_OF))
-	{
-		options->as_of = DatumGetTimestampTz(ARGUMENT(TIER_OPTION_AS_OF));
-		if (TIMESTAMP_NOT_FINITE(options->as_of) || options->as_of > tier_clock_now())
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("as_of must be a time in the past"),
-					 errdetail("It is %s, and now it is %s.",
-							   pstrdup(timestamptz_to_str(options->as_of)),
-							   pstrdup(timestamptz_to_str(tier_clock_now()))),
-					 errhint("Without as_of the advice is by all that is known now.")));
-
-		/* Midnight of 2000-01-01 UTC is the number 0, which stands for now. */
-		if (options->as_of == 0)
-			options->as_of = -1;
-	}
 #undef GIVEN
 #undef ARGUMENT
 }

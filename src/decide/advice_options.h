@@ -24,7 +24,6 @@ enum
 	TIER_OPTION_PRICE_PER_WAIT_HOUR,	/* float8 */
 	TIER_OPTION_SCHEMAS,		/* name[] */
 	TIER_OPTION_RELATIONS,		/* regclass[] */
-	TIER_OPTION_AS_OF,			/* timestamptz */
 	TIER_OPTIONS
 };
 

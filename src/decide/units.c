@@ -94,8 +94,7 @@ add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState
 	unit->hits_per_hour += load.hits;
 	unit->writes_estimated |= load.writes_estimated;
 	unit->cached_fraction += state->stored.cached_buffers;
-	if (!basis->are_means)
-		unit->growth_per_hour += tier_growth_rate(&state->stored.evidence, basis->now);
+	unit->growth_per_hour += tier_growth_rate(&state->stored.evidence, basis->now);
 }
 
 static TierAdviceUnit *
@@ -146,7 +145,6 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 		.now = now,
 		.writes_since = advice->writes_since,
 		.checkpoints_per_hour = tier_checkpoints_per_hour(),
-		.are_means = advice->options.as_of != 0,
 		.memory_is_new = memory.is_new,
 		.memory_fills = memory.is_free && read_bytes(states, nstates) <= memory.bytes,
 	};
@@ -501,40 +499,6 @@ select_units(TierAdvice *advice)
 	}
 }
 
-/*
- * Replaces the rates by what the history says of the time before as_of: the
- * mean of its last day and of its last 14 days, none of it corrected for what the page
- * cache held then.  Which part of the writes is merged is as it is lately.
- */
-static void
-use_history(TierAdvice *advice, TierRelationState *states, int nstates,
-			const TierHistoryLoad *loads, int nloads, TimestampTz writes_since)
-{
-	int			k = 0;
-
-	advice->writes_since = writes_since;
-	for (int i = 0; i < nstates; i++)
-	{
-		TierRelationState *state = &states[i];
-		TierRates  *rates = &state->stored.rates;
-		double		merged = rates->page_writes_slow > 0 ?
-		Min(rates->merged_writes_slow / rates->page_writes_slow, 1.0) : 0.0;
-
-		while (k < nloads && loads[k].relation_oid < state->id.relation_oid)
-			k++;
-		if (k < nloads && loads[k].relation_oid == state->id.relation_oid)
-			state->stored.rates = loads[k].rates;
-		else
-			memset(&state->stored.rates, 0, sizeof(TierRates));
-		rates->merged_writes_fast = merged * rates->page_writes_fast;
-		rates->merged_writes_slow = merged * rates->page_writes_slow;
-
-		/* Means, which know nothing of forgetting. */
-		state->stored.heat_at = advice->options.as_of;
-		state->stored.observed_since = 0;
-	}
-}
-
 double
 tier_units_required_s(void)
 {
@@ -542,23 +506,15 @@ tier_units_required_s(void)
 			   TIER_EVIDENCE_RATE * tier_test_evidence_interval_s);
 }
 
-/*
- * Since when uses would have been seen: as of now, or of a time in the past, when what was
- * missed later does not matter.
- */
+/* Since when uses would have been seen. */
 static void
 mark_unseen(TierAdvice *advice, const TierSampleView *view, const TierStandbyUse *standbys,
 			TimestampTz now)
 {
-	bool		is_past = advice->options.as_of != 0;
-
 	advice->uncounted = tier_uncounted_roles();
 	advice->silent_standby = standbys->silent;
-	if (!is_past || view->origin.lost_at <= now)
-		advice->uses_since = view->origin.lost_at;
-	if (!is_past || standbys->known_since <= now)
-		advice->uses_since = Max(advice->uses_since, standbys->known_since);
-	if (!is_past && (advice->uncounted != NULL || advice->silent_standby != NULL))
+	advice->uses_since = Max(view->origin.lost_at, standbys->known_since);
+	if (advice->uncounted != NULL || advice->silent_standby != NULL)
 		advice->uses_since = now;
 }
 
@@ -674,47 +630,23 @@ mark_recent(TierAdvice *advice, const TierRecentMove *moves, int n, TimestampTz 
 	}
 }
 
-/* There is no load of that time.  (0, which stands for now, has become -1.) */
-static void
-refuse_as_of(TimestampTz as_of, TimestampTz history_begin)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("nothing is known of the time before %s",
-					timestamptz_to_str(as_of == -1 ? 0 : as_of)),
-			 history_begin == 0 ?
-			 errdetail("No use of a relation has been recorded yet.") :
-			 history_begin >= as_of ?
-			 errdetail("What has been recorded begins at %s.", timestamptz_to_str(history_begin)) :
-			 errdetail("No use of a relation is recorded of the 14 days before it."),
-			 history_begin >= as_of && history_begin != 0 ?
-			 errhint("Give a later as_of; tiered_storage.history_retention says for how long the "
-					 "past is remembered.") :
-			 errhint("Without as_of the advice is by all that is known now.")));
-}
-
 void
 tier_units_load(TierAdvice *advice)
 {
 	MemoryContext context = CurrentMemoryContext;
-	TimestampTz as_of = advice->options.as_of;
-	TimestampTz now = as_of != 0 ? as_of : tier_clock_now();
+	TimestampTz now = tier_clock_now();
 	TierCatalogScope scope;
 	TierSampleMemory memory;
 	TierSampleView view;
-	TierHistoryLoad *loads = NULL;
 	TierPolicyRow *policies;
 	TierPins   *pins;
 	TierStandbyUse standbys;
 	TierDevices *devices;
 	TierGrowths *growths;
-	TimestampTz history_writes_since = 0;
 	TierEstimateRow *estimates;
 	int			nestimates;
 	TierRecentMove *recent;
 	int			nrecent;
-	TimestampTz history_begin = 0;
-	int			nloads = 0;
 	int			npolicies;
 
 	tier_catalog_enter(&scope);
@@ -730,22 +662,13 @@ tier_units_load(TierAdvice *advice)
 	estimates = tier_catalog_load_estimates(context, &nestimates);
 	recent = tier_catalog_load_recent_moves(context, now - tier_cooldown_min * USECS_PER_MINUTE,
 											now, &nrecent);
-	if (as_of != 0)
-		loads = tier_catalog_load_history(context, as_of, &nloads, &history_writes_since);
-	if (as_of != 0 && nloads == 0)
-		history_begin = tier_catalog_history_begin();
-	if (as_of == 0 || nloads > 0)
-		advice->client_time = tier_catalog_client_time(as_of);
+	advice->client_time = tier_catalog_client_time();
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	if (as_of != 0 && nloads == 0)
-		refuse_as_of(as_of, history_begin);
 
 	tier_groups_find(policies, npolicies);
 	advice->clients = clients_of(advice);
-	view = tier_sample_look(&memory, as_of != 0 ? NULL : devices, NULL);
-	if (as_of != 0)
-		use_history(advice, view.states, view.nstates, loads, nloads, history_writes_since);
+	view = tier_sample_look(&memory, devices, NULL);
 	mark_unseen(advice, &view, &standbys, now);
 	build_units(advice, devices, view.states, view.nstates, now);
 	mark_recent(advice, recent, nrecent, now);
@@ -765,9 +688,6 @@ tier_units_load(TierAdvice *advice)
 	advice->npolicies = npolicies;
 	advice->pins = pins;
 	advice->growth = palloc0(sizeof(TierAdviceGrowth) * Max(advice->set->ntiers, 1));
-	if (as_of == 0)
-	{
-		advice->growth_hours = growth_hours_of(advice);
-		add_beyond(advice, growths, view.states, view.nstates, now);
-	}
+	advice->growth_hours = growth_hours_of(advice);
+	add_beyond(advice, growths, view.states, view.nstates, now);
 }

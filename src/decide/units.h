@@ -61,7 +61,6 @@ typedef struct TierAdviceOptions
 	List	   *schemas;		/* of OIDs; NIL: all */
 	List	   *relations;		/* of OIDs, partitioned tables and indexes
 								 * included; NIL: all */
-	TimestampTz as_of;			/* load as observed until then; 0: until now */
 	double		load_factor;	/* all loads times this */
 	bool		bounds;			/* find out how sure it is */
 	bool		quick;			/* one of many placements, as the solver's */

@@ -67,11 +67,8 @@ static TierEvidenceJudgement
 judge(const TierRelationLoadBasis *basis, const TierRelationStored *stored, const float *amounts,
 	  const TierPast *past, double per_hour)
 {
-	TierEvidenceJudgement known = {.weight = 1.0};
-
-	return basis->are_means ? known :
-		tier_evidence_judge_rate(&stored->evidence, amounts, past, per_hour,
-								 stored->sampled_since, basis->now);
+	return tier_evidence_judge_rate(&stored->evidence, amounts, past, per_hour,
+									stored->sampled_since, basis->now);
 }
 
 /* Rows changed and pages written per hour. */
@@ -113,13 +110,13 @@ writes_counted_s(const TierRelationState *state, const TierRelationLoadBasis *ba
 	return seconds_between(since, not_before_heat(&state->stored, basis->now));
 }
 
-/* A rate of page writes; means know nothing of forgetting. */
+/* A rate of page writes. */
 static double
 counted_now(const TierRelationStored *stored, const TierRelationLoadBasis *basis, double rate,
 			double counted_s, double half_life_s)
 {
-	return basis->are_means ? rate :
-		tier_heat_read(rate, seconds_between(stored->heat_at, basis->now), counted_s, half_life_s);
+	return tier_heat_read(rate, seconds_between(stored->heat_at, basis->now), counted_s,
+						  half_life_s);
 }
 
 /* Pages, and of these requests, which are those that are not merged. */
@@ -167,7 +164,7 @@ grown_pages(const TierRelationState *state, const TierRelationLoadBasis *basis)
 	double		bytes = 0.0;
 	int			n;
 
-	if (state->id.kind == KIND_INDEX || basis->are_means)
+	if (state->id.kind == KIND_INDEX)
 		return 0.0;
 	n = tier_evidence_growth(evidence, basis->now, growth, &covered_s);
 	for (int i = 0; i < n; i++)
@@ -313,7 +310,7 @@ lasting_part(const TierRelationStored *stored, const TierRelationLoadBasis *basi
 	double		read = basis->memory_is_new ? smoothed : tier_larger(total, smoothed);
 	double		times;
 
-	if (basis->are_means || !basis->memory_fills || resident <= 0.0 || read <= 0.0)
+	if (!basis->memory_fills || resident <= 0.0 || read <= 0.0)
 		return 1.0;
 	times = read / (resident / TIER_BLOCK_BYTES);
 	return tier_smaller(tier_larger(times - 1.0, 0.0) / (TIER_EVIDENCE_RATE - 1.0), 1.0);

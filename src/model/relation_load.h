@@ -37,9 +37,6 @@ typedef struct TierRelationLoadBasis
 	double		write_factor;	/* pages that the device writes for each that
 								 * checkpoints have to; 0 is taken for 1 */
 	double		write_request_factor;	/* the same of requests */
-	bool		are_means;		/* the rates are means over a time in the
-								 * past, of which is not known when in it
-								 * something happened */
 	bool		memory_is_new;	/* the machine was started within the last
 								 * day, with nothing in memory */
 	bool		memory_fills;	/* memory is free that the page cache may

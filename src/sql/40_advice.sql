@@ -17,7 +17,6 @@ CREATE FUNCTION tiered_storage.recommend_placement(
 	price_per_wait_hour float8 DEFAULT NULL,
 	schemas name[] DEFAULT NULL,
 	relations regclass[] DEFAULT NULL,
-	as_of timestamptz DEFAULT NULL,
 	OUT relation regclass, OUT kind text, OUT current_tier name, OUT recommended_tier name,
 	OUT size_bytes bigint, OUT saved_io_s_per_hour float8, OUT saved_wait_s_per_hour float8,
 	OUT price_delta_per_month float8,
@@ -26,7 +25,7 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_recommend_placement';
 COMMENT ON FUNCTION tiered_storage.recommend_placement(
-	boolean, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
+	boolean, name[], jsonb, interval, text, float8, name[], regclass[]) IS
 'the recommended tier of each table, index and partition, what that saves in device time and '
 'money, how certain it is, and the statement that moves it; only what should move, unless '
 'include_unchanged is set';
@@ -142,7 +141,6 @@ CREATE FUNCTION tiered_storage.explain_placement(
 	price_per_wait_hour float8 DEFAULT NULL,
 	schemas name[] DEFAULT NULL,
 	relations regclass[] DEFAULT NULL,
-	as_of timestamptz DEFAULT NULL,
 	OUT tier_name name, OUT is_current boolean, OUT is_recommended boolean,
 	OUT io_s_per_hour float8, OUT random_read_s_per_hour float8,
 	OUT sequential_read_s_per_hour float8, OUT write_s_per_hour float8,
@@ -153,7 +151,7 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_explain_placement';
 COMMENT ON FUNCTION tiered_storage.explain_placement(
-	regclass, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
+	regclass, name[], jsonb, interval, text, float8, name[], regclass[]) IS
 'the cost of a relation on each tier side by side, which is why recommend_placement() says what '
 'it does';
 
@@ -165,7 +163,6 @@ CREATE FUNCTION tiered_storage.placement_summary(
 	price_per_wait_hour float8 DEFAULT NULL,
 	schemas name[] DEFAULT NULL,
 	relations regclass[] DEFAULT NULL,
-	as_of timestamptz DEFAULT NULL,
 	OUT tier_name name, OUT relations integer, OUT advised_relations integer,
 	OUT used_bytes bigint, OUT advised_bytes bigint, OUT available_bytes bigint,
 	OUT io_s_per_hour float8, OUT advised_io_s_per_hour float8,
@@ -186,7 +183,7 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_placement_summary';
 COMMENT ON FUNCTION tiered_storage.placement_summary(
-	name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
+	name[], jsonb, interval, text, float8, name[], regclass[]) IS
 'each tier now and after the recommendation, and all of them in the row whose tier_name is null; '
 'next_gb_saves_per_hour is what one more GB of the tier would save: seconds of device time per '
 'hour, or money per month (objective money)';
@@ -201,7 +198,6 @@ CREATE FUNCTION tiered_storage.simulate_placement(
 	price_per_wait_hour float8 DEFAULT NULL,
 	schemas name[] DEFAULT NULL,
 	relations regclass[] DEFAULT NULL,
-	as_of timestamptz DEFAULT NULL,
 	OUT tier_name name, OUT used_bytes bigint, OUT advised_bytes bigint,
 	OUT simulated_bytes bigint,
 	OUT available_bytes bigint, OUT simulated_available_bytes bigint,
@@ -219,7 +215,7 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_simulate_placement';
 COMMENT ON FUNCTION tiered_storage.simulate_placement(
-	jsonb, float8, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
+	jsonb, float8, name[], jsonb, interval, text, float8, name[], regclass[]) IS
 'what if: the placement recommended if tiers were different (changes, such as {"ssd": '
 '{"capacity_bytes": 200000000000}}) or the load were load_factor times as high, beside the '
 'current recommendation; one row per tier, and one for all with tier_name null, which says what '
@@ -236,7 +232,6 @@ CREATE FUNCTION tiered_storage.tier_size_curve(
 	price_per_wait_hour float8 DEFAULT NULL,
 	schemas name[] DEFAULT NULL,
 	relations regclass[] DEFAULT NULL,
-	as_of timestamptz DEFAULT NULL,
 	OUT capacity_bytes bigint, OUT used_bytes bigint, OUT io_s_per_hour float8,
 	OUT queue_s_per_hour float8,
 	OUT saved_s_per_hour float8, OUT price_per_month float8, OUT next_gb_saves_per_hour float8,
@@ -246,7 +241,7 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_size_curve';
 COMMENT ON FUNCTION tiered_storage.tier_size_curve(
-	name, integer, name[], jsonb, interval, text, float8, name[], regclass[], timestamptz) IS
+	name, integer, name[], jsonb, interval, text, float8, name[], regclass[]) IS
 'how much capacity of a tier pays off: the capacities from which on something more fits, '
 'each with the device time of its best placement and what that saves compared with how it is now; '
 'the placements do not depend on where things are now; is_knee marks the capacity beyond which '

@@ -148,12 +148,6 @@ test_evidence(void)
 	load = load_of(&state, basis);
 	ok(load.middle.random_reads > 10 && load.event_reads > 10, "between the two, a part of it");
 	is(load.middle.random_reads + load.event_reads, 100, "and the rest is set apart");
-
-	used_in(&state.stored.evidence, 1);
-	basis.are_means = true;
-	load = load_of(&state, basis);
-	is(load.middle.random_reads, 100, "of means it is not known when something happened");
-	is(load.middle.page_writes, 60, "nor do they forget");
 }
 
 /*
@@ -299,9 +293,6 @@ test_appends(void)
 	is(load_of(&state, basis).middle.page_writes, scattered.middle.page_writes,
 	   "and of an index not where");
 	state.id.kind = 'r';
-	basis.are_means = true;
-	ok(load_of(&state, basis).middle.page_writes > 1000, "nor of the past");
-	basis.are_means = false;
 	state.stored.observed_since = NOW - 100 * DAY;
 	ok(load_of(&state, basis).middle.merged_writes <
 	   0.5 * load_of(&state, basis).middle.page_writes,
@@ -425,12 +416,6 @@ test_warming(void)
 	basis.memory_is_new = true;
 	ok(load_of(&state, basis).middle.random_reads < 0.02 * 200,
 	   "what was read for the memory before the restart says nothing of this one");
-	basis.memory_is_new = false;
-	state.stored.totals.random_reads = 900;
-	rates->random_slow = rates->device_random_slow = 1;
-	basis.are_means = true;
-	is(load_of(&state, basis).middle.random_reads, 200,
-	   "of a time in the past, memory of now says nothing");
 }
 
 int
