@@ -12,28 +12,29 @@ SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 
 -- A disk that reads in 10 ms and a flash that reads in 0.1 ms, of 1,000,000 and 2,000,000 a GB: a block of 8192 bytes costs 8.192 and
 -- 16.384 a month.  So many requests at once that none waits in a queue.
-SELECT tiered_storage.set_device_profile('regress_disk', 1000000, random_read_ms => 10, random_write_ms => 10, sequential_read_mb_per_s => 100,
-	sequential_write_mb_per_s => 100, fsync_ms => 1, parallelism => 1000000, provider => 'regress', prices_as_of => '2029-01-01', price_source => 'test');
-SELECT tiered_storage.set_device_profile('regress_flash', 2000000, random_read_ms => 0.1, random_write_ms => 0.1, sequential_read_mb_per_s => 1000,
-	sequential_write_mb_per_s => 1000, fsync_ms => 1, parallelism => 1000000, provider => 'regress', endurance_dwpd => 1);
+SELECT tiered_storage.alter_device_profile('regress_disk', '{"price_per_gb_month": 1000000, "random_read_ms": 10, "random_write_ms": 10, "sequential_read_mb_per_s": 100,
+	"sequential_write_mb_per_s": 100, "fsync_ms": 1, "parallelism": 1000000, "provider": "regress", "prices_as_of": "2029-01-01", "price_source": "test"}');
+SELECT tiered_storage.alter_device_profile('regress_flash', '{"price_per_gb_month": 2000000, "random_read_ms": 0.1, "random_write_ms": 0.1, "sequential_read_mb_per_s": 1000,
+	"sequential_write_mb_per_s": 1000, "fsync_ms": 1, "parallelism": 1000000, "provider": "regress", "endurance_dwpd": 1}');
 SELECT profile, price_per_gb_month, random_read_ms, provider, prices_as_of, price_source, is_edited FROM tiered_storage.device_profiles() WHERE profile IN ('regress_disk', 'cloud_gp3');
 SELECT price_source, prices_as_of = current_date AS today FROM tiered_storage.device_profiles() WHERE profile = 'regress_flash';
 -- What is sold has a price with a date and a source.
 SELECT profile FROM tiered_storage.device_profiles() WHERE price_source IS NULL OR profile ~ '^cloud_' AND (prices_as_of IS NULL OR provider IS NULL);
-SELECT tiered_storage.set_device_profile('regress_new', 1, random_read_ms => 1); \echo :SQLSTATE
-SELECT tiered_storage.set_device_profile('regress_disk', -1); \echo :SQLSTATE
-SELECT tiered_storage.set_device_profile('regress_disk', 'NaN'); \echo :SQLSTATE
-SELECT tiered_storage.set_device_profile('regress_disk', random_read_ms => 'Infinity'); \echo :SQLSTATE
-SELECT tiered_storage.set_device_profile('regress_disk', prices_as_of => 'infinity'); \echo :SQLSTATE
-SELECT tiered_storage.set_device_profile('regress_disk', prices_as_of => '5874897-12-31'); \echo :SQLSTATE
-SELECT tiered_storage.set_device_profile('regress_disk', prices_as_of => '4713-01-01 BC'); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile('regress_new', '{"price_per_gb_month": 1, "random_read_ms": 1}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile('regress_disk', '{"price_per_gb_month": -1}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile('regress_disk', '{"price_per_gb_month": "NaN"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile('regress_disk', '{"random_read_ms": "Infinity"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile('regress_disk', '{"prices_as_of": "infinity"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile('regress_disk', '{"prices_as_of": "5874897-12-31"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile('regress_disk', '{"prices_as_of": "4713-01-01 BC"}'); \echo :SQLSTATE
 -- A key of an index that does not fit into it, and what nobody can show in a table.
-SELECT tiered_storage.set_device_profile((SELECT string_agg(md5(i::text), '') FROM generate_series(1, 512) i), 1); \echo :SQLSTATE
-SELECT tiered_storage.set_device_profile('regress_disk', provider => repeat('é', 32)); \echo :SQLSTATE
-SELECT tiered_storage.set_device_profile('regress_disk', price_source => repeat('x', 1025)); \echo :SQLSTATE
-SELECT tiered_storage.set_device_profile(NULL); \echo :SQLSTATE
-SELECT tiered_storage.reset_device_profile('regress_new'); \echo :SQLSTATE
-SELECT tiered_storage.reset_device_profile(NULL); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile((SELECT string_agg(md5(i::text), '') FROM generate_series(1, 512) i), '{}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile('regress_disk', jsonb_build_object('provider', repeat('é', 32))); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile('regress_disk', jsonb_build_object('price_source', repeat('x', 1025))); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile(NULL, '{}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile('regress_disk', '{"random_reed_ms": 1, "profile": "nvme"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile('regress_disk', '[1]'); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile('regress_new', NULL); \echo :SQLSTATE
 
 SET client_min_messages = warning;
 DO $$
@@ -46,14 +47,14 @@ END
 $$;
 RESET client_min_messages;
 -- A tier without a price of its own follows the list, and so it does when that is forgotten.
-SELECT tiered_storage.set_device_profile('regress_flash', 3000000);
+SELECT tiered_storage.alter_device_profile('regress_flash', '{"price_per_gb_month": 3000000}');
 SELECT price_per_gb_month, price_is_assumed FROM tiered_storage.tiers WHERE tier_name = 'regress_fast';
-SELECT tiered_storage.set_device_profile('regress_flash', 2000000);
+SELECT tiered_storage.alter_device_profile('regress_flash', '{"price_per_gb_month": 2000000}');
 SELECT price_per_gb_month FROM tiered_storage.tiers WHERE tier_name = 'regress_fast';
-SELECT tiered_storage.reset_device_profile('regress_flash'); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile('regress_flash', NULL); \echo :SQLSTATE
 -- What comes with the extension is there again.
-SELECT tiered_storage.set_device_profile('cloud_gp3', 0.07);
-SELECT tiered_storage.reset_device_profile('cloud_gp3');
+SELECT tiered_storage.alter_device_profile('cloud_gp3', '{"price_per_gb_month": 0.07}');
+SELECT tiered_storage.alter_device_profile('cloud_gp3', NULL);
 SELECT price_per_gb_month, prices_as_of, is_edited FROM tiered_storage.device_profiles() WHERE profile = 'cloud_gp3';
 
 ---------------------------------------------------------------------------

@@ -23,7 +23,7 @@ CREATE TABLE _tiered_storage.device_profile
 	price_source text
 );
 COMMENT ON TABLE _tiered_storage.device_profile IS
-'what set_device_profile() was told of profiles; null: as default_profiles() has it';
+'what alter_device_profile() was told of profiles; null: as default_profiles() has it';
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.device_profile', '');
 
 /*
@@ -152,4 +152,4 @@ AS $$
 $$;
 COMMENT ON FUNCTION tiered_storage.device_profiles() IS
 'the device profiles that add_tier() and simulate_placement() accept, with the figures and prices '
-'that are assumed until they are given or measured; set_device_profile() changes them';
+'that are assumed until they are given or measured; alter_device_profile() changes them';

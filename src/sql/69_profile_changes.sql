@@ -23,23 +23,11 @@ BEGIN
 		RAISE EXCEPTION '% is too long', missing
 			USING ERRCODE = 'invalid_parameter_value', DETAIL = bad;
 	END IF;
-	SELECT format('%s is %s, and must be between %s and %s.', v.property, left(v.value::text, 40),
+	SELECT format('%s is %s, and must be between %s and %s.', l.property, left(v.value, 40),
 		l.lowest, l.highest) INTO bad
-	FROM (VALUES
-		('random_read_ms', 'random_read_ms', p.random_read_ms::numeric),
-		('random_write_ms', 'random_write_ms', p.random_write_ms::numeric),
-		('sequential_read_mb_per_s', 'sequential_read_mb_per_s',
-			p.sequential_read_mb_per_s::numeric),
-		('sequential_write_mb_per_s', 'sequential_write_mb_per_s',
-			p.sequential_write_mb_per_s::numeric),
-		('fsync_ms', 'fsync_ms', p.fsync_ms::numeric),
-		('parallelism', 'parallelism', p.parallelism::numeric),
-		('scan_start_ms', 'scan_start_ms', p.scan_start_ms::numeric),
-		('endurance_dwpd', 'endurance_dwpd', p.endurance_dwpd::numeric),
-		('price_per_gb_month', 'price_per_gb_month', p.price_per_gb_month))
-		v (property, limited_as, value)
-	JOIN _tiered_storage.tier_limits() l ON l.property = v.limited_as
-	WHERE NOT _tiered_storage.tier_value_fits(v.limited_as, v.value)
+	FROM _tiered_storage.tier_limits() l
+	JOIN jsonb_each_text(to_jsonb(p)) v ON v.key = l.property
+	WHERE NOT _tiered_storage.tier_value_fits(l.property, v.value::numeric)
 	LIMIT 1;
 	IF bad IS NULL AND NOT isfinite(p.prices_as_of) THEN
 		bad := 'prices_as_of is no day.';
@@ -53,14 +41,10 @@ BEGIN
 		RAISE EXCEPTION 'invalid device profile "%"', p.profile
 			USING ERRCODE = 'invalid_parameter_value', DETAIL = bad;
 	END IF;
-	SELECT string_agg(v.property, ', ') INTO missing
-	FROM (VALUES
-		('random_read_ms', p.random_read_ms), ('random_write_ms', p.random_write_ms),
-		('sequential_read_mb_per_s', p.sequential_read_mb_per_s),
-		('sequential_write_mb_per_s', p.sequential_write_mb_per_s),
-		('fsync_ms', p.fsync_ms), ('parallelism', p.parallelism),
-		('price_per_gb_month', p.price_per_gb_month::float8)) v (property, value)
-	WHERE v.value IS NULL
+	SELECT string_agg(figure, ', ') INTO missing
+	FROM unnest('{random_read_ms,random_write_ms,sequential_read_mb_per_s,
+		sequential_write_mb_per_s,fsync_ms,parallelism,price_per_gb_month}'::text[]) figure
+	WHERE jsonb_typeof(to_jsonb(p) -> figure) = 'null'
 		AND NOT EXISTS (SELECT FROM _tiered_storage.default_profiles() d
 			WHERE d.profile = p.profile);
 	IF missing IS NOT NULL THEN
@@ -86,97 +70,71 @@ $$;
 COMMENT ON FUNCTION _tiered_storage.profile_prices_changed(text) IS
 'gives tiers without a price of their own the price of their profile';
 
-CREATE FUNCTION tiered_storage.set_device_profile(
-	profile text,
-	price_per_gb_month numeric DEFAULT NULL,
-	prices_as_of date DEFAULT NULL,
-	price_source text DEFAULT NULL,
-	provider text DEFAULT NULL,
-	random_read_ms float8 DEFAULT NULL,
-	random_write_ms float8 DEFAULT NULL,
-	sequential_read_mb_per_s float8 DEFAULT NULL,
-	sequential_write_mb_per_s float8 DEFAULT NULL,
-	fsync_ms float8 DEFAULT NULL,
-	parallelism float8 DEFAULT NULL,
-	scan_start_ms float8 DEFAULT NULL,
-	endurance_dwpd float8 DEFAULT NULL)
-RETURNS void
+CREATE FUNCTION tiered_storage.alter_device_profile(profile text, device jsonb) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 	SET search_path = pg_catalog, pg_temp
 	SET lock_timeout = '30s'
 AS $$
 DECLARE
 	p _tiered_storage.device_profile;
+	keys text;
+	users text;
 BEGIN
-	PERFORM _tiered_storage.require_writable('tiered_storage.set_device_profile()');
+	PERFORM _tiered_storage.require_writable('tiered_storage.alter_device_profile()');
 	IF COALESCE(profile, '') = '' THEN
 		RAISE EXCEPTION 'profile must not be null or empty'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
 	SELECT d.* INTO p FROM _tiered_storage.device_profile d
-		WHERE d.profile = set_device_profile.profile;
-	p.profile := profile;
-	p.price_per_gb_month := COALESCE(price_per_gb_month, p.price_per_gb_month);
-	p.provider := COALESCE(provider, p.provider);
-	p.random_read_ms := COALESCE(random_read_ms, p.random_read_ms);
-	p.random_write_ms := COALESCE(random_write_ms, p.random_write_ms);
-	p.sequential_read_mb_per_s := COALESCE(sequential_read_mb_per_s, p.sequential_read_mb_per_s);
-	p.sequential_write_mb_per_s := COALESCE(sequential_write_mb_per_s,
-		p.sequential_write_mb_per_s);
-	p.fsync_ms := COALESCE(fsync_ms, p.fsync_ms);
-	p.parallelism := COALESCE(parallelism, p.parallelism);
-	p.scan_start_ms := COALESCE(scan_start_ms, p.scan_start_ms);
-	p.endurance_dwpd := COALESCE(endurance_dwpd, p.endurance_dwpd);
-	/* Another price is another list. */
-	p.prices_as_of := COALESCE(prices_as_of, CASE WHEN price_per_gb_month IS NULL
-		THEN p.prices_as_of ELSE current_date END);
-	p.price_source := COALESCE(price_source, CASE WHEN price_per_gb_month IS NULL
-		THEN p.price_source ELSE 'set_device_profile()' END);
-	PERFORM _tiered_storage.profile_check(p);
-	DELETE FROM _tiered_storage.device_profile d WHERE d.profile = set_device_profile.profile;
-	INSERT INTO _tiered_storage.device_profile SELECT p.*;
+		WHERE d.profile = alter_device_profile.profile;
+	IF device IS NULL THEN
+		IF NOT EXISTS (SELECT FROM tiered_storage.device_profiles() d
+			WHERE d.profile = alter_device_profile.profile) THEN
+			RAISE EXCEPTION 'device profile "%" does not exist', profile
+				USING ERRCODE = 'undefined_object', HINT = 'SELECT profile FROM '
+					'tiered_storage.device_profiles() lists the profiles.';
+		END IF;
+		SELECT string_agg(quote_ident(t.tier_name), ', ' ORDER BY t.tier_name) INTO users
+			FROM _tiered_storage.tier t WHERE t.profile = alter_device_profile.profile
+				AND NOT EXISTS (SELECT FROM _tiered_storage.default_profiles() d
+					WHERE d.profile = alter_device_profile.profile);
+		IF users IS NOT NULL THEN
+			RAISE EXCEPTION 'device profile "%" is used by a tier', profile
+				USING ERRCODE = 'dependent_objects_still_exist',
+					DETAIL = format('Tiers: %s.', users), HINT = 'Give them another one with '
+						'tiered_storage.alter_tier(profile => ...).';
+		END IF;
+	ELSE
+		IF jsonb_typeof(device) = 'object' THEN
+			SELECT string_agg(quote_literal(k), ', ') INTO keys FROM jsonb_object_keys(device) k
+				WHERE k = 'profile' OR NOT to_jsonb(jsonb_populate_record(p, '{}')) ? k;
+		END IF;
+		IF jsonb_typeof(device) <> 'object' OR keys IS NOT NULL THEN
+			RAISE EXCEPTION 'invalid figures of device profile "%"', profile
+				USING ERRCODE = 'invalid_parameter_value', DETAIL = COALESCE(
+					'Not known: ' || keys || '.', 'They are no object of JSON.'),
+					HINT = 'The keys are columns of tiered_storage.device_profiles().';
+		END IF;
+		p := jsonb_populate_record(p, device);
+		p.profile := profile;
+		/* Another price is another list. */
+		IF device ? 'price_per_gb_month' THEN
+			p.prices_as_of := COALESCE((device ->> 'prices_as_of')::date, current_date);
+			p.price_source := COALESCE(device ->> 'price_source', 'alter_device_profile()');
+		END IF;
+		PERFORM _tiered_storage.profile_check(p);
+	END IF;
+	DELETE FROM _tiered_storage.device_profile d
+		WHERE d.profile = alter_device_profile.profile;
+	IF device IS NOT NULL THEN
+		INSERT INTO _tiered_storage.device_profile SELECT p.*;
+	END IF;
 	PERFORM _tiered_storage.profile_prices_changed(profile);
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.set_device_profile(
-	text, numeric, date, text, text, float8, float8, float8, float8, float8, float8, float8,
-	float8) IS
-'changes figures and prices of a device profile, or adds one; null arguments leave theirs '
-'unchanged; tiers whose price is that of the profile get the new one';
-
-CREATE FUNCTION tiered_storage.reset_device_profile(profile text) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp
-	SET lock_timeout = '30s'
-AS $$
-DECLARE
-	users text;
-BEGIN
-	PERFORM _tiered_storage.require_writable('tiered_storage.reset_device_profile()');
-	IF profile IS NULL THEN
-		RAISE EXCEPTION 'profile must not be null' USING ERRCODE = 'null_value_not_allowed';
-	END IF;
-	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
-	IF NOT EXISTS (SELECT FROM tiered_storage.device_profiles() d
-		WHERE d.profile = reset_device_profile.profile) THEN
-		RAISE EXCEPTION 'device profile "%" does not exist', profile
-			USING ERRCODE = 'undefined_object',
-				HINT = 'SELECT profile FROM tiered_storage.device_profiles() lists the profiles.';
-	END IF;
-	SELECT string_agg(quote_ident(t.tier_name), ', ' ORDER BY t.tier_name) INTO users
-		FROM _tiered_storage.tier t WHERE t.profile = reset_device_profile.profile
-			AND NOT EXISTS (SELECT FROM _tiered_storage.default_profiles() d
-				WHERE d.profile = reset_device_profile.profile);
-	IF users IS NOT NULL THEN
-		RAISE EXCEPTION 'device profile "%" is used by a tier', profile
-			USING ERRCODE = 'dependent_objects_still_exist', DETAIL = format('Tiers: %s.', users),
-				HINT = 'Give them another one with tiered_storage.alter_tier(profile => ...).';
-	END IF;
-	DELETE FROM _tiered_storage.device_profile d WHERE d.profile = reset_device_profile.profile;
-	PERFORM _tiered_storage.profile_prices_changed(profile);
-END
-$$;
-COMMENT ON FUNCTION tiered_storage.reset_device_profile(text) IS
-'gives a device profile back the figures and prices that come with the extension; one that was '
-'added is removed';
+COMMENT ON FUNCTION tiered_storage.alter_device_profile(text, jsonb) IS
+'changes figures and prices of a device profile, or adds one: the keys of device are columns of '
+'device_profiles(); what is left out stays, null is what comes with the extension; device null: '
+'all of it, and a profile that was added is removed; tiers whose price is that of the profile get '
+'the new one';

@@ -22,11 +22,11 @@ $$, 'relations that users read');
 SELECT bag_eq($$ SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
 	('access_statistics'), ('access_tracking'), ('add_fullness_policy'), ('add_move_window'), ('alter_move_window'), ('remove_move_window'), ('add_standby'), ('add_tier'), ('add_tiering_policy'),
 	('alter_fullness_policy'),
-	('alter_tier'), ('alter_tiering_policy'), ('apply_placement'), ('block_heat'), ('calibrate_tier'), ('calibrate_wal'), ('compare_load'),
+	('alter_device_profile'), ('alter_tier'), ('alter_tiering_policy'), ('apply_placement'), ('block_heat'), ('calibrate_tier'), ('calibrate_wal'), ('compare_load'),
 	('device_profiles'), ('discover_tiers'), ('distributed_table'), ('estimate_compression'), ('evaluate_fullness'), ('evaluate_policies'), ('explain_placement'), ('is_paused'),
 	('load_profile'), ('migrate'), ('move_relation'), ('orphaned_files'), ('pause'), ('pin'),
 	('placement_summary'), ('preflight'), ('recommend_partitioning'), ('recommend_placement'),
-	('recommend_settings'), ('relation_buffers'), ('remove_fullness_policy'), ('remove_standby'), ('set_device_wear'), ('set_device_profile'), ('reset_device_profile'), ('remove_tier'), ('remove_tiering_policy'),
+	('recommend_settings'), ('relation_buffers'), ('remove_fullness_policy'), ('remove_standby'), ('set_device_wear'), ('remove_tier'), ('remove_tiering_policy'),
 	('report'), ('resume'), ('sample'), ('simulate_placement'), ('tablespace_devices'), ('tier_size_curve'), ('unused_relations'),
 	('undo_move'), ('unpin'), ('wait_times')
 $$, 'functions and procedures that users call');
