@@ -153,7 +153,7 @@ BEGIN
 	t := _tiered_storage.tier_with_profile(t, COALESCE(tier_insert_discovered.profile,
 		CASE WHEN is_virtual THEN 'cloud_gp3' ELSE 'sata_ssd' END));
 	t.rank := _tiered_storage.tier_make_rank(name, t.random_read_ms, t.compressed);
-	PERFORM _tiered_storage.tier_insert(t);
+	INSERT INTO _tiered_storage.tier SELECT t.*;
 END
 $$;
 COMMENT ON FUNCTION _tiered_storage.tier_insert_discovered(name, text, boolean, boolean) IS

@@ -212,28 +212,6 @@ COMMENT ON FUNCTION _tiered_storage.tier_without(
 	_tiered_storage.tier, text[], _tiered_storage.tier) IS
 'the tier without the values that are to be unset, none of which may be given';
 
-CREATE FUNCTION _tiered_storage.tier_insert(t _tiered_storage.tier) RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	INSERT INTO _tiered_storage.tier
-			(tier_name, rank, profile, random_read_ms, random_write_ms,
-			sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
-			price_per_gb_month, price_is_assumed, capacity_bytes,
-			reserve_fraction, low_watermark, high_watermark,
-			endurance_tbw, endurance_dwpd, compressed, compression_ratio, discovered,
-			scan_start_ms)
-		VALUES (t.tier_name, t.rank, t.profile, t.random_read_ms, t.random_write_ms,
-			t.sequential_read_mb_per_s, t.sequential_write_mb_per_s, t.fsync_ms, t.parallelism,
-			t.price_per_gb_month, t.price_is_assumed, t.capacity_bytes,
-			t.reserve_fraction, t.low_watermark, t.high_watermark,
-			t.endurance_tbw, t.endurance_dwpd, t.compressed, t.compression_ratio, t.discovered,
-			t.scan_start_ms);
-END
-$$;
-COMMENT ON FUNCTION _tiered_storage.tier_insert(_tiered_storage.tier) IS
-'stores a new tier';
-
 CREATE FUNCTION _tiered_storage.tier_check_tablespace(tier name, spc name, given boolean)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp

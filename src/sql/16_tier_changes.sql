@@ -66,7 +66,7 @@ BEGIN
 	t.rank := COALESCE(add_tier.rank, _tiered_storage.tier_make_rank(name, t.random_read_ms,
 		t.compressed));
 
-	PERFORM _tiered_storage.tier_insert(t);
+	INSERT INTO _tiered_storage.tier SELECT t.*;
 	PERFORM _tiered_storage.tier_set_tablespaces(name, tablespaces, true);
 END
 $$;
