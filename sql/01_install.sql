@@ -50,6 +50,7 @@ CREATE VIEW pg_temp.members AS
 	WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e';
 SELECT m.object FROM pg_temp.members m
 	WHERE obj_description(m.objid, (SELECT relname FROM pg_class WHERE oid = m.classid)) IS NULL
+		AND m.object !~ '_tiered_storage[.]'
 		AND (m.classid = 'pg_proc'::regclass
 			OR m.classid = 'pg_class'::regclass
 				AND (SELECT relkind FROM pg_class WHERE oid = m.objid) IN ('r', 'v', 'm', 'f'))

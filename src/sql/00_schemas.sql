@@ -55,15 +55,16 @@ COMMENT ON SCHEMA tiered_storage IS
 'storage tiering: the functions to call and the views to read';
 
 /*
+ * Numbers of the batches of apply_placement(), migrate(), the worker and undo_move().
+ *
  * Before all other relations, so that it is the guard (src/catalog/scope.h) where nothing else
  * decides: unlike a table, a sequence is not locked by VACUUM.
  */
 CREATE SEQUENCE _tiered_storage.move_batch;
-COMMENT ON SEQUENCE _tiered_storage.move_batch IS
-'numbers of the batches of apply_placement(), migrate(), the worker and undo_move()';
 
+/*
+ * Raises an error on a standby and in a read-only transaction; what is the name of the function
+ * that changes something.
+ */
 CREATE FUNCTION _tiered_storage.require_writable(what text) RETURNS void
 LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'tier_require_writable_sql';
-COMMENT ON FUNCTION _tiered_storage.require_writable(text) IS
-'raises an error on a standby and in a read-only transaction; what is the name of the function '
-'that changes something';

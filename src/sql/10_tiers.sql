@@ -3,6 +3,8 @@
 ---------------------------------------------------------------------------
 
 /*
+ * Lower and upper limit of each number of a tier.
+ *
  * The limits of the numbers of a tier, for the table and for tier_check_values(), which
  * has the error messages.  A value beyond them is a typing error, or meant to make every
  * later computation fail.  NaN is above all of them.
@@ -28,9 +30,8 @@ AS $$
 		('endurance_dwpd',            1e-9,       1e6),
 		('compression_ratio',         1,          1e6)
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_limits() IS
-'lower and upper limit of each number of a tier';
 
+/* Whether this number of a tier is within its limits; null if the number is null. */
 CREATE FUNCTION _tiered_storage.tier_value_fits(property text, value numeric) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -40,17 +41,21 @@ AS $$
 		ELSE value BETWEEN l.lowest AND l.highest END
 	FROM _tiered_storage.tier_limits() l WHERE l.property = tier_value_fits.property
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_value_fits(text, numeric) IS
-'whether this number of a tier is within its limits; null if the number is null';
 
+/*
+ * Whether these are possible watermarks: fractions of the capacity, the low one below the high
+ * one.
+ */
 CREATE FUNCTION _tiered_storage.tier_watermarks_fit(low float8, high float8) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT low > 0 AND low < high AND high <= 1
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_watermarks_fit(float8, float8) IS
-'whether these are possible watermarks: fractions of the capacity, the low one below the high one';
 
+/*
+ * Storage tiers of this database; read them in the view tiered_storage.tiers, change them with
+ * add_tier() and alter_tier().
+ */
 CREATE TABLE _tiered_storage.tier
 (
 	tier_name name NOT NULL PRIMARY KEY CHECK (tier_name OPERATOR(pg_catalog.<>) ''),
@@ -94,28 +99,25 @@ CREATE TABLE _tiered_storage.tier
 	compression_ratio float8
 		CHECK (_tiered_storage.tier_value_fits('compression_ratio',
 			compression_ratio::pg_catalog.numeric)),
+	-- created by discover_tiers() and never changed by a person since: not dumped, and replaced
+	-- when a person defines a tier of this name
 	discovered boolean NOT NULL,
 	scan_start_ms float8
 		CHECK (_tiered_storage.tier_value_fits('scan_start_ms',
 			scan_start_ms::pg_catalog.numeric)),
+	-- a restore has brought it, or a row that names it: more of what belongs to it may come
 	restored boolean,
+	-- the rank that a restore has brought; null: none has, or somebody has given tiers ranks
+	-- since
 	restored_rank integer
 		CHECK (_tiered_storage.tier_value_fits('rank',
 			restored_rank::pg_catalog.numeric)),
 	CHECK (_tiered_storage.tier_watermarks_fit(low_watermark, high_watermark))
 );
-COMMENT ON TABLE _tiered_storage.tier IS
-'storage tiers of this database; read them in the view tiered_storage.tiers, change them with '
-'add_tier() and alter_tier()';
-COMMENT ON COLUMN _tiered_storage.tier.restored IS
-'a restore has brought it, or a row that names it: more of what belongs to it may come';
-COMMENT ON COLUMN _tiered_storage.tier.restored_rank IS
-'the rank that a restore has brought; null: none has, or somebody has given tiers ranks since';
-COMMENT ON COLUMN _tiered_storage.tier.discovered IS
-'created by discover_tiers() and never changed by a person since: not dumped, and replaced when '
-'a person defines a tier of this name';
 
 /*
+ * The tier of each tablespace; a tablespace belongs to one tier at most.
+ *
  * The name survives dump and restore, the OID survives a rename: in the cluster that wrote
  * the row (system_identifier) the OID counts, elsewhere the name.  refresh_tablespaces()
  * updates both.
@@ -130,10 +132,11 @@ CREATE TABLE _tiered_storage.tier_tablespace
 	UNIQUE (tablespace_oid, system_identifier)
 );
 CREATE INDEX tier_tablespace_tier_name_idx ON _tiered_storage.tier_tablespace (tier_name);
-COMMENT ON TABLE _tiered_storage.tier_tablespace IS
-'the tier of each tablespace; a tablespace belongs to one tier at most';
 
 /*
+ * Gives the tier of that name, if it exists, all other values of t; policies and pins keep
+ * referring to it.
+ *
  * The name is not set: an UPDATE that names a key column takes a stronger row lock, even
  * if the value stays the same, and would wait for open transactions that have pinned
  * something to the tier.
@@ -160,26 +163,29 @@ BEGIN
 	RETURN FOUND;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_overwrite(_tiered_storage.tier, boolean) IS
-'gives the tier of that name, if it exists, all other values of t; policies and pins keep '
-'referring to it';
 
-/* What pg_dump writes; what functions of the extension insert comes by calls of them. */
+/*
+ * Whether the client itself inserts into tables of the extension, as a restore does.
+ *
+ * What pg_dump writes; what functions of the extension insert comes by calls of them.
+ */
 CREATE FUNCTION _tiered_storage.is_restore() RETURNS boolean
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT COALESCE(current_query() ~* E'^([[:space:]]|--[^\n]*\n)*(COPY|INSERT[[:space:]]+INTO)'
 		'[[:space:]]+"?_tiered_storage"?[[:space:]]*[.]', false)
 $$;
-COMMENT ON FUNCTION _tiered_storage.is_restore() IS
-'whether the client itself inserts into tables of the extension, as a restore does';
-
-/* To be locked, by nobody but who may write what a restore writes. */
-CREATE TABLE _tiered_storage.restore_turn (turn boolean PRIMARY KEY);
-COMMENT ON TABLE _tiered_storage.restore_turn IS
-'empty; a restore locks it, and so waits until no other transaction restores such a table';
 
 /*
+ * Empty; a restore locks it, and so waits until no other transaction restores such a table.
+ *
+ * To be locked, by nobody but who may write what a restore writes.
+ */
+CREATE TABLE _tiered_storage.restore_turn (turn boolean PRIMARY KEY);
+
+/*
+ * Trigger: a restore waits until no other transaction restores such a table.
+ *
  * A parallel restore loads tables side by side, but of these only one at a time: none would see
  * what another has inserted, and they would wait for each other's rows.  Before the first row,
  * so that who waits here holds nothing.
@@ -194,10 +200,11 @@ BEGIN
 	RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.restore_in_turn() IS
-'trigger: a restore waits until no other transaction restores such a table';
 
 /*
+ * Trigger: a discovered tier or tablespace gives way to one that is restored or defined by a
+ * person.
+ *
  * A restore first runs CREATE EXTENSION, which discovers tiers, and then loads the dumped
  * rows, which replace what was only discovered.  The row of a discovered tier is
  * overwritten in place, because policies may refer to it.  A tier that a person has defined does
@@ -243,9 +250,6 @@ BEGIN
 	RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_before_insert() IS
-'trigger: a discovered tier or tablespace gives way to one that is restored or defined by a '
-'person';
 CREATE TRIGGER tier_before_insert BEFORE INSERT ON _tiered_storage.tier
 	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.tier_before_insert();
 CREATE TRIGGER tier_restore_in_turn BEFORE INSERT ON _tiered_storage.tier
@@ -254,6 +258,9 @@ CREATE TRIGGER tier_tablespace_before_insert BEFORE INSERT ON _tiered_storage.ti
 	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.tier_before_insert();
 
 /*
+ * Trigger: while a restore loads tables in any order, tiers that rows name in these columns may
+ * come later.
+ *
  * A parallel restore loads tables in any order, whatever their foreign keys, and a row that names
  * a tier may come before it.  Then the tier gets a row for the time being (its profile is ''),
  * which its own replaces as that of a tier that was discovered.  Functions of the extension have
@@ -289,15 +296,14 @@ BEGIN
 	RETURN NEW;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.expect_tiers() IS
-'trigger: while a restore loads tables in any order, tiers that rows name in these columns may '
-'come later';
 CREATE TRIGGER tier_tablespace_restore_in_turn BEFORE INSERT ON _tiered_storage.tier_tablespace
 	FOR EACH STATEMENT EXECUTE FUNCTION _tiered_storage.restore_in_turn();
 CREATE TRIGGER tier_tablespace_expect_tiers BEFORE INSERT ON _tiered_storage.tier_tablespace
 	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.expect_tiers('tier_name');
 
 /*
+ * Trigger: removes discovered tiers that have lost their last tablespace.
+ *
  * After a restore has given all tablespaces of a discovered tier to others, that tier is
  * nothing any more, unless the restore has brought it: what uses it may still come.  Not before
  * the whole table has been loaded: a discovered tier that is restored has its tablespaces only
@@ -311,8 +317,6 @@ BEGIN
 	RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_after_insert() IS
-'trigger: removes discovered tiers that have lost their last tablespace';
 CREATE TRIGGER tier_tablespace_after_insert AFTER INSERT ON _tiered_storage.tier_tablespace
 	FOR EACH STATEMENT EXECUTE FUNCTION _tiered_storage.tier_after_insert();
 
@@ -341,19 +345,25 @@ CREATE FUNCTION tiered_storage.tablespace_devices(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_tablespace_devices';
-COMMENT ON FUNCTION tiered_storage.tablespace_devices() IS
+COMMENT ON FUNCTION tiered_storage.tablespace_devices IS
 'the directory, device and file system of each tablespace except pg_global';
 
+/*
+ * Which database has assigned a tablespace to which tier, as published by the workers; empty
+ * without shared_preload_libraries.
+ */
 CREATE FUNCTION _tiered_storage.tablespace_claims(
 	OUT tablespace_oid oid, OUT database_oid oid, OUT tier_name name)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_tablespace_claims';
-COMMENT ON FUNCTION _tiered_storage.tablespace_claims() IS
-'which database has assigned a tablespace to which tier, as published by the workers; empty '
-'without shared_preload_libraries';
 
-/* Which tablespace of this cluster a row means, also after a restore or a rename. */
+/*
+ * The existing tablespaces of each tier, with renames and restores into another cluster
+ * resolved.
+ *
+ * Which tablespace of this cluster a row means, also after a restore or a rename.
+ */
 CREATE VIEW _tiered_storage.tier_tablespaces AS
 	SELECT tt.tier_name, t.rank, ts.oid AS tablespace_oid, ts.spcname AS tablespace_name,
 		tt.discovered, tt.tablespace_name AS stored_name
@@ -364,5 +374,3 @@ CREATE VIEW _tiered_storage.tier_tablespaces AS
 		ON CASE WHEN tt.system_identifier OPERATOR(pg_catalog.=) c.system_identifier
 			THEN ts.oid OPERATOR(pg_catalog.=) tt.tablespace_oid
 			ELSE ts.spcname OPERATOR(pg_catalog.=) tt.tablespace_name END;
-COMMENT ON VIEW _tiered_storage.tier_tablespaces IS
-'the existing tablespaces of each tier, with renames and restores into another cluster resolved';

@@ -3,6 +3,8 @@
 ---------------------------------------------------------------------------
 
 /*
+ * What alter_device_profile() was told of profiles; null: as default_profiles() has it.
+ *
  * What a person has changed of a profile, or added.  Null is what default_profiles() says, so
  * that an update of the extension brings newer figures and keeps what was given.
  */
@@ -22,11 +24,11 @@ CREATE TABLE _tiered_storage.device_profile
 	prices_as_of date,
 	price_source text
 );
-COMMENT ON TABLE _tiered_storage.device_profile IS
-'what alter_device_profile() was told of profiles; null: as default_profiles() has it';
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.device_profile', '');
 
 /*
+ * The profiles that come with the extension.
+ *
  * Priors from published measurements, until calibration or the user replaces them.  The
  * time of a random operation is its latency; parallelism is how many operations the device
  * serves at the same time.  Prices of
@@ -111,8 +113,6 @@ AS $$
 			'2025-06-01',
 			'Azure, managed disks, Standard HDD (S30), East US; without its price per operation')
 $$;
-COMMENT ON FUNCTION _tiered_storage.default_profiles() IS
-'the profiles that come with the extension';
 
 CREATE FUNCTION tiered_storage.device_profiles(
 	OUT profile text,
@@ -150,6 +150,6 @@ AS $$
 	FULL JOIN _tiered_storage.device_profile e ON e.profile = d.profile
 	ORDER BY d.ordinality, e.profile
 $$;
-COMMENT ON FUNCTION tiered_storage.device_profiles() IS
+COMMENT ON FUNCTION tiered_storage.device_profiles IS
 'the device profiles that add_tier() and simulate_placement() accept, with the figures and prices '
 'that are assumed until they are given or measured; alter_device_profile() changes them';

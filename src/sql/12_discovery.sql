@@ -2,7 +2,12 @@
 -- Tiers that are discovered by the devices beneath the tablespaces.
 ---------------------------------------------------------------------------
 
-/* Makes room for a tier of this speed in the order of ranks, and returns its rank. */
+/*
+ * Returns the rank of a new tier of this speed, after those that are as fast; slower tiers move
+ * down by one.
+ *
+ * Makes room for a tier of this speed in the order of ranks, and returns its rank.
+ */
 CREATE FUNCTION _tiered_storage.tier_make_rank(name name, random_read_ms float8,
 	compressed boolean) RETURNS integer
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
@@ -29,19 +34,17 @@ BEGIN
 	RETURN new_rank;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_make_rank(name, float8, boolean) IS
-'returns the rank of a new tier of this speed, after those that are as fast; slower tiers move '
-'down by one';
 
+/* A person gives tiers ranks: those that a restore has brought count no more. */
 CREATE FUNCTION _tiered_storage.tier_forget_restored_ranks() RETURNS void
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	UPDATE _tiered_storage.tier t SET restored_rank = NULL WHERE t.restored_rank IS NOT NULL
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_forget_restored_ranks() IS
-'a person gives tiers ranks: those that a restore has brought count no more';
 
 /*
+ * Trigger: discovered tiers find their places in the order of tiers that were restored.
+ *
  * A restore brings ranks, which are an order of all tiers of the database that was dumped,
  * and of those that were only discovered there it leaves out what nobody has named.  Those
  * that are discovered here have ranks among themselves: they get new ones, as if they had been
@@ -97,13 +100,15 @@ BEGIN
 	RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_rank_discovered() IS
-'trigger: discovered tiers find their places in the order of tiers that were restored';
 CREATE TRIGGER tier_tablespace_rank_discovered AFTER INSERT ON _tiered_storage.tier_tablespace
 	FOR EACH STATEMENT EXECUTE FUNCTION _tiered_storage.tier_rank_discovered();
 CREATE TRIGGER tier_rank_discovered AFTER INSERT ON _tiered_storage.tier
 	FOR EACH STATEMENT EXECUTE FUNCTION _tiered_storage.tier_rank_discovered();
 
+/*
+ * The name of a discovered tier, by the kind of its device; an NVMe tier is called ssd unless
+ * the server has SATA SSDs too.
+ */
 CREATE FUNCTION _tiered_storage.discovered_name(kind text, compressed boolean, has_sata boolean)
 RETURNS name
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
@@ -117,10 +122,11 @@ AS $$
 		WHEN kind = 'memory' THEN 'memory'
 		ELSE 'unknown' END
 $$;
-COMMENT ON FUNCTION _tiered_storage.discovered_name(text, boolean, boolean) IS
-'the name of a discovered tier, by the kind of its device; an NVMe tier is called ssd unless the '
-'server has SATA SSDs too';
 
+/*
+ * A tier with this name and the default values; its rank, profile and figures are still
+ * missing.
+ */
 CREATE FUNCTION _tiered_storage.tier_new(name name, compressed boolean, discovered boolean)
 RETURNS _tiered_storage.tier
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
@@ -138,10 +144,12 @@ BEGIN
 	RETURN t;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_new(name, boolean, boolean) IS
-'a tier with this name and the default values; its rank, profile and figures are still missing';
 
-/* A device of unknown kind is assumed to be a decent one until somebody sets its profile. */
+/*
+ * Creates the tier of a device that was found.
+ *
+ * A device of unknown kind is assumed to be a decent one until somebody sets its profile.
+ */
 CREATE FUNCTION _tiered_storage.tier_insert_discovered(
 	name name, profile text, is_virtual boolean, compressed boolean)
 RETURNS void
@@ -156,9 +164,11 @@ BEGIN
 	INSERT INTO _tiered_storage.tier SELECT t.*;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_insert_discovered(name, text, boolean, boolean) IS
-'creates the tier of a device that was found';
 
+/*
+ * Assigns a tablespace to the tier of its device, which is created if it does not exist;
+ * returns what was done.
+ */
 CREATE FUNCTION _tiered_storage.discover_tablespace(
 	tablespace_name name, tablespace_oid oid, tier name,
 	profile text, is_virtual boolean, compressed boolean)
@@ -184,9 +194,6 @@ BEGIN
 			ELSE '' END;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.discover_tablespace(name, oid, name, text, boolean, boolean) IS
-'assigns a tablespace to the tier of its device, which is created if it does not exist; returns '
-'what was done';
 
 CREATE FUNCTION tiered_storage.discover_tiers(
 	OUT tier_name name, OUT tablespace_name name, OUT device text,
@@ -240,6 +247,6 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.discover_tiers() IS
+COMMENT ON FUNCTION tiered_storage.discover_tiers IS
 'assigns each tablespace that belongs to no tier to one, by the device it is on, and creates '
 'that tier if necessary; returns all tablespaces and what was done';

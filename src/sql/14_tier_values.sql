@@ -2,7 +2,11 @@
 -- Checks and changes of one tier: its numbers, its profile, its tablespaces.
 ---------------------------------------------------------------------------
 
-/* The error names the argument; the limits are those of the table. */
+/*
+ * Raises an error for numbers that a tier cannot have.
+ *
+ * The error names the argument; the limits are those of the table.
+ */
 CREATE FUNCTION _tiered_storage.tier_check_values(t _tiered_storage.tier) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -67,9 +71,8 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_check_values(_tiered_storage.tier) IS
-'raises an error for numbers that a tier cannot have';
 
+/* The tier of that name; raises an error if there is none. */
 CREATE FUNCTION _tiered_storage.tier_require(name name) RETURNS _tiered_storage.tier
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -89,9 +92,8 @@ BEGIN
 	RETURN t;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_require(name) IS
-'the tier of that name; raises an error if there is none';
 
+/* Raises an error for a tier name that is null or empty. */
 CREATE FUNCTION _tiered_storage.tier_check_name(name name) RETURNS void
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -102,9 +104,11 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_check_name(name) IS
-'raises an error for a tier name that is null or empty';
 
+/*
+ * The tier with the figures of a device profile, and with the price of the profile unless one
+ * was given.
+ */
 CREATE FUNCTION _tiered_storage.tier_with_profile(t _tiered_storage.tier, profile text)
 RETURNS _tiered_storage.tier
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
@@ -133,11 +137,10 @@ BEGIN
 	RETURN t;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_with_profile(_tiered_storage.tier, text) IS
-'the tier with the figures of a device profile, and with the price of the profile unless one was '
-'given';
 
 /*
+ * The tier with those values that are not null in given.
+ *
  * What is null in `given` stays unchanged, but without compression there is no ratio, and the
  * start of a scan belongs to the random read that it was measured or assumed with: of a new
  * one no more is known than how the profile has them.
@@ -177,9 +180,8 @@ BEGIN
 	RETURN t;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_with_values(_tiered_storage.tier, _tiered_storage.tier) IS
-'the tier with those values that are not null in given';
 
+/* The tier without the values that are to be unset, none of which may be given. */
 CREATE FUNCTION _tiered_storage.tier_without(t _tiered_storage.tier, unset text[],
 	given _tiered_storage.tier) RETURNS _tiered_storage.tier
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
@@ -208,10 +210,11 @@ BEGIN
 	RETURN t;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_without(
-	_tiered_storage.tier, text[], _tiered_storage.tier) IS
-'the tier without the values that are to be unset, none of which may be given';
 
+/*
+ * Raises an error if a tablespace cannot belong to this tier, and a notice if it is taken from
+ * a discovered tier.
+ */
 CREATE FUNCTION _tiered_storage.tier_check_tablespace(tier name, spc name, given boolean)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
@@ -260,10 +263,8 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_check_tablespace(name, name, boolean) IS
-'raises an error if a tablespace cannot belong to this tier, and a notice if it is taken from a '
-'discovered tier';
 
+/* Raises an error if the capacity of a tier exceeds the size of its file systems. */
 CREATE FUNCTION _tiered_storage.tier_check_capacity(tier name, tablespaces name[]) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -285,10 +286,10 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_check_capacity(name, name[]) IS
-'raises an error if the capacity of a tier exceeds the size of its file systems';
 
 /*
+ * Checks and stores the tablespaces of a tier.
+ *
  * Assigns `tablespaces` to the tier.  They may be taken from a tier that was only
  * discovered, not from one that a person defined.  If they are not `given` but already
  * belong to the tier, the assignments of other databases are no reason to refuse: a tier
@@ -362,5 +363,3 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_set_tablespaces(name, name[], boolean) IS
-'checks and stores the tablespaces of a tier';

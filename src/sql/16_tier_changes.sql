@@ -70,9 +70,7 @@ BEGIN
 	PERFORM _tiered_storage.tier_set_tablespaces(name, tablespaces, true);
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.add_tier(
-	name, name[], text, integer, float8, float8, float8, float8, float8, float8, numeric, bigint,
-	float8, float8, float8, float8, float8, boolean, float8, float8) IS
+COMMENT ON FUNCTION tiered_storage.add_tier IS
 'creates a tier: a class of storage made of one or more tablespaces; figures that are not given '
 'come from the device profile, and the profile from the device';
 
@@ -152,12 +150,11 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.alter_tier(
-	name, name, name[], text, integer, float8, float8, float8, float8, float8, float8, numeric,
-	bigint, float8, float8, float8, float8, float8, boolean, text[], float8, float8) IS
+COMMENT ON FUNCTION tiered_storage.alter_tier IS
 'changes a tier; null arguments leave their property unchanged; unset => ''{capacity_bytes}'' '
 'returns to the size of the file systems';
 
+/* An error if a policy or a pin uses the tier, which names what has it. */
 CREATE FUNCTION _tiered_storage.tier_require_unused(name name) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -206,8 +203,6 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_require_unused(name) IS
-'an error if a policy or a pin uses the tier, which names what has it';
 
 CREATE FUNCTION tiered_storage.remove_tier(name name, if_exists boolean DEFAULT false)
 RETURNS void
@@ -241,10 +236,13 @@ BEGIN
 	END;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.remove_tier(name, boolean) IS
+COMMENT ON FUNCTION tiered_storage.remove_tier IS
 'removes the definition of a tier; its tablespaces and their data stay unchanged';
 
 /*
+ * The statement that makes a fast or a slow tier of these tablespaces, beside a tier of this
+ * latency; null: there is none beside it.
+ *
  * A virtual disk does not show what it is, so it is taken for what clouds offer, as
  * discover_tiers() does; unless that is not on the right side of the tier that stays.
  */
@@ -269,11 +267,11 @@ BEGIN
 		CASE WHEN is_fast THEN 'fast' ELSE 'slow' END, tablespaces, profile);
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.second_tier_statement(boolean, name[], float8) IS
-'the statement that makes a fast or a slow tier of these tablespaces, beside a tier of this '
-'latency; null: there is none beside it';
 
 /*
+ * Statements that make two tiers of the tablespaces that there are, where there is one tier;
+ * null: there is no second tablespace for that.
+ *
  * To be typed as they are: names are quoted, nothing is taken from a tier that a person
  * defined without saying so, and nothing that another database has given to a tier.
  */
@@ -329,6 +327,3 @@ BEGIN
 		one.random_read_ms);
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.second_tier_statements() IS
-'statements that make two tiers of the tablespaces that there are, where there is one tier; null: '
-'there is no second tablespace for that';

@@ -3,6 +3,9 @@
 ---------------------------------------------------------------------------
 
 /*
+ * Results of the last ten calibrations of each tier, with the figures that the tier had before
+ * and those of its device profile.
+ *
  * Results describe this machine and are not dumped; previous is the figure that the tier
  * had at the time of the measurement.
  */
@@ -19,9 +22,6 @@ CREATE TABLE _tiered_storage.tier_calibration
 	tablespace_name name NOT NULL,
 	PRIMARY KEY (tier_name, calibrated_at, measurement)
 );
-COMMENT ON TABLE _tiered_storage.tier_calibration IS
-'results of the last ten calibrations of each tier, with the figures that the tier had before '
-'and those of its device profile';
 
 CREATE VIEW tiered_storage.tier_calibration AS
 	SELECT c.tier_name, c.calibrated_at, c.measurement, c.unit, c.measured, c.previous, c.prior,
@@ -54,6 +54,9 @@ _tiered_storage.measure_device(oid, float8, bigint, float8, boolean, float8, oid
 'measures reads, writes and syncs with a scratch file in a tablespace; see calibrate_tier()';
 
 /*
+ * The device profile nearest to the measured figures, and how they contradict the given
+ * profile; contradiction is null if they do not.
+ *
  * Random reads distinguish devices best, so they weigh most.  A figure that differs by
  * more than a factor of five does not come from a device of the same kind.
  */
@@ -83,10 +86,11 @@ AS $$
 			c.sequential_read_mb_per_s) END), '') END
 	FROM nearest n LEFT JOIN compared c ON c.profile = calibration_verdict.profile
 $$;
-COMMENT ON FUNCTION _tiered_storage.calibration_verdict(text, float8, float8) IS
-'the device profile nearest to the measured figures, and how they contradict the given profile; '
-'contradiction is null if they do not';
 
+/*
+ * The tablespace for the scratch file of a calibration: the writable one with the most free
+ * space.
+ */
 CREATE FUNCTION _tiered_storage.calibration_tablespace(tier name, OUT tablespace_oid oid,
 	OUT tablespace_name name)
 RETURNS record
@@ -110,10 +114,12 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.calibration_tablespace(name) IS
-'the tablespace for the scratch file of a calibration: the writable one with the most free space';
 
-/* The figures that were not measured stay unchanged. */
+/*
+ * Stores the measured figures of a tier and deletes all but its last ten calibrations.
+ *
+ * The figures that were not measured stay unchanged.
+ */
 CREATE FUNCTION _tiered_storage.calibration_store(name name, figures jsonb) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -136,9 +142,11 @@ BEGIN
 				ORDER BY 1 DESC LIMIT 10) k);
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.calibration_store(name, jsonb) IS
-'stores the measured figures of a tier and deletes all but its last ten calibrations';
 
+/*
+ * Raises a warning if the measured figures contradict the profile of the tier, or the order of
+ * the tiers.
+ */
 CREATE FUNCTION _tiered_storage.calibration_warn(t _tiered_storage.tier, figures jsonb)
 RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
@@ -188,9 +196,6 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.calibration_warn(_tiered_storage.tier, jsonb) IS
-'raises a warning if the measured figures contradict the profile of the tier, or the order of the '
-'tiers';
 
 CREATE FUNCTION tiered_storage.calibrate_tier(
 	name name,
@@ -260,12 +265,16 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.calibrate_tier(name, float8, bigint, boolean) IS
+COMMENT ON FUNCTION tiered_storage.calibrate_tier IS
 'measures the devices of a tier with a scratch file of at most max_bytes in about max_seconds, '
 'and stores the results as figures of the tier unless dry_run is set; returns them beside the '
 'previous figures and those of the profile';
 
-/* Describes this machine, as tier_calibration does. */
+/*
+ * Results of the last ten calls of calibrate_wal().
+ *
+ * Describes this machine, as tier_calibration does.
+ */
 CREATE TABLE _tiered_storage.wal_calibration
 (
 	calibrated_at timestamptz NOT NULL,
@@ -279,8 +288,6 @@ CREATE TABLE _tiered_storage.wal_calibration
 	device text,
 	PRIMARY KEY (calibrated_at, method)
 );
-COMMENT ON TABLE _tiered_storage.wal_calibration IS
-'results of the last ten calls of calibrate_wal()';
 
 CREATE VIEW tiered_storage.wal_calibration AS
 	SELECT c.calibrated_at, c.method, c.write_ms, c.error_ms, c.writes, c.path, c.device
@@ -298,13 +305,12 @@ COMMENT ON COLUMN tiered_storage.wal_calibration.path IS
 COMMENT ON COLUMN tiered_storage.wal_calibration.device IS
 'block device beneath; null: not known';
 
+/* Measures each wal_sync_method with a scratch file in pg_wal; see calibrate_wal(). */
 CREATE FUNCTION _tiered_storage.measure_wal_sync(
 	max_seconds float8, max_bytes bigint,
 	OUT method text, OUT write_ms float8, OUT error_ms float8, OUT writes bigint)
 RETURNS SETOF record
 LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'tier_measure_wal_sync';
-COMMENT ON FUNCTION _tiered_storage.measure_wal_sync(float8, bigint) IS
-'measures each wal_sync_method with a scratch file in pg_wal; see calibrate_wal()';
 
 CREATE FUNCTION tiered_storage.calibrate_wal(
 	max_seconds float8 DEFAULT 5,
@@ -358,7 +364,7 @@ BEGIN
 				ORDER BY 1 DESC LIMIT 10) k);
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.calibrate_wal(float8, bigint, boolean) IS
+COMMENT ON FUNCTION tiered_storage.calibrate_wal IS
 'measures in about max_seconds how long a durable write of a block takes with each '
 'wal_sync_method, with a scratch file in pg_wal and at most max_bytes written, and keeps the '
 'results unless dry_run is set';

@@ -3,6 +3,9 @@
 ---------------------------------------------------------------------------
 
 /*
+ * Counters and smoothed rates of each relation at the last sample; use the view
+ * tiered_storage.heat.
+ *
  * One row per relation: the counters at the last sample, and smoothed rates as of heat_at.
  * The row of an idle relation is not touched: rates decay with time when they are read.
  */
@@ -15,25 +18,35 @@ CREATE TABLE _tiered_storage.relation_state
 	file_number oid NOT NULL,
 	kind "char" NOT NULL,
 	size_bytes bigint NOT NULL,
+	-- bytes of the free space map, the visibility map and the init fork, which size_bytes is
+	-- without
 	maps_bytes bigint NOT NULL,
 	tuples float8 NOT NULL,
 	cached_buffers integer NOT NULL,
 	dirty_buffers integer NOT NULL,
+	-- bytes of the file in the operating system's page cache when last examined; -1: unknown
 	os_cached_bytes bigint NOT NULL,
 	scans bigint NOT NULL,
 	tuples_read bigint NOT NULL,
 	blocks_fetched bigint NOT NULL,
 	blocks_hit bigint NOT NULL,
 	row_changes bigint NOT NULL,
+	-- when the server reset the counters of this relation alone; null: never, or before 19
 	counters_reset_at timestamptz,
 	heat_at timestamptz NOT NULL,
+	-- start of the time that the rates cover; before the first sample if the server's
+	-- statistics reach back further
 	observed_since timestamptz NOT NULL,
-	sampled_since timestamptz NOT NULL,
+	sampled_since timestamptz NOT NULL,	-- time of the first sample that included this relation
+	-- since when what no counter shows is known not to have happened: the statistics counted,
+	-- and the relation existed; not after the first sample
 	proven_since timestamptz NOT NULL DEFAULT now(),
 	last_read_at timestamptz,
 	last_used_at timestamptz,
 	last_written_at timestamptz,
 	rewritten_at timestamptz,
+	-- when the relation came to this tablespace, or was first seen there; null: it has been
+	-- there since the first sample
 	placed_at timestamptz,
 	random_fast float8 NOT NULL,
 	random_slow float8 NOT NULL,
@@ -65,18 +78,31 @@ CREATE TABLE _tiered_storage.relation_state
 	maintenance bigint NOT NULL DEFAULT 0,
 	maintenance_reads_fast float8 NOT NULL DEFAULT 0,
 	maintenance_reads_slow float8 NOT NULL DEFAULT 0,
+	-- blocks that were added to the file and that no counter has yet, since their transaction
+	-- has not ended
 	unclaimed_growth bigint NOT NULL DEFAULT 0,
+	-- when growth without a counter was seen last, or a transaction that may have that counter;
+	-- without one, the growth is given up after two samples and a minute
 	unclaimed_at timestamptz NOT NULL DEFAULT '2000-01-01 00:00:00+00',
+	-- when a vacuum or analyze of it was seen whose reads may still come; null: none
 	maintained_at timestamptz,
 	evidence_began_at timestamptz NOT NULL DEFAULT '2000-01-01 00:00:00+00',
 	evidence_interval_s float8 NOT NULL DEFAULT 0,
+	-- reads in each of 16 intervals of evidence_interval_s that begin at evidence_began_at,
+	-- which tell a rate from an event; 4-byte floats
 	evidence_reads bytea NOT NULL DEFAULT '',
 	evidence_writes bytea NOT NULL DEFAULT '',
+	-- bytes by which the file grew, or shrank, in each of these intervals; 4-byte floats
 	evidence_growth bytea NOT NULL DEFAULT '',
+	-- mean of what the server's statistics knew at the first sample, in the units of
+	-- evidence_reads; it is in the rates, too
 	past_reads_per_hour float8 NOT NULL DEFAULT 0,
+	-- in how many separate hours that may have been; 0: the statistics were younger than 7 days
 	past_read_events float8 NOT NULL DEFAULT 0,
 	past_writes_per_hour float8 NOT NULL DEFAULT 0,
 	past_write_events float8 NOT NULL DEFAULT 0,
+	-- blocks read from the device since the first sample, as estimated; this and the other
+	-- totals of a table include its TOAST table
 	total_random_reads float8 NOT NULL DEFAULT 0,
 	total_sequential_reads float8 NOT NULL DEFAULT 0,
 	total_scans float8 NOT NULL DEFAULT 0,
@@ -86,49 +112,11 @@ CREATE TABLE _tiered_storage.relation_state
 	CHECK (pg_catalog.isfinite(heat_at) AND pg_catalog.isfinite(observed_since)
 		AND pg_catalog.isfinite(sampled_since) AND pg_catalog.isfinite(proven_since))
 ) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.1);
-COMMENT ON TABLE _tiered_storage.relation_state IS
-'counters and smoothed rates of each relation at the last sample; use the view '
-'tiered_storage.heat';
-COMMENT ON COLUMN _tiered_storage.relation_state.maps_bytes IS
-'bytes of the free space map, the visibility map and the init fork, which size_bytes is without';
-COMMENT ON COLUMN _tiered_storage.relation_state.observed_since IS
-'start of the time that the rates cover; before the first sample if the server''s statistics '
-'reach back further';
-COMMENT ON COLUMN _tiered_storage.relation_state.sampled_since IS
-'time of the first sample that included this relation';
-COMMENT ON COLUMN _tiered_storage.relation_state.total_random_reads IS
-'blocks read from the device since the first sample, as estimated; this and the other totals of '
-'a table include its TOAST table';
-COMMENT ON COLUMN _tiered_storage.relation_state.counters_reset_at IS
-'when the server reset the counters of this relation alone; null: never, or before 19';
-COMMENT ON COLUMN _tiered_storage.relation_state.maintained_at IS
-'when a vacuum or analyze of it was seen whose reads may still come; null: none';
-COMMENT ON COLUMN _tiered_storage.relation_state.proven_since IS
-'since when what no counter shows is known not to have happened: the statistics counted, and '
-'the relation existed; not after the first sample';
-COMMENT ON COLUMN _tiered_storage.relation_state.unclaimed_growth IS
-'blocks that were added to the file and that no counter has yet, since their transaction '
-'has not ended';
-COMMENT ON COLUMN _tiered_storage.relation_state.unclaimed_at IS
-'when growth without a counter was seen last, or a transaction that may have that counter; '
-'without one, the growth is given up after two samples and a minute';
-COMMENT ON COLUMN _tiered_storage.relation_state.evidence_reads IS
-'reads in each of 16 intervals of evidence_interval_s that begin at evidence_began_at, which '
-'tell a rate from an event; 4-byte floats';
-COMMENT ON COLUMN _tiered_storage.relation_state.evidence_growth IS
-'bytes by which the file grew, or shrank, in each of these intervals; 4-byte floats';
-COMMENT ON COLUMN _tiered_storage.relation_state.past_reads_per_hour IS
-'mean of what the server''s statistics knew at the first sample, in the units of evidence_reads; '
-'it is in the rates, too';
-COMMENT ON COLUMN _tiered_storage.relation_state.past_read_events IS
-'in how many separate hours that may have been; 0: the statistics were younger than 7 days';
-COMMENT ON COLUMN _tiered_storage.relation_state.placed_at IS
-'when the relation came to this tablespace, or was first seen there; null: it has been there '
-'since the first sample';
-COMMENT ON COLUMN _tiered_storage.relation_state.os_cached_bytes IS
-'bytes of the file in the operating system''s page cache when last examined; -1: unknown';
 
 /*
+ * Bytes by which the relations of each tablespace grew or shrank together, in each of 16
+ * intervals of evidence_interval_s that begin at evidence_began_at.
+ *
  * One row for each tablespace with relations of this database.  What a relation grows by is
  * in its own row above; here is what came to the tablespace and went from it, new and dropped
  * relations included.  Moves are neither.
@@ -140,11 +128,11 @@ CREATE TABLE _tiered_storage.tablespace_growth
 	evidence_interval_s float8 NOT NULL,
 	evidence_growth bytea NOT NULL
 );
-COMMENT ON TABLE _tiered_storage.tablespace_growth IS
-'bytes by which the relations of each tablespace grew or shrank together, in each of 16 intervals '
-'of evidence_interval_s that begin at evidence_began_at';
 
 /*
+ * Activity of each relation by period: one sample each at first, once rolled up the part of an
+ * hour in which it was active; a relation that was idle has no row.
+ *
  * Every table of the extension has a key: without one, UPDATE and DELETE fail as soon as
  * somebody creates a publication FOR ALL TABLES.  Here the key costs 28 bytes for a row of
  * 92 and is written at its right end only.  REPLICA IDENTITY FULL would cost nothing here,
@@ -164,11 +152,10 @@ CREATE TABLE _tiered_storage.relation_history
 	page_writes bigint NOT NULL DEFAULT 0,
 	PRIMARY KEY (period_start, relation_oid)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.2);
-COMMENT ON TABLE _tiered_storage.relation_history IS
-'activity of each relation by period: one sample each at first, once rolled up the part of an '
-'hour in which it was active; a relation that was idle has no row';
 
 /*
+ * The last sample: time, duration, number of active relations.
+ *
  * One row about the last sample.  It helps to tell a reset of the statistics from a quiet
  * hour.
  */
@@ -184,49 +171,38 @@ CREATE TABLE _tiered_storage.sampler
 	told_publication name,
 	rolled_up_until timestamptz,
 	history_since timestamptz,
+	-- the WAL before this position has been processed, all or a part of it; null: none yet
 	wal_position pg_lsn,
+	-- when counting the writes of relations from the WAL began; null: they are not counted
 	wal_since timestamptz,
-	last_wal_bytes bigint,
-	last_wal_read_bytes bigint,
+	last_wal_bytes bigint,	-- bytes of WAL that the server wrote between the last two samples
+	last_wal_read_bytes bigint,	-- bytes of that WAL that were read, at most 16 MB
+	-- factor by which the counts were multiplied to stand for all of the WAL; null: none of the
+	-- WAL could be read any more
 	last_wal_scale float8,
+	-- bytes of WAL that belong to no sampled relation: catalogs, other databases, commits, new
+	-- files not yet assigned to a relation
 	last_wal_unattributed_bytes bigint,
+	-- a sample of the pages changed since the last checkpoint, and which of them lie side by
+	-- side
 	changed_pages bytea,
+	-- since when no count of use can have been lost: by a reset, a crash, a restore, another
+	-- server
 	counts_since timestamptz,
 	system_identifier bigint,
-	timeline integer,
+	timeline integer,	-- with system_identifier the server whose statistics the last sample read
+	-- the clock was set back after a sample at this time, and has not reached it again; null:
+	-- not so
 	clock_ahead_until timestamptz,
+	-- when a sample found that counts of more than an hour are lost, or that not all is
+	-- counted; null: never
 	counts_lost_at timestamptz
 );
-COMMENT ON TABLE _tiered_storage.sampler IS
-'the last sample: time, duration, number of active relations';
-COMMENT ON COLUMN _tiered_storage.sampler.counts_since IS
-'since when no count of use can have been lost: by a reset, a crash, a restore, another server';
-COMMENT ON COLUMN _tiered_storage.sampler.counts_lost_at IS
-'when a sample found that counts of more than an hour are lost, or that not all is counted; null: '
-'never';
-COMMENT ON COLUMN _tiered_storage.sampler.clock_ahead_until IS
-'the clock was set back after a sample at this time, and has not reached it again; null: not so';
-COMMENT ON COLUMN _tiered_storage.sampler.timeline IS
-'with system_identifier the server whose statistics the last sample read';
 
-COMMENT ON COLUMN _tiered_storage.sampler.wal_position IS
-'the WAL before this position has been processed, all or a part of it; null: none yet';
-COMMENT ON COLUMN _tiered_storage.sampler.wal_since IS
-'when counting the writes of relations from the WAL began; null: they are not counted';
-COMMENT ON COLUMN _tiered_storage.sampler.last_wal_bytes IS
-'bytes of WAL that the server wrote between the last two samples';
-COMMENT ON COLUMN _tiered_storage.sampler.last_wal_read_bytes IS
-'bytes of that WAL that were read, at most 16 MB';
-COMMENT ON COLUMN _tiered_storage.sampler.last_wal_scale IS
-'factor by which the counts were multiplied to stand for all of the WAL; null: none of the WAL '
-'could be read any more';
-COMMENT ON COLUMN _tiered_storage.sampler.last_wal_unattributed_bytes IS
-'bytes of WAL that belong to no sampled relation: catalogs, other databases, commits, new files '
-'not yet assigned to a relation';
-COMMENT ON COLUMN _tiered_storage.sampler.changed_pages IS
-'a sample of the pages changed since the last checkpoint, and which of them lie side by side';
 
 /*
+ * The part of a period that lies from from_at to before until_at, between 0 and 1.
+ *
  * Whoever reads history over a window shares the rows that reach beyond it in proportion:
  * windows side by side then have together what they have as one.
  */
@@ -235,9 +211,6 @@ CREATE FUNCTION _tiered_storage.period_share(period_start timestamptz, period_s 
 RETURNS float8
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_period_share_sql';
-COMMENT ON FUNCTION _tiered_storage.period_share(timestamptz, float8, timestamptz,
-	timestamptz) IS
-'the part of a period that lies from from_at to before until_at, between 0 and 1';
 
 CREATE VIEW tiered_storage.relation_history AS
 	SELECT h.period_start, h.relation_oid, h.period_s, h.scans, h.random_reads, h.sequential_reads,
@@ -298,7 +271,7 @@ COMMENT ON COLUMN tiered_storage.sampler.last_wal_unattributed_bytes IS
 
 CREATE PROCEDURE tiered_storage.sample()
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_sample_sql';
-COMMENT ON PROCEDURE tiered_storage.sample() IS
+COMMENT ON PROCEDURE tiered_storage.sample IS
 'takes a sample: adds the counters, sizes and cached blocks of all relations of this database to '
 'the history; the worker does the same in each cycle';
 
@@ -309,7 +282,7 @@ CREATE FUNCTION tiered_storage.relation_buffers(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_relation_buffers';
-COMMENT ON FUNCTION tiered_storage.relation_buffers() IS
+COMMENT ON FUNCTION tiered_storage.relation_buffers IS
 'blocks of each relation of this database in shared buffers, and how many of them are dirty; '
 'with more than 4 million buffers a random sample is examined, and standard_error is the error '
 'of cached_buffers';

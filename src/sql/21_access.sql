@@ -9,7 +9,7 @@ CREATE FUNCTION tiered_storage.access_statistics(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_access_statistics';
-COMMENT ON FUNCTION tiered_storage.access_statistics() IS
+COMMENT ON FUNCTION tiered_storage.access_statistics IS
 'blocks that tracked plans have read of each relation of this database since the last sample, '
 'extrapolated to all plans: at random, sequentially, by ignored applications, and from shared '
 'buffers; plans is the number of tracked plans, standard_error that of random_reads + '
@@ -21,7 +21,7 @@ CREATE FUNCTION tiered_storage.access_tracking(
 	OUT relations integer, OUT max_relations integer, OUT dropped_reads float8)
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_access_tracking';
-COMMENT ON FUNCTION tiered_storage.access_tracking() IS
+COMMENT ON FUNCTION tiered_storage.access_tracking IS
 'state of the tracking of reads by the executor: available with shared_preload_libraries, '
 'enabled by tiered_storage.track_access, complete since the last sample; relations tracked in '
 'all databases and how many there is room for; reads of this database that found no room since '

@@ -2,34 +2,36 @@
 -- Heat: what relations do per hour.
 ---------------------------------------------------------------------------
 
+/*
+ * An exponentially smoothed rate idle_s seconds after its last update, for a relation observed
+ * for observed_s seconds.
+ */
 CREATE FUNCTION _tiered_storage.smoothed_rate(rate float8, idle_s float8, observed_s float8,
 	half_life_s float8)
 RETURNS float8
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_smoothed_rate';
-COMMENT ON FUNCTION _tiered_storage.smoothed_rate(float8, float8, float8, float8) IS
-'an exponentially smoothed rate idle_s seconds after its last update, for a relation observed '
-'for observed_s seconds';
 
+/*
+ * Rate, event or unclear, as evidence and past of relation_state say at that time; null: they
+ * say nothing.
+ */
 CREATE FUNCTION _tiered_storage.activity_pattern(began_at timestamptz, interval_s float8,
 	amounts bytea, at timestamptz, past_per_hour float8, past_events float8,
 	sampled_since timestamptz)
 RETURNS text
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_activity_pattern';
-COMMENT ON FUNCTION _tiered_storage.activity_pattern(timestamptz, float8, bytea, timestamptz,
-	float8, float8, timestamptz) IS
-'rate, event or unclear, as evidence and past of relation_state say at that time; null: they say '
-'nothing';
 
+/*
+ * Bytes per hour by which a relation goes on growing, as evidence of relation_state says at
+ * that time; null: it says nothing.
+ */
 CREATE FUNCTION _tiered_storage.growth_per_hour(began_at timestamptz, interval_s float8,
 	growth bytea, at timestamptz)
 RETURNS float8
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_growth_per_hour';
-COMMENT ON FUNCTION _tiered_storage.growth_per_hour(timestamptz, float8, bytea, timestamptz) IS
-'bytes per hour by which a relation goes on growing, as evidence of relation_state says at that '
-'time; null: it says nothing';
 
 CREATE VIEW tiered_storage.heat AS
 	SELECT s.relation_oid::pg_catalog.regclass AS relation,

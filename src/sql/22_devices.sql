@@ -3,6 +3,9 @@
 ---------------------------------------------------------------------------
 
 /*
+ * Counters, smoothed rates and fit of each device at the last sample; use the view
+ * tiered_storage.device_io.
+ *
  * One row per device beneath a tablespace: what the kernel had counted at the last sample,
  * and how well the reads and writes predicted for the relations explain it.  A fit is the
  * sums over periods of x * x, x * y and y * y, where x is the prediction and y what the
@@ -14,7 +17,7 @@ CREATE TABLE _tiered_storage.device_state
 	device text NOT NULL PRIMARY KEY,
 	instance text NOT NULL,
 	tablespaces oid[] NOT NULL,
-	counters_at timestamptz,
+	counters_at timestamptz,	-- when the counters were read; null: the device has none
 	observed_since timestamptz,
 	window_since timestamptz,
 	fit_at timestamptz,
@@ -46,6 +49,8 @@ CREATE TABLE _tiered_storage.device_state
 	total_read_bytes float8 NOT NULL,
 	total_writes float8 NOT NULL,
 	total_write_bytes float8 NOT NULL,
+	-- time in ms in which the device worked in all periods since observed_since: the shorter of
+	-- its busy time and the sum of its request times
 	total_device_ms float8 NOT NULL,
 	window_predicted float8 NOT NULL,
 	window_read float8 NOT NULL,
@@ -80,25 +85,18 @@ CREATE TABLE _tiered_storage.device_state
 	cluster_blocks_read bigint NOT NULL,
 	cluster_temp_bytes bigint NOT NULL
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE _tiered_storage.device_state IS
-'counters, smoothed rates and fit of each device at the last sample; use the view '
-'tiered_storage.device_io';
-COMMENT ON COLUMN _tiered_storage.device_state.total_device_ms IS
-'time in ms in which the device worked in all periods since observed_since: the shorter of its '
-'busy time and the sum of its request times';
-COMMENT ON COLUMN _tiered_storage.device_state.counters_at IS
-'when the counters were read; null: the device has none';
 
+/*
+ * How well predicted and counted reads of a device agree, from the sums in device_state: bytes
+ * read per byte predicted, the fraction of its bytes that this leaves unexplained, and whether
+ * that is good enough; null: not known yet.
+ */
 CREATE FUNCTION _tiered_storage.device_fit(
 	fit_xx float8, fit_xy float8, fit_yy float8, fit_periods float8,
 	OUT factor float8, OUT residual float8, OUT explained boolean)
 RETURNS record
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_device_fit';
-COMMENT ON FUNCTION _tiered_storage.device_fit(float8, float8, float8, float8) IS
-'how well predicted and counted reads of a device agree, from the sums in device_state: bytes '
-'read per byte predicted, the fraction of its bytes that this leaves unexplained, and whether '
-'that is good enough; null: not known yet';
 
 CREATE VIEW tiered_storage.device_io AS
 	SELECT s.device,
@@ -228,7 +226,7 @@ CREATE FUNCTION tiered_storage.block_heat(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_block_heat';
-COMMENT ON FUNCTION tiered_storage.block_heat(regclass, integer) IS
+COMMENT ON FUNCTION tiered_storage.block_heat IS
 'which parts of a relation are hot: its blocks in ranges of equal length, and what of each is in '
 'shared buffers and in the page cache; heat goes from 0 (in neither) to 1 (in both, and always '
 'used)';

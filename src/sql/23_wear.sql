@@ -3,6 +3,8 @@
 ---------------------------------------------------------------------------
 
 /*
+ * Bytes written to each device since counted_since; use the view tiered_storage.wear.
+ *
  * The ledger: what each device beneath a tablespace was written since it was first seen, by
  * whomever, as the kernel counts it; across boots, after which the kernel begins again.  Of
  * this database, like its samples: each database of a cluster has one of the whole device, so
@@ -18,10 +20,13 @@ CREATE TABLE _tiered_storage.device_wear
 	wal_lsn pg_lsn NOT NULL,
 	warned_at timestamptz
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE _tiered_storage.device_wear IS
-'bytes written to each device since counted_since; use the view tiered_storage.wear';
 
-/* Of the last seven days, see below; what they had before is in the total. */
+/*
+ * Bytes written to each device on a day (UTC), in period_s seconds that were counted, and of
+ * these by what: relation_bytes in relation_s of them, wal_bytes in wal_s.
+ *
+ * Of the last seven days, see below; what they had before is in the total.
+ */
 CREATE TABLE _tiered_storage.device_wear_day
 (
 	device text NOT NULL REFERENCES _tiered_storage.device_wear ON DELETE CASCADE,
@@ -35,11 +40,10 @@ CREATE TABLE _tiered_storage.device_wear_day
 	moved_bytes float8 NOT NULL,
 	PRIMARY KEY (device, day)
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE _tiered_storage.device_wear_day IS
-'bytes written to each device on a day (UTC), in period_s seconds that were counted, and of these '
-'by what: relation_bytes in relation_s of them, wal_bytes in wal_s';
 
 /*
+ * What set_device_wear() was told of a device, and what the ledger had by then.
+ *
  * What a person or SMART says.  Not in the ledger, so that a transaction which has told
  * something and stays open holds up no sample.
  */
@@ -51,8 +55,6 @@ CREATE TABLE _tiered_storage.device_wear_given
 	used_fraction float8,
 	ledger_bytes float8 NOT NULL
 );
-COMMENT ON TABLE _tiered_storage.device_wear_given IS
-'what set_device_wear() was told of a device, and what the ledger had by then';
 
 /* A device with none of its former tablespaces is another one, as in device_state. */
 CREATE FUNCTION _tiered_storage.count_wear(at timestamptz, device text, written_bytes float8,
@@ -109,11 +111,14 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.count_wear(timestamptz, text, float8, float8, float8, boolean)
+COMMENT ON FUNCTION _tiered_storage.count_wear
 IS 'puts what a device was written in a period into the ledger, and how much of it pages of '
 'relations and WAL were (null: not known)';
 
 /*
+ * Deletes the ledgers of devices that are gone, but for the last 64, and what set_device_wear()
+ * was told of them.
+ *
  * A disk that is away for a while finds its ledger again, but there is room for so many.  What
  * somebody told of a disk goes with its ledger, without which nobody could say whether the next
  * disk of this name is that one, and what was written to it since.
@@ -130,11 +135,10 @@ AS $$
 	DELETE FROM _tiered_storage.device_wear_given g
 		WHERE g.device IN (SELECT x.device FROM gone x);
 $$;
-COMMENT ON FUNCTION _tiered_storage.forget_wear() IS
-'deletes the ledgers of devices that are gone, but for the last 64, and what set_device_wear() '
-'was told of them';
 
 /*
+ * How fast each device wears out; see the view wear.
+ *
  * The pace is the mean of the seven days that were counted last.  Of less than a day it is
  * what was written so far, as if nothing more were to come: no load of a minute is taken for
  * one that goes on, but what exceeds the budget of a whole day is said at once.
@@ -248,8 +252,6 @@ AS $$
 		FROM place p WHERE p.tier_name = t.tier_name) f
 	WHERE NOT EXISTS (SELECT FROM part p WHERE p.tier_name = t.tier_name)
 $$;
-COMMENT ON FUNCTION _tiered_storage.wear_state() IS
-'how fast each device wears out; see the view wear';
 
 CREATE VIEW tiered_storage.wear AS
 	SELECT w.device, w.tier_name, w.shared_with, w.counted_since, w.counted_at, w.written_bytes,
@@ -350,6 +352,6 @@ BEGIN
 			used_fraction = EXCLUDED.used_fraction, ledger_bytes = EXCLUDED.ledger_bytes;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.set_device_wear(text, bigint, float8) IS
+COMMENT ON FUNCTION tiered_storage.set_device_wear IS
 'tells what SMART says of a device: bytes written in its life, fraction of its life that is used; '
 'counts instead of what was counted until now, and replaces what was told before';

@@ -3,45 +3,28 @@
 ---------------------------------------------------------------------------
 
 /*
+ * What estimate_compression() has found; of a relation and an algorithm the last row counts.
+ *
  * Rows are added and never changed; the last one of a relation and an algorithm counts, and
  * samples remove the others.  What was measured is not dumped, as samples are not.
  */
 CREATE TABLE _tiered_storage.compression_estimate (
-	relation_oid oid NOT NULL,
-	algorithm name NOT NULL,
-	estimated_at timestamptz NOT NULL,
-	ratio float8 NOT NULL,
-	ratio_low float8 NOT NULL,
-	ratio_high float8 NOT NULL,
+	relation_oid oid NOT NULL,	-- OID of the relation
+	algorithm name NOT NULL,	-- zstd, lz4, zlib or lzo
+	estimated_at timestamptz NOT NULL,	-- when
+	ratio float8 NOT NULL,	-- bytes of data per byte stored
+	ratio_low float8 NOT NULL,	-- lower end of its interval of 90 %
+	ratio_high float8 NOT NULL,	-- upper end of its interval of 90 %
+	-- size of the relation then, without its free space map and visibility map
 	size_bytes bigint NOT NULL,
-	pieces bigint NOT NULL,
-	sampled_pieces bigint NOT NULL,
-	file_number oid,
+	pieces bigint NOT NULL,	-- pieces of 128 kB that this is
+	sampled_pieces bigint NOT NULL,	-- of these, how many were compressed
+	file_number oid,	-- the file that it had; null: not known
+	-- a key, without which no row could be removed while a publication has all tables
 	estimate_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY
 );
 CREATE INDEX compression_estimate_relation
 	ON _tiered_storage.compression_estimate (relation_oid, algorithm);
-COMMENT ON TABLE _tiered_storage.compression_estimate IS
-'what estimate_compression() has found; of a relation and an algorithm the last row counts';
-COMMENT ON COLUMN _tiered_storage.compression_estimate.estimate_id IS
-'a key, without which no row could be removed while a publication has all tables';
-COMMENT ON COLUMN _tiered_storage.compression_estimate.relation_oid IS 'OID of the relation';
-COMMENT ON COLUMN _tiered_storage.compression_estimate.algorithm IS 'zstd, lz4, zlib or lzo';
-COMMENT ON COLUMN _tiered_storage.compression_estimate.estimated_at IS 'when';
-COMMENT ON COLUMN _tiered_storage.compression_estimate.ratio IS
-'bytes of data per byte stored';
-COMMENT ON COLUMN _tiered_storage.compression_estimate.ratio_low IS
-'lower end of its interval of 90 %';
-COMMENT ON COLUMN _tiered_storage.compression_estimate.ratio_high IS
-'upper end of its interval of 90 %';
-COMMENT ON COLUMN _tiered_storage.compression_estimate.size_bytes IS
-'size of the relation then, without its free space map and visibility map';
-COMMENT ON COLUMN _tiered_storage.compression_estimate.pieces IS
-'pieces of 128 kB that this is';
-COMMENT ON COLUMN _tiered_storage.compression_estimate.sampled_pieces IS
-'of these, how many were compressed';
-COMMENT ON COLUMN _tiered_storage.compression_estimate.file_number IS
-'the file that it had; null: not known';
 
 CREATE FUNCTION tiered_storage.estimate_compression(
 	relation regclass, algorithm text DEFAULT NULL, include_indexes boolean DEFAULT true,
@@ -52,21 +35,25 @@ CREATE FUNCTION tiered_storage.estimate_compression(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 4
 AS 'MODULE_PATHNAME', 'tier_estimate_compression';
-COMMENT ON FUNCTION tiered_storage.estimate_compression(regclass, text, boolean) IS
+COMMENT ON FUNCTION tiered_storage.estimate_compression IS
 'how a file system would compress a relation, its TOAST table and its indexes: some of its pages '
 'are read in pieces of 128 kB and compressed; without an algorithm by all of zstd, lz4, zlib and '
 'lzo. At most 64 MB of each are read, through shared buffers and without waiting for a lock';
 
+/*
+ * Bytes of data per byte stored of a relation, by what its files take now; or why that is not
+ * known.
+ */
 CREATE FUNCTION _tiered_storage.measured_compression(relation oid,
 	OUT ratio float8, OUT reason text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000 ROWS 1
 AS 'MODULE_PATHNAME', 'tier_measured_compression';
-COMMENT ON FUNCTION _tiered_storage.measured_compression(oid) IS
-'bytes of data per byte stored of a relation, by what its files take now; or why that is not '
-'known';
 
 /*
+ * The last estimate of each existing relation and algorithm, and why it does not count any
+ * more.
+ *
  * Another half of its rows may be of another kind.  That it was rewritten is noticed by the next
  * sample: who estimates before that has seen the new file.
  */
@@ -84,14 +71,11 @@ CREATE VIEW _tiered_storage.last_estimates AS
 	CROSS JOIN LATERAL _tiered_storage.relation_entry(e.relation_oid) r
 	LEFT JOIN _tiered_storage.relation_state s
 		ON s.relation_oid OPERATOR(pg_catalog.=) e.relation_oid;
-COMMENT ON VIEW _tiered_storage.last_estimates IS
-'the last estimate of each existing relation and algorithm, and why it does not count any more';
 
+/* Whether the current user may call estimate_compression() for a relation. */
 CREATE FUNCTION _tiered_storage.may_estimate(relation oid) RETURNS boolean
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100
 AS 'MODULE_PATHNAME', 'tier_may_estimate';
-COMMENT ON FUNCTION _tiered_storage.may_estimate(oid) IS
-'whether the current user may call estimate_compression() for a relation';
 
 /*
  * That there is an estimate everybody sees who may use the view; its figures, which are those of
@@ -127,8 +111,7 @@ COMMENT ON COLUMN tiered_storage.compression_estimates.ratio_high IS
 'upper end of its interval of 90 %';
 COMMENT ON COLUMN tiered_storage.compression_estimates.size_bytes IS
 'size of the relation then, without its free space map and visibility map';
-COMMENT ON COLUMN tiered_storage.compression_estimates.pieces IS
-'pieces of 128 kB that this is';
+COMMENT ON COLUMN tiered_storage.compression_estimates.pieces IS 'pieces of 128 kB that this is';
 COMMENT ON COLUMN tiered_storage.compression_estimates.sampled_pieces IS
 'of these, how many were compressed';
 COMMENT ON COLUMN tiered_storage.compression_estimates.estimated_at IS 'when';

@@ -2,6 +2,10 @@
 -- Where temporary files are.
 ---------------------------------------------------------------------------
 
+/*
+ * The roles that may use this database and have no temporary files in a tablespace, also if
+ * temp_tablespaces names it.
+ */
 CREATE FUNCTION _tiered_storage.roles_without_create(tablespace name) RETURNS name[]
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -13,11 +17,11 @@ AS $$
 		AND NOT has_tablespace_privilege(r.oid, t.oid, 'CREATE')
 	WHERE d.datname = current_database()
 $$;
-COMMENT ON FUNCTION _tiered_storage.roles_without_create(name) IS
-'the roles that may use this database and have no temporary files in a tablespace, also if '
-'temp_tablespaces names it';
 
 /*
+ * The tablespaces of the temporary files of this database; empty: not known, see null_reason;
+ * and of those that are set the ones that some roles cannot use, which take default_place.
+ *
  * Where sessions of this database have their temporary files.  A role that has a setting of its
  * own may have them anywhere.  Of more than one tablespace a session takes them in turn.  Those
  * that do not exist, or in which a role may not create, are passed over, and if none is left, the
@@ -64,6 +68,3 @@ AS $$
 			THEN 'place: not all roles have CREATE on a tablespace of temp_tablespaces'
 		END AS reason) r
 $$;
-COMMENT ON FUNCTION _tiered_storage.temp_places() IS
-'the tablespaces of the temporary files of this database; empty: not known, see null_reason; and '
-'of those that are set the ones that some roles cannot use, which take default_place';

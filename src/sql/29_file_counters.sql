@@ -2,6 +2,10 @@
 -- What the server, or the kernel, has counted for each class of files.
 ---------------------------------------------------------------------------
 
+/*
+ * Where the server has its files that are in no tablespace, symbolic links resolved, and what
+ * is beneath; null: not known.
+ */
 CREATE FUNCTION _tiered_storage.server_directories(
 	OUT directory text, OUT path text, OUT device text, OUT filesystem text,
 	OUT mount_point text, OUT file_system_id bigint, OUT free_bytes bigint,
@@ -10,11 +14,12 @@ CREATE FUNCTION _tiered_storage.server_directories(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_server_directories';
-COMMENT ON FUNCTION _tiered_storage.server_directories() IS
-'where the server has its files that are in no tablespace, symbolic links resolved, and what is '
-'beneath; null: not known';
 
 /*
+ * The tier that each directory of the server is on, whether a tablespace is on the same device,
+ * and the kind of that; tier_name is null if no tier, or more than one, is, kind if it is not
+ * known.
+ *
  * A directory belongs to the tier on whose file system it is; if that has tablespaces of more
  * than one, or none, to the only one on its device.
  */
@@ -39,12 +44,12 @@ AS $$
 		CASE WHEN d.kind <> 'unknown' THEN d.kind WHEN d.is_virtual THEN 'virtual disk' END
 	FROM _tiered_storage.server_directories() d
 $$;
-COMMENT ON FUNCTION _tiered_storage.directory_tiers() IS
-'the tier that each directory of the server is on, whether a tablespace is on the same device, '
-'and the kind of that; tier_name is null if no tier, or more than one, is, kind if it is not '
-'known';
 
-/* Names of PostgreSQL 15 and 16, and of 17. */
+/*
+ * The directory of an SLRU by its name in pg_stat_slru; data: that of the server.
+ *
+ * Names of PostgreSQL 15 and 16, and of 17.
+ */
 CREATE FUNCTION _tiered_storage.slru_directory(slru text) RETURNS text
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -58,10 +63,13 @@ AS $$
 		WHEN 'serial' THEN 'pg_serial' WHEN 'serializable' THEN 'pg_serial'
 		ELSE 'data' END
 $$;
-COMMENT ON FUNCTION _tiered_storage.slru_directory(text) IS
-'the directory of an SLRU by its name in pg_stat_slru; data: that of the server';
 
-/* The names of columns differ between versions, hence JSON. */
+/*
+ * Writes, fsyncs and time in files of relations of the whole server, as far as this version
+ * counts them.
+ *
+ * The names of columns differ between versions, hence JSON.
+ */
 CREATE FUNCTION _tiered_storage.relation_file_counters(version integer,
 	OUT writes float8, OUT write_bytes float8, OUT fsyncs float8, OUT io_ms float8,
 	OUT reset_at timestamptz, OUT null_reason text)
@@ -102,10 +110,8 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.relation_file_counters(integer) IS
-'writes, fsyncs and time in files of relations of the whole server, as far as this version counts '
-'them';
 
+/* Reads, writes, fsyncs and time in files of the WAL, as far as this version counts them. */
 CREATE FUNCTION _tiered_storage.wal_file_counters(version integer,
 	OUT reads float8, OUT read_bytes float8, OUT writes float8, OUT write_bytes float8,
 	OUT fsyncs float8, OUT io_ms float8, OUT reset_at timestamptz, OUT null_reason text)
@@ -147,10 +153,11 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.wal_file_counters(integer) IS
-'reads, writes, fsyncs and time in files of the WAL, as far as this version counts them';
 
 /*
+ * Size of the server's logs, and of those written last the size and time of each; null: it
+ * writes none, or they cannot be looked at.
+ *
  * Of the files that were written last each with its size and time: the server appends to one of
  * each format.
  */
@@ -176,11 +183,11 @@ EXCEPTION WHEN OTHERS THEN
 	null_reason := 'all: ' || SQLERRM;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.log_files() IS
-'size of the server''s logs, and of those written last the size and time of each; null: it writes '
-'none, or they cannot be looked at';
 
 /*
+ * Bytes written to logs between two looks at their files; null: it is not known, for instance
+ * as the file that was written last is gone.
+ *
  * What was deleted was not written backwards.  A file that is shorter was begun anew; one with
  * another name is a new one, unless it was not written since: then it was renamed.  What was
  * written into a file that is gone is not known.
@@ -204,11 +211,11 @@ AS $$
 					(x.value ->> 1)::float8 AS written_at FROM jsonb_each(after) x) l
 			CROSS JOIN newest n LEFT JOIN earlier e USING (name)), 0) END
 $$;
-COMMENT ON FUNCTION _tiered_storage.log_growth(jsonb, jsonb) IS
-'bytes written to logs between two looks at their files; null: it is not known, for instance as '
-'the file that was written last is gone';
 
 /*
+ * The cumulative counters of each class of files, by where they come from and where the files
+ * are; null_reason says why some are null.
+ *
  * reads of the WAL are those of its device where the server does not count them and no
  * tablespace is on that device.
  */
@@ -257,11 +264,12 @@ AS $$
 		NULL, NULL, l.null_reason, l.files
 	FROM _tiered_storage.log_files() l
 $$;
-COMMENT ON FUNCTION _tiered_storage.file_counters() IS
-'the cumulative counters of each class of files, by where they come from and where the files are; '
-'null_reason says why some are null';
 
-/* What has come since; a counter that went back, or was reset, counts from 0. */
+/*
+ * By how much a counter has grown; null: it was not known, or is not.
+ *
+ * What has come since; a counter that went back, or was reset, counts from 0.
+ */
 CREATE FUNCTION _tiered_storage.counter_growth(before float8, after float8, was_reset boolean)
 RETURNS float8
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
@@ -269,16 +277,15 @@ AS $$
 	SELECT CASE WHEN before IS NOT NULL AND after >= 0 AND after < 'Infinity' THEN
 		LEAST(CASE WHEN was_reset OR after < before THEN after ELSE after - before END, 1e16) END
 $$;
-COMMENT ON FUNCTION _tiered_storage.counter_growth(float8, float8, boolean) IS
-'by how much a counter has grown; null: it was not known, or is not';
 
+/* The cumulative counters of each class of files at the last sample; null: not counted. */
 CREATE TABLE _tiered_storage.file_state
 (
 	file_class text NOT NULL,
 	source text NOT NULL,
 	observed_since timestamptz NOT NULL CHECK (pg_catalog.isfinite(observed_since)),
 	sampled_at timestamptz NOT NULL CHECK (pg_catalog.isfinite(sampled_at)),
-	places text[] NOT NULL,
+	places text[] NOT NULL,	-- among which places its files are spread evenly; empty: not known
 	reads float8,
 	read_bytes float8,
 	writes float8,
@@ -287,17 +294,16 @@ CREATE TABLE _tiered_storage.file_state
 	io_ms float8,
 	reset_at timestamptz,
 	null_reason text,
-	files jsonb,
+	files jsonb,	-- of logs: size and time of those written last
 	PRIMARY KEY (file_class, source)
 );
-COMMENT ON TABLE _tiered_storage.file_state IS
-'the cumulative counters of each class of files at the last sample; null: not counted';
-COMMENT ON COLUMN _tiered_storage.file_state.places IS
-'among which places its files are spread evenly; empty: not known';
-COMMENT ON COLUMN _tiered_storage.file_state.files IS
-'of logs: size and time of those written last';
 
-/* What a sample cannot have written is refused. */
+/*
+ * I/O of each class of files by period: one sample each at first, one hour once rolled up; no
+ * row: nothing was read or written; use file_class_io.
+ *
+ * What a sample cannot have written is refused.
+ */
 CREATE TABLE _tiered_storage.file_history
 (
 	period_start timestamptz NOT NULL CHECK (pg_catalog.isfinite(period_start)),
@@ -305,7 +311,7 @@ CREATE TABLE _tiered_storage.file_history
 		AND period_s OPERATOR(pg_catalog.<) 1e10),
 	file_class text NOT NULL,
 	source text NOT NULL,
-	place text NOT NULL,
+	place text NOT NULL,	-- tablespace, SLRU or directory; empty: not known
 	reads float8,
 	read_bytes float8,
 	writes float8,
@@ -318,13 +324,13 @@ CREATE TABLE _tiered_storage.file_history
 		AND GREATEST(reads, read_bytes, writes, write_bytes, fsyncs, io_ms)
 		OPERATOR(pg_catalog.<=) 1e20)
 );
-COMMENT ON TABLE _tiered_storage.file_history IS
-'I/O of each class of files by period: one sample each at first, one hour once rolled up; no row: '
-'nothing was read or written; use file_class_io';
-COMMENT ON COLUMN _tiered_storage.file_history.place IS
-'tablespace, SLRU or directory; empty: not known';
 
-/* Counters that are read twice at one time, or after the clock was set back, make no period. */
+/*
+ * Reads the counters of all classes of files and adds what has come since the last call to
+ * file_history.
+ *
+ * Counters that are read twice at one time, or after the clock was set back, make no period.
+ */
 CREATE FUNCTION _tiered_storage.file_sample(now_at timestamptz) RETURNS void
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -378,6 +384,3 @@ AS $$
 		write_bytes = h.write_bytes + EXCLUDED.write_bytes, fsyncs = h.fsyncs + EXCLUDED.fsyncs,
 		io_ms = h.io_ms + EXCLUDED.io_ms
 $$;
-COMMENT ON FUNCTION _tiered_storage.file_sample(timestamptz) IS
-'reads the counters of all classes of files and adds what has come since the last call to '
-'file_history';

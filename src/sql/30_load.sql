@@ -3,6 +3,10 @@
 ---------------------------------------------------------------------------
 
 /*
+ * Activity of this database and of the server by period: one sample each at first, once rolled
+ * up the part of an hour in which they were active; a period in which the database was idle has
+ * no row; use load_profile().
+ *
  * One row per sample in which this database was not idle; rows of finished hours are
  * rolled up like those of relation_history.  Statistics are of this database, waits of its
  * backends; WAL, checkpoints, written buffers and SLRU are of the whole server.
@@ -35,6 +39,7 @@ CREATE TABLE _tiered_storage.load_history
 	buffers_backends bigint,
 	slru_reads bigint,
 	slru_writes bigint,
+	-- time in ms within the period in which the waits of the backends were sampled
 	wait_sampled_ms bigint,
 	wait_cpu_ms bigint,
 	wait_relations_ms bigint,
@@ -46,14 +51,10 @@ CREATE TABLE _tiered_storage.load_history
 	wait_lwlock_ms bigint,
 	wait_other_ms bigint
 );
-COMMENT ON TABLE _tiered_storage.load_history IS
-'activity of this database and of the server by period: one sample each at first, once rolled up '
-'the part of an hour in which they were active; a period in which the database was idle has no '
-'row; use load_profile()';
-COMMENT ON COLUMN _tiered_storage.load_history.wait_sampled_ms IS
-'time in ms within the period in which the waits of the backends were sampled';
 
 /*
+ * Whether a sample can have written this row: nothing is negative, or more than there can be.
+ *
  * What a sample cannot have written is not known.  All sums of what it can fit in a bigint; and
  * no wait is of more backends than there can ever be, 2^18, at once.
  */
@@ -78,9 +79,8 @@ AS $$
 		l.wait_relations_ms, l.wait_wal_ms, l.wait_temp_ms, l.wait_slru_ms, l.wait_other_io_ms,
 		l.wait_lock_ms, l.wait_lwlock_ms, l.wait_other_ms]) ms) w
 $$;
-COMMENT ON FUNCTION _tiered_storage.load_is_possible(_tiered_storage.load_history) IS
-'whether a sample can have written this row: nothing is negative, or more than there can be';
 
+/* The cumulative counters at the last sample, in the order of the columns of load_history. */
 CREATE TABLE _tiered_storage.load_state
 (
 	singleton boolean NOT NULL PRIMARY KEY DEFAULT true CHECK (singleton),
@@ -88,18 +88,17 @@ CREATE TABLE _tiered_storage.load_state
 	sampled_at timestamptz NOT NULL,
 	counters bigint[] NOT NULL
 );
-COMMENT ON TABLE _tiered_storage.load_state IS
-'the cumulative counters at the last sample, in the order of the columns of load_history';
 
 CREATE FUNCTION tiered_storage.wait_times(
 	OUT wait_class text, OUT wait_s float8, OUT sampled_s float8)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_wait_times';
-COMMENT ON FUNCTION tiered_storage.wait_times() IS
+COMMENT ON FUNCTION tiered_storage.wait_times IS
 'seconds that the backends of this database have waited since the server started, by class of '
 'file, sampled once a second; empty without shared_preload_libraries';
 
+/* Checks a period and cuts it to the time that has been sampled. */
 CREATE FUNCTION _tiered_storage.load_period(from_at timestamptz, to_at timestamptz,
 	OUT begins_at timestamptz, OUT ends_at timestamptz)
 RETURNS record
@@ -141,10 +140,11 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.load_period(timestamptz, timestamptz) IS
-'checks a period and cuts it to the time that has been sampled';
 
 /*
+ * Sums of load_history in a period; a sample that reaches beyond the period counts in
+ * proportion, prorated_s is how much of it does.
+ *
  * A sample that reaches beyond the period counts in proportion.  Where there is no row,
  * the database was idle.
  */
@@ -187,10 +187,8 @@ AS $$
 		COALESCE(sum(inside_s) FILTER (WHERE share < 1), 0)
 	FROM part
 $$;
-COMMENT ON FUNCTION _tiered_storage.load_sums(timestamptz, timestamptz) IS
-'sums of load_history in a period; a sample that reaches beyond the period counts in proportion, '
-'prorated_s is how much of it does';
 
+/* The load of a period, one row per metric. */
 CREATE FUNCTION _tiered_storage.load_totals(begins_at timestamptz, ends_at timestamptz,
 	OUT place integer, OUT metric text, OUT unit text, OUT total float8)
 RETURNS SETOF record
@@ -235,8 +233,6 @@ AS $$
 		(34, 'wait_lwlock', 's', t.lwlock_ms / 1000),
 		(35, 'wait_other', 's', t.other_ms / 1000)) v
 $$;
-COMMENT ON FUNCTION _tiered_storage.load_totals(timestamptz, timestamptz) IS
-'the load of a period, one row per metric';
 
 CREATE FUNCTION tiered_storage.load_profile(
 	from_at timestamptz DEFAULT NULL, to_at timestamptz DEFAULT NULL,
@@ -265,7 +261,7 @@ BEGIN
 		ORDER BY t.place;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.load_profile(timestamptz, timestamptz) IS
+COMMENT ON FUNCTION tiered_storage.load_profile IS
 'the load of this database in a period: in total, per second and per transaction; waits per '
 'second are average active sessions; server_* metrics are of the whole server; without arguments '
 'the last sampled hour';
@@ -295,7 +291,6 @@ BEGIN
 		ORDER BY f.ordinality;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.compare_load(
-	timestamptz, timestamptz, timestamptz, timestamptz) IS
+COMMENT ON FUNCTION tiered_storage.compare_load IS
 'the load of two periods side by side; ratios are second to first; metrics that are no rates '
 '(length of the period, hit ratio) are compared by value';

@@ -2,7 +2,11 @@
 -- I/O by file class and place: relations, WAL, temporary files and the rest.
 ---------------------------------------------------------------------------
 
-/* The last day that was sampled, or the part of it that was. */
+/*
+ * The period of file_class_io.
+ *
+ * The last day that was sampled, or the part of it that was.
+ */
 CREATE FUNCTION _tiered_storage.file_period(
 	OUT begins_at timestamptz, OUT ends_at timestamptz, OUT hours float8)
 RETURNS SETOF record
@@ -15,9 +19,13 @@ AS $$
 		AS begins_at) p
 	WHERE p.begins_at < s.sampled_at
 $$;
-COMMENT ON FUNCTION _tiered_storage.file_period() IS 'the period of file_class_io';
 
-/* Of the relations there may be less history than of the load: its size is limited. */
+/*
+ * Blocks of relations of this database read and written per hour, by tier and in total; no
+ * rows: there is no history of them.
+ *
+ * Of the relations there may be less history than of the load: its size is limited.
+ */
 CREATE FUNCTION _tiered_storage.relation_file_io(
 	OUT tier_name name, OUT is_total boolean, OUT random_reads float8,
 	OUT sequential_reads float8, OUT page_writes float8)
@@ -53,11 +61,12 @@ AS $$
 	WHERE NOT EXISTS (SELECT FROM _tiered_storage.relation_history h
 		WHERE h.period_start >= s.first_start AND h.period_start < s.ends_at)
 $$;
-COMMENT ON FUNCTION _tiered_storage.relation_file_io() IS
-'blocks of relations of this database read and written per hour, by tier and in total; no rows: '
-'there is no history of them';
 
-/* One row per source and place; null: not counted, or not during all of the period. */
+/*
+ * What the server has counted per hour by class and place of files, see file_class_io.
+ *
+ * One row per source and place; null: not counted, or not during all of the period.
+ */
 CREATE FUNCTION _tiered_storage.counted_file_io(
 	OUT file_class text, OUT place text, OUT reads float8, OUT read_bytes float8,
 	OUT writes float8, OUT write_bytes float8, OUT fsyncs float8, OUT io_s float8,
@@ -113,10 +122,10 @@ AS $$
 				THEN 'others: not counted all the time' END)
 	FROM source s JOIN summed t ON t.file_class = s.file_class AND t.source = s.source
 $$;
-COMMENT ON FUNCTION _tiered_storage.counted_file_io() IS
-'what the server has counted per hour by class and place of files, see file_class_io';
 
 /*
+ * Milliseconds that I/O of a class of files takes on a tier, by its figures.
+ *
  * How long the figures of a tier say that this I/O takes.  What a temporary file is written
  * for is read again; a block of an SLRU is read and written at random; a write of the WAL takes
  * a sync, which a method that is no call of its own does not count; none with fsync off.
@@ -138,11 +147,13 @@ AS $$
 			* (1 / t.sequential_write_mb_per_s + 1 / t.sequential_read_mb_per_s)
 		WHEN 'slru' THEN random_reads * t.random_read_ms + writes * t.random_write_ms END
 $$;
-COMMENT ON FUNCTION _tiered_storage.file_io_ms(text, _tiered_storage.tier, float8, float8, float8,
-	float8, float8) IS
-'milliseconds that I/O of a class of files takes on a tier, by its figures';
 
-/* Every part of a class, with what the figures of its tier and of the fastest one say of it. */
+/*
+ * The parts of file_class_io: what was read and written in each place, and how long that takes
+ * there and on the fastest tier by their figures.
+ *
+ * Every part of a class, with what the figures of its tier and of the fastest one say of it.
+ */
 CREATE FUNCTION _tiered_storage.file_io_parts(
 	OUT file_class text, OUT place text, OUT tier_name name, OUT device text,
 	OUT reads float8, OUT read_bytes float8, OUT writes float8, OUT write_bytes float8,
@@ -203,11 +214,10 @@ AS $$
 	LEFT JOIN _tiered_storage.tier t ON t.tier_name = p.tier_name
 	LEFT JOIN fastest f ON true
 $$;
-COMMENT ON FUNCTION _tiered_storage.file_io_parts() IS
-'the parts of file_class_io: what was read and written in each place, and how long that takes '
-'there and on the fastest tier by their figures';
 
 /*
+ * The rows of the view file_class_io.
+ *
  * Waits are sampled by class.  A part has its share by how long the figures of its tier say
  * that its I/O takes, and would be waited for on the fastest tier in that proportion.
  * Relations on no tier are no part, and have their share by blocks.
@@ -307,7 +317,6 @@ AS $$
 	WHERE s.file_class IN ('relations', 'slru')
 		OR s.file_class = 'temp' AND (SELECT t.n FROM total t WHERE t.file_class = 'temp') > 1
 $$;
-COMMENT ON FUNCTION _tiered_storage.file_class_io() IS 'the rows of the view file_class_io';
 
 CREATE VIEW tiered_storage.file_class_io AS
 	SELECT f.file_class, f.tier_name, f.reads_per_hour, f.read_bytes_per_hour,
@@ -323,13 +332,11 @@ COMMENT ON COLUMN tiered_storage.file_class_io.tier_name IS
 'tier that these files are on; null: more than one, or none';
 COMMENT ON COLUMN tiered_storage.file_class_io.reads_per_hour IS
 'blocks or requests read per hour, for relations those that missed shared buffers';
-COMMENT ON COLUMN tiered_storage.file_class_io.read_bytes_per_hour IS
-'bytes read per hour';
+COMMENT ON COLUMN tiered_storage.file_class_io.read_bytes_per_hour IS 'bytes read per hour';
 COMMENT ON COLUMN tiered_storage.file_class_io.writes_per_hour IS
 'blocks (relations, slru) or requests (wal) written per hour; by tier of this database, counted '
 'from the WAL';
-COMMENT ON COLUMN tiered_storage.file_class_io.write_bytes_per_hour IS
-'bytes written per hour';
+COMMENT ON COLUMN tiered_storage.file_class_io.write_bytes_per_hour IS 'bytes written per hour';
 COMMENT ON COLUMN tiered_storage.file_class_io.wait_s_per_hour IS
 'seconds per hour that backends of this database waited for the class; of a part, its share by '
 'the figures of the tiers';

@@ -2,6 +2,7 @@
 -- Standbys whose reads count here.
 ---------------------------------------------------------------------------
 
+/* Standbys whose reads are counted; use add_standby() and the view tiered_storage.standbys. */
 CREATE TABLE _tiered_storage.standby
 (
 	standby_name name NOT NULL PRIMARY KEY CHECK (standby_name OPERATOR(pg_catalog.<>) ''),
@@ -10,10 +11,9 @@ CREATE TABLE _tiered_storage.standby
 	added_by_oid oid NOT NULL,
 	added_at timestamptz NOT NULL DEFAULT pg_catalog.now()
 );
-COMMENT ON TABLE _tiered_storage.standby IS
-'standbys whose reads are counted; use add_standby() and the view tiered_storage.standbys';
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.standby', '');
 
+/* Result of the last pull from each standby; use the view tiered_storage.standbys. */
 CREATE TABLE _tiered_storage.standby_state
 (
 	standby_name name NOT NULL PRIMARY KEY REFERENCES _tiered_storage.standby ON DELETE CASCADE,
@@ -24,9 +24,8 @@ CREATE TABLE _tiered_storage.standby_state
 	relations bigint,
 	error text
 );
-COMMENT ON TABLE _tiered_storage.standby_state IS
-'result of the last pull from each standby; use the view tiered_storage.standbys';
 
+/* Counters in the statistics of each standby at the last pull. */
 CREATE TABLE _tiered_storage.standby_counters
 (
 	standby_name name NOT NULL REFERENCES _tiered_storage.standby ON DELETE CASCADE,
@@ -37,10 +36,13 @@ CREATE TABLE _tiered_storage.standby_counters
 	blocks_hit bigint NOT NULL,
 	PRIMARY KEY (standby_name, relation_oid)
 );
-COMMENT ON TABLE _tiered_storage.standby_counters IS
-'counters in the statistics of each standby at the last pull';
 
-/* Each sample empties it, so it need not store which reads have been added already. */
+/*
+ * Reads of the standbys since the last sample, which takes them from here; all zero: a
+ * transaction there had it locked.
+ *
+ * Each sample empties it, so it need not store which reads have been added already.
+ */
 CREATE TABLE _tiered_storage.standby_reads
 (
 	relation_oid oid NOT NULL PRIMARY KEY,
@@ -49,29 +51,25 @@ CREATE TABLE _tiered_storage.standby_reads
 	blocks_fetched bigint NOT NULL,
 	blocks_hit bigint NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0.1);
-COMMENT ON TABLE _tiered_storage.standby_reads IS
-'reads of the standbys since the last sample, which takes them from here; all zero: a transaction '
-'there had it locked';
 
-/* By the last pull that was told; what has been moved there since counts in addition. */
+/*
+ * The directory of each tablespace on each standby, and the room there, by the last pull.
+ *
+ * By the last pull that was told; what has been moved there since counts in addition.
+ */
 CREATE TABLE _tiered_storage.standby_room
 (
 	standby_name name NOT NULL REFERENCES _tiered_storage.standby ON DELETE CASCADE,
 	tablespace_oid oid NOT NULL,
-	is_usable boolean NOT NULL,
+	is_usable boolean NOT NULL,	-- whether the directory is there and can be written to
 	file_system_id bigint,
 	free_bytes bigint,
 	total_bytes bigint,
 	looked_at timestamptz NOT NULL,
+	-- moves that had ended by then were in free_bytes; by the clock of this server
 	replayed_until timestamptz NOT NULL,
 	PRIMARY KEY (standby_name, tablespace_oid)
 );
-COMMENT ON TABLE _tiered_storage.standby_room IS
-'the directory of each tablespace on each standby, and the room there, by the last pull';
-COMMENT ON COLUMN _tiered_storage.standby_room.is_usable IS
-'whether the directory is there and can be written to';
-COMMENT ON COLUMN _tiered_storage.standby_room.replayed_until IS
-'moves that had ended by then were in free_bytes; by the clock of this server';
 
 CREATE VIEW tiered_storage.standbys AS
 	SELECT s.standby_name, s.conninfo, t.relations, t.last_pull_at, t.last_attempt_at,
@@ -98,7 +96,7 @@ COMMENT ON COLUMN tiered_storage.standbys.error IS 'error of the last attempt; n
 CREATE FUNCTION tiered_storage.add_standby(name name, conninfo text) RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_standby';
-COMMENT ON FUNCTION tiered_storage.add_standby(name, text) IS
+COMMENT ON FUNCTION tiered_storage.add_standby IS
 'counts the reads of a physical standby together with those of this server from now on; the '
 'worker connects to it with each sample; superusers only, whatever is granted';
 
@@ -119,5 +117,5 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.remove_standby(name, boolean) IS
+COMMENT ON FUNCTION tiered_storage.remove_standby IS
 'stops counting the reads of a standby; its reads until now stay in the heat and fade';

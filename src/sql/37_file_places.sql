@@ -9,6 +9,9 @@ CREATE TYPE _tiered_storage.setting_advice AS (
 	effect text, expected_ratio float8, requires text, is_assumed boolean);
 
 /*
+ * Of each tier the tablespace on whose file system is most room, without the reserve of the
+ * tier.
+ *
  * What is written to one place needs room on one file system, however much all those of a
  * tier have together.  What a tier is limited to may be less than is free.
  */
@@ -28,9 +31,8 @@ AS $$
 	WHERE d.writable AND d.free_bytes IS NOT NULL
 	ORDER BY t.tier_name, r.room_bytes DESC, d.tablespace_name
 $$;
-COMMENT ON FUNCTION _tiered_storage.roomiest_places() IS
-'of each tier the tablespace on whose file system is most room, without the reserve of the tier';
 
+/* The first three of these roles. */
 CREATE FUNCTION _tiered_storage.role_list(roles name[]) RETURNS text
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -39,9 +41,11 @@ AS $$
 		|| CASE WHEN cardinality(roles) > 3 THEN format(' and %s more', cardinality(roles) - 3)
 			ELSE '' END
 $$;
-COMMENT ON FUNCTION _tiered_storage.role_list(name[]) IS 'the first three of these roles';
 
 /*
+ * Seconds that temporary files of so many bytes take less on another tier, if sessions wait so
+ * long for them now; null: nobody looks.
+ *
  * What comes from the page cache, and what is written while the sort goes on, nobody waits for on
  * any device: no more can be saved than sessions were seen to wait, beyond the 5 us that a page
  * takes however fast it arrives.
@@ -55,11 +59,10 @@ AS $$
 			- 2 * bytes / current_setting('block_size')::float8 * 5e-6)
 			* (1 - there_s_per_mb / here_s_per_mb) END)
 $$;
-COMMENT ON FUNCTION _tiered_storage.temp_saved_s(float8, float8, float8, float8) IS
-'seconds that temporary files of so many bytes take less on another tier, if sessions wait so '
-'long for them now; null: nobody looks';
 
 /*
+ * What recommend_settings() says of temp_tablespaces.
+ *
  * What is written to temporary files is read once.  They may take as much room as is written
  * in an hour, and never that of tables: not on a tier that has no more to spare.
  */
@@ -121,10 +124,10 @@ AS $$
 		AS roles) l
 	WHERE v.worth OR include_all
 $$;
-COMMENT ON FUNCTION _tiered_storage.settings_of_temp(boolean) IS
-'what recommend_settings() says of temp_tablespaces';
 
 /*
+ * What recommend_settings() says of roles that temp_tablespaces does nothing for.
+ *
  * Where temp_tablespaces is set as it should be, and roles may not create there, it does nothing
  * for them, and no error or log says so.  How much of it is theirs nobody counts.
  */
@@ -161,10 +164,11 @@ AS $$
 	FROM compared c
 	WHERE c.there < 0.8 * c.here AND c.saved_s >= 1
 $$;
-COMMENT ON FUNCTION _tiered_storage.settings_of_temp_rights() IS
-'what recommend_settings() says of roles that temp_tablespaces does nothing for';
 
 /*
+ * The command for a shell that copies the WAL to a new directory and makes pg_wal a link to it;
+ * null: a path has characters that do not fit into a line.
+ *
  * Nothing is changed before all has been copied, and nothing that is there already is touched:
  * another cluster may have its WAL on the same file system, and a standby on the same machine has
  * the same system identifier.  A link is replaced, a directory is kept beside it, for ln would
@@ -191,11 +195,11 @@ AS $$
 	/* The second line would be no comment any more. */
 	WHERE c.command !~ '[[:cntrl:]]'
 $$;
-COMMENT ON FUNCTION _tiered_storage.wal_move_command(text) IS
-'the command for a shell that copies the WAL to a new directory and makes pg_wal a link to it; '
-'null: a path has characters that do not fit into a line';
 
 /*
+ * Where the WAL is, how long a sync takes there, and how long reads wait for syncs and syncs
+ * for reads an hour; for each other place that was measured the same; one row at least.
+ *
  * A commit waits for its write and sync, and before that for requests of others that the
  * device has to serve: rho / (1 - rho) of their service time, as in a queue with one server
  * (M/M/1), rho being how busy they keep it.  Reads there wait for syncs in the same way.  Only
@@ -266,10 +270,8 @@ AS $$
 		AND NOT COALESCE(w.device = ANY (b.devices), false)
 	LEFT JOIN _tiered_storage.roomiest_places() r ON r.tier_name = b.tier_name
 $$;
-COMMENT ON FUNCTION _tiered_storage.wal_places() IS
-'where the WAL is, how long a sync takes there, and how long reads wait for syncs and syncs for '
-'reads an hour; for each other place that was measured the same; one row at least';
 
+/* What recommend_settings() says of the device of the WAL. */
 CREATE FUNCTION _tiered_storage.settings_of_wal_place(include_all boolean)
 RETURNS SETOF _tiered_storage.setting_advice
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -355,5 +357,3 @@ AS $$
 					ELSE 'where no tablespace is' END) END AS place) v
 	WHERE v.worth OR include_all
 $$;
-COMMENT ON FUNCTION _tiered_storage.settings_of_wal_place(boolean) IS
-'what recommend_settings() says of the device of the WAL';

@@ -3,6 +3,8 @@
 ---------------------------------------------------------------------------
 
 /*
+ * What recommend_settings() says of planner costs and concurrency.
+ *
  * The planner needs the average cost of a page read at random relative to one read
  * sequentially.  The server's default of 4 stands for a disk that is 40 times slower at
  * random, with nine of ten reads found in memory.  The same rule gives the other costs,
@@ -81,10 +83,10 @@ AS $$
 	WHERE CASE WHEN c.current_value ~ '^[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$'
 		THEN c.current_value::numeric <> c.value::numeric ELSE true END
 $$;
-COMMENT ON FUNCTION _tiered_storage.settings_of_tablespaces() IS
-'what recommend_settings() says of planner costs and concurrency';
 
 /*
+ * What recommend_settings() says of wal_sync_method.
+ *
  * A difference counts from a tenth on, from twice its standard error, and from a second an hour
  * that syncs take less, where it is known how many there are.
  */
@@ -134,10 +136,10 @@ AS $$
 	FROM compared c
 	WHERE c.worth OR include_all
 $$;
-COMMENT ON FUNCTION _tiered_storage.settings_of_wal_sync(boolean) IS
-'what recommend_settings() says of wal_sync_method';
 
 /*
+ * What recommend_settings() says of full-page images.
+ *
  * The settings are of the server, and so are the bytes of WAL and the number of images in it;
  * only how large an image is is taken from this database, from the pages that it writes: a new
  * page has no image, so that they are larger, if anything.
@@ -235,10 +237,12 @@ AS $$
 		) a (setting, current_value, value, worth, no_room, ratio, effect)
 	WHERE a.worth OR include_all
 $$;
-COMMENT ON FUNCTION _tiered_storage.settings_of_images(boolean) IS
-'what recommend_settings() says of full-page images';
 
-/* From 18 on; 19 has other settings for the number of workers. */
+/*
+ * What recommend_settings() says of asynchronous I/O.
+ *
+ * From 18 on; 19 has other settings for the number of workers.
+ */
 CREATE FUNCTION _tiered_storage.settings_of_io_method(include_all boolean)
 RETURNS SETOF _tiered_storage.setting_advice
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -266,5 +270,3 @@ AS $$
 		CASE WHEN a.worth THEN a.requires END, false
 	FROM advice a WHERE a.worth OR include_all
 $$;
-COMMENT ON FUNCTION _tiered_storage.settings_of_io_method(boolean) IS
-'what recommend_settings() says of asynchronous I/O';

@@ -3,6 +3,9 @@
 ---------------------------------------------------------------------------
 
 /*
+ * Whether the command line sets a setting, whether nothing that recommend_settings() could say
+ * would set it, and what to know of who has set it.
+ *
  * ALTER SYSTEM is read after all other files, so that it wins over what is included; it does not
  * over the command line, which containers and cluster managers use, nor over databases and roles,
  * and may be forbidden.  ALTER DATABASE wins over the command line, but not over roles.  What a
@@ -53,9 +56,6 @@ AS $$
 						session_user) END END), '')
 	FROM source s
 $$;
-COMMENT ON FUNCTION _tiered_storage.setting_obstacle(text, name, boolean) IS
-'whether the command line sets a setting, whether nothing that recommend_settings() could say '
-'would set it, and what to know of who has set it';
 
 /* Of the server as a whole only where it runs: a standby has other devices. */
 CREATE FUNCTION tiered_storage.recommend_settings(
@@ -112,7 +112,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.recommend_settings(boolean) IS
+COMMENT ON FUNCTION tiered_storage.recommend_settings IS
 'settings that do not fit the figures of the tiers and what the server does, the recommended '
 'values, what they are expected to change, and the statements that set them; with include_all '
 'also those that stay, and why; changes nothing';

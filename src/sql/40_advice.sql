@@ -24,13 +24,14 @@ CREATE FUNCTION tiered_storage.recommend_placement(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_recommend_placement';
-COMMENT ON FUNCTION tiered_storage.recommend_placement(
-	boolean, name[], jsonb, interval, text, float8, name[], regclass[]) IS
+COMMENT ON FUNCTION tiered_storage.recommend_placement IS
 'the recommended tier of each table, index and partition, what that saves in device time and '
 'money, how certain it is, and the statement that moves it; only what should move, unless '
 'include_unchanged is set';
 
 /*
+ * The first words of a reason of recommend_placement().
+ *
  * What decides, in few characters: what follows are the numbers of `saves` and what it
  * depends on.
  */
@@ -51,10 +52,12 @@ AS $$
 		regexp_replace(b.line, '^(.{10,41}), .*$',
 			CASE WHEN length(b.line) > 41 THEN E'\\1' ELSE E'\\&' END) c (line)
 $$;
-COMMENT ON FUNCTION _tiered_storage.short_reason(text) IS
-'the first words of a reason of recommend_placement()';
 
-/* Two digits are enough for a person, and all of a number of seconds. */
+/*
+ * A number with about two digits, or as an integer.
+ *
+ * Two digits are enough for a person, and all of a number of seconds.
+ */
 CREATE FUNCTION _tiered_storage.short_number(number float8) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -63,9 +66,8 @@ AS $$
 		ELSE round(number::numeric, CASE WHEN abs(number) >= 9.95 THEN 0
 			WHEN abs(number) >= 0.095 THEN 1 ELSE 2 END)::text END
 $$;
-COMMENT ON FUNCTION _tiered_storage.short_number(float8) IS
-'a number with about two digits, or as an integer';
 
+/* Rows of tiered_storage.recommendations, and how to go on from there. */
 CREATE FUNCTION _tiered_storage.short_recommendations(
 	OUT relation regclass, OUT size text, OUT move text, OUT saves text, OUT confidence text,
 	OUT reason text)
@@ -106,8 +108,6 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.short_recommendations() IS
-'rows of tiered_storage.recommendations, and how to go on from there';
 
 /*
  * As wide as a terminal (120 columns, with names of up to 20 characters).  The functions
@@ -129,8 +129,7 @@ COMMENT ON COLUMN tiered_storage.recommendations.saves IS
 'it makes room for others';
 COMMENT ON COLUMN tiered_storage.recommendations.confidence IS
 'how certain it is: firm, tentative or insufficient data';
-COMMENT ON COLUMN tiered_storage.recommendations.reason IS
-'what decides, in up to 41 characters';
+COMMENT ON COLUMN tiered_storage.recommendations.reason IS 'what decides, in up to 41 characters';
 
 CREATE FUNCTION tiered_storage.explain_placement(
 	relation regclass,
@@ -150,8 +149,7 @@ CREATE FUNCTION tiered_storage.explain_placement(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_explain_placement';
-COMMENT ON FUNCTION tiered_storage.explain_placement(
-	regclass, name[], jsonb, interval, text, float8, name[], regclass[]) IS
+COMMENT ON FUNCTION tiered_storage.explain_placement IS
 'the cost of a relation on each tier side by side, which is why recommend_placement() says what '
 'it does';
 
@@ -182,8 +180,7 @@ CREATE FUNCTION tiered_storage.placement_summary(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_placement_summary';
-COMMENT ON FUNCTION tiered_storage.placement_summary(
-	name[], jsonb, interval, text, float8, name[], regclass[]) IS
+COMMENT ON FUNCTION tiered_storage.placement_summary IS
 'each tier now and after the recommendation, and all of them in the row whose tier_name is null; '
 'next_gb_saves_per_hour is what one more GB of the tier would save: seconds of device time per '
 'hour, or money per month (objective money)';
@@ -214,8 +211,7 @@ CREATE FUNCTION tiered_storage.simulate_placement(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_simulate_placement';
-COMMENT ON FUNCTION tiered_storage.simulate_placement(
-	jsonb, float8, name[], jsonb, interval, text, float8, name[], regclass[]) IS
+COMMENT ON FUNCTION tiered_storage.simulate_placement IS
 'what if: the placement recommended if tiers were different (changes, such as {"ssd": '
 '{"capacity_bytes": 200000000000}}) or the load were load_factor times as high, beside the '
 'current recommendation; one row per tier, and one for all with tier_name null, which says what '
@@ -240,8 +236,7 @@ CREATE FUNCTION tiered_storage.tier_size_curve(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_size_curve';
-COMMENT ON FUNCTION tiered_storage.tier_size_curve(
-	name, integer, name[], jsonb, interval, text, float8, name[], regclass[]) IS
+COMMENT ON FUNCTION tiered_storage.tier_size_curve IS
 'how much capacity of a tier pays off: the capacities from which on something more fits, '
 'each with the device time of its best placement and what that saves compared with how it is now; '
 'the placements do not depend on where things are now; is_knee marks the capacity beyond which '
@@ -256,7 +251,7 @@ CREATE FUNCTION tiered_storage.unused_relations(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_unused_relations';
-COMMENT ON FUNCTION tiered_storage.unused_relations(interval) IS
+COMMENT ON FUNCTION tiered_storage.unused_relations IS
 'tables, materialized views and indexes that nobody has read for this long (default: '
 'tiered_storage.observation_period), since when, and what the cheapest tier would save per month; '
 'the server''s statistics from before the first sample count';

@@ -2,16 +2,19 @@
 -- Which tables should be partitioned, and how.
 ---------------------------------------------------------------------------
 
+/*
+ * Number of blocks in shared buffers for each of so many parts of equal length of a relation.
+ */
 CREATE FUNCTION _tiered_storage.cached_ranges(
 	relation regclass, ranges integer,
 	OUT range integer, OUT first_block bigint, OUT blocks bigint, OUT cached_blocks bigint)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_cached_ranges';
-COMMENT ON FUNCTION _tiered_storage.cached_ranges(regclass, integer) IS
-'number of blocks in shared buffers for each of so many parts of equal length of a relation';
 
 /*
+ * Where nine tenths of the cached blocks of a relation lie together.
+ *
  * The shortest run of parts of the relation that has nine tenths of its cached blocks;
  * parts count from 1.
  */
@@ -46,10 +49,10 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.hot_range(regclass) IS
-'where nine tenths of the cached blocks of a relation lie together';
 
 /*
+ * A natural interval for range partitions of these values; null: their range is too small.
+ *
  * An interval that makes ten partitions or a few more: natural for times, round for
  * numbers.  Null if the range of values is too small.
  */
@@ -82,10 +85,13 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.partition_interval(oid, text, text) IS
-'a natural interval for range partitions of these values; null: their range is too small';
 
-/* By the server's statistics, as far as the caller may see them; times come before numbers. */
+/*
+ * The column of a table that follows the order of its blocks best, its lowest and highest
+ * value, and the other columns that follow it; no row: there is none.
+ *
+ * By the server's statistics, as far as the caller may see them; times come before numbers.
+ */
 CREATE FUNCTION _tiered_storage.partition_key(
 	relation regclass,
 	OUT attname name, OUT atttypid oid, OUT correlation float8, OUT lowest text, OUT highest text,
@@ -115,10 +121,11 @@ AS $$
 		ORDER BY s.is_time DESC, abs(s.correlation) DESC, a.attnum
 		LIMIT 1
 $$;
-COMMENT ON FUNCTION _tiered_storage.partition_key(regclass) IS
-'the column of a table that follows the order of its blocks best, its lowest and highest value, '
-'and the other columns that follow it; no row: there is none';
 
+/*
+ * The cheapest tier with room for this many bytes of a tier, and what moving them there saves
+ * per month; null: there is none.
+ */
 CREATE FUNCTION _tiered_storage.partition_saving(
 	tier name, cold_bytes bigint,
 	OUT cold_tier name, OUT saved_per_month float8)
@@ -132,11 +139,10 @@ AS $$
 	WHERE h.tier_name = tier
 	ORDER BY c.price_per_gb_month, c.rank LIMIT 1
 $$;
-COMMENT ON FUNCTION _tiered_storage.partition_saving(name, bigint) IS
-'the cheapest tier with room for this many bytes of a tier, and what moving them there saves per '
-'month; null: there is none';
 
 /*
+ * The statement that creates a partitioned table like this one.
+ *
  * Without a comment, because a name could end it.  The new name is valid even if the old
  * one has to be cut.
  */
@@ -150,9 +156,11 @@ AS $$
 		relation, key_column)
 	FROM _tiered_storage.relation_entry(relation) c
 $$;
-COMMENT ON FUNCTION _tiered_storage.partition_command(regclass, name) IS
-'the statement that creates a partitioned table like this one';
 
+/*
+ * How much of a table is hot and where, and why that speaks against partitions; reason is null
+ * if it does not.
+ */
 CREATE FUNCTION _tiered_storage.partition_heat(
 	t tiered_storage.heat,
 	OUT cached_blocks bigint, OUT parts integer, OUT first_part integer, OUT last_part integer,
@@ -180,10 +188,8 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.partition_heat(tiered_storage.heat) IS
-'how much of a table is hot and where, and why that speaks against partitions; reason is null if '
-'it does not';
 
+/* The column and interval to partition a table by; reason is null if there are such. */
 CREATE FUNCTION _tiered_storage.partition_column(
 	t tiered_storage.heat, hot_fraction float8,
 	OUT key_column name, OUT key_correlation float8, OUT other_keys text,
@@ -218,9 +224,8 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.partition_column(tiered_storage.heat, float8) IS
-'the column and interval to partition a table by; reason is null if there are such';
 
+/* How certain a recommendation to partition is. */
 CREATE FUNCTION _tiered_storage.partition_confidence(
 	cached_blocks bigint, observed_since timestamptz, key_correlation float8)
 RETURNS text
@@ -233,9 +238,11 @@ AS $$
 		WHEN cached_blocks < 1000 OR abs(key_correlation) < 0.99 THEN 'tentative'
 		ELSE 'firm' END
 $$;
-COMMENT ON FUNCTION _tiered_storage.partition_confidence(bigint, timestamptz, float8) IS
-'how certain a recommendation to partition is';
 
+/*
+ * The row of recommend_partitioning() for one table; incomplete unless include_all is set or
+ * partitioning is recommended.
+ */
 CREATE FUNCTION _tiered_storage.partition_advice(
 	t tiered_storage.heat, include_all boolean,
 	OUT hot_fraction float8, OUT key_column name, OUT key_correlation float8, OUT other_keys text,
@@ -296,9 +303,6 @@ BEGIN
 	command := _tiered_storage.partition_command(t.relation, key_column);
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.partition_advice(tiered_storage.heat, boolean) IS
-'the row of recommend_partitioning() for one table; incomplete unless include_all is set or '
-'partitioning is recommended';
 
 CREATE FUNCTION tiered_storage.recommend_partitioning(
 	min_size_bytes bigint DEFAULT 1073741824, include_all boolean DEFAULT false,
@@ -345,7 +349,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.recommend_partitioning(bigint, boolean) IS
+COMMENT ON FUNCTION tiered_storage.recommend_partitioning IS
 'large tables whose cached blocks lie together: the column and interval to partition them by, '
 'what would become cold and what that saves; with include_all also the tables for which '
 'partitions bring nothing, and why';

@@ -3,6 +3,9 @@
 ---------------------------------------------------------------------------
 
 /*
+ * Tiering policies; read them in the view tiered_storage.policies, add them with
+ * add_tiering_policy().
+ *
  * In the database that wrote the row (system_identifier, database_oid) the OID identifies
  * the relation, as long as it is of the same kind.  Otherwise (after a restore, or when
  * it was dropped and created again) the name does, if the owner and the kind are the same:
@@ -70,9 +73,6 @@ CREATE TABLE _tiered_storage.policy
 CREATE INDEX policy_tier_name_idx ON _tiered_storage.policy (tier_name);
 CREATE INDEX policy_index_tier_idx ON _tiered_storage.policy (index_tier);
 CREATE INDEX policy_return_tier_idx ON _tiered_storage.policy (return_tier);
-COMMENT ON TABLE _tiered_storage.policy IS
-'tiering policies; read them in the view tiered_storage.policies, add them with '
-'add_tiering_policy()';
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.policy', '');
 CREATE TRIGGER policy_restore_in_turn BEFORE INSERT ON _tiered_storage.policy
 	FOR EACH STATEMENT EXECUTE FUNCTION _tiered_storage.restore_in_turn();
@@ -81,7 +81,11 @@ CREATE TRIGGER policy_expect_tiers BEFORE INSERT ON _tiered_storage.policy
 		'tier_name', 'index_tier', 'return_tier');
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.policy_policy_id_seq', '');
 
-/* The schema of each policy on a schema; null: it does not exist. */
+/*
+ * The schemas that tiering policies are on.
+ *
+ * The schema of each policy on a schema; null: it does not exist.
+ */
 CREATE VIEW _tiered_storage.policy_schemas AS
 	SELECT p.policy_id, n.oid AS schema_oid, n.nspname AS schema_name, n.nspowner AS owner_oid
 	FROM _tiered_storage.policy p
@@ -101,8 +105,6 @@ CREATE VIEW _tiered_storage.policy_schemas AS
 						ELSE pg_catalog.pg_get_userbyid(x.nspowner)
 							OPERATOR(pg_catalog.=) p.owner_name END) END
 	WHERE p.schema_oid IS NOT NULL;
-COMMENT ON VIEW _tiered_storage.policy_schemas IS
-'the schemas that tiering policies are on';
 
 CREATE VIEW tiered_storage.policies AS
 	SELECT p.policy_id, c.oid::pg_catalog.regclass AS relation,
@@ -236,9 +238,7 @@ CREATE FUNCTION tiered_storage.add_tiering_policy(
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_tiering_policy';
-COMMENT ON FUNCTION tiered_storage.add_tiering_policy(
-	regclass, interval, name, boolean, text, text, timestamptz, integer, text, boolean, interval,
-	interval, float8, name, name, text, float8, interval, name, boolean) IS
+COMMENT ON FUNCTION tiered_storage.add_tiering_policy IS
 'moves the partitions of a table, or the tables in_schema with names_like, to a tier once all '
 'conditions hold that are given: everything in '
 'them is older than move_after, counted from now or from the end of the newest partition '
@@ -260,7 +260,7 @@ CREATE FUNCTION tiered_storage.remove_tiering_policy(
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_remove_tiering_policy';
-COMMENT ON FUNCTION tiered_storage.remove_tiering_policy(regclass, name, integer, boolean) IS
+COMMENT ON FUNCTION tiered_storage.remove_tiering_policy IS
 'removes the policies of a relation, only the one for this tier if given, or the policy with '
 'this number; moved partitions stay where they are; returns how many policies were removed';
 
@@ -289,9 +289,7 @@ CREATE FUNCTION tiered_storage.alter_tiering_policy(
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_alter_tiering_policy';
-COMMENT ON FUNCTION tiered_storage.alter_tiering_policy(regclass, name, integer, boolean, interval,
-	name, boolean, text, text, timestamptz, integer, text, boolean, interval, interval, float8,
-	name, text[], float8, interval, name) IS
+COMMENT ON FUNCTION tiered_storage.alter_tiering_policy IS
 'changes the policies of a relation, only the one for this tier if given, or the policy with this '
 'number; null arguments leave their property unchanged; unset => ''{idle_for,return_tier}'' takes '
 'them away; enabled => false lets a policy rest '
@@ -306,6 +304,6 @@ CREATE FUNCTION tiered_storage.evaluate_policies(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_evaluate_policies';
-COMMENT ON FUNCTION tiered_storage.evaluate_policies() IS
+COMMENT ON FUNCTION tiered_storage.evaluate_policies IS
 'what the policies say now: one row per partition, whether it is due, and why or why not, also of '
 'disabled policies; changes nothing';

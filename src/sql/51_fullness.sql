@@ -3,6 +3,9 @@
 ---------------------------------------------------------------------------
 
 /*
+ * Fullness policies; read them in the view tiered_storage.fullness_policies, add them with
+ * add_fullness_policy().
+ *
  * The numbers are those of tiering policies, so that one number means one policy in the
  * record of moves.  The role is identified as in _tiered_storage.policy, for information
  * only: moves need the rights of the owners of what is moved.
@@ -13,8 +16,8 @@ CREATE TABLE _tiered_storage.fullness_policy
 		DEFAULT pg_catalog.nextval('_tiered_storage.policy_policy_id_seq'),
 	tier_name name NOT NULL UNIQUE REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
 	target_name name NOT NULL REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
-	high_watermark float8,
-	low_watermark float8,
+	high_watermark float8,	-- share of the capacity; null: that of the tier
+	low_watermark float8,	-- share of the capacity; null: that of the tier
 	created_by name NOT NULL,
 	created_by_oid oid NOT NULL,
 	system_identifier bigint NOT NULL,
@@ -30,13 +33,6 @@ CREATE TABLE _tiered_storage.fullness_policy
 		COALESCE(high_watermark, 1)))
 );
 CREATE INDEX fullness_policy_target_name_idx ON _tiered_storage.fullness_policy (target_name);
-COMMENT ON TABLE _tiered_storage.fullness_policy IS
-'fullness policies; read them in the view tiered_storage.fullness_policies, add them with '
-'add_fullness_policy()';
-COMMENT ON COLUMN _tiered_storage.fullness_policy.high_watermark IS
-'share of the capacity; null: that of the tier';
-COMMENT ON COLUMN _tiered_storage.fullness_policy.low_watermark IS
-'share of the capacity; null: that of the tier';
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.fullness_policy', '');
 CREATE TRIGGER fullness_policy_restore_in_turn BEFORE INSERT ON _tiered_storage.fullness_policy
 	FOR EACH STATEMENT EXECUTE FUNCTION _tiered_storage.restore_in_turn();
@@ -99,7 +95,7 @@ CREATE FUNCTION tiered_storage.add_fullness_policy(
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_fullness_policy';
-COMMENT ON FUNCTION tiered_storage.add_fullness_policy(name, name, float8, float8, boolean) IS
+COMMENT ON FUNCTION tiered_storage.add_fullness_policy IS
 'empties a tier to a slower one whenever it is above its high watermark, until it is at its low '
 'one, the coldest relations first; watermarks are shares of the capacity, and those of the tier '
 'where none is given; returns the number of the policy';
@@ -116,8 +112,7 @@ CREATE FUNCTION tiered_storage.alter_fullness_policy(
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_alter_fullness_policy';
-COMMENT ON FUNCTION tiered_storage.alter_fullness_policy(name, integer, boolean, name, float8,
-	float8, text[], boolean) IS
+COMMENT ON FUNCTION tiered_storage.alter_fullness_policy IS
 'changes the fullness policy of a tier, or the one with this number; null arguments leave their '
 'property unchanged; unset => ''{high_watermark,low_watermark}'' returns to those of the tier; '
 'enabled => false lets it rest without removing it; returns how many policies were changed';
@@ -129,7 +124,7 @@ CREATE FUNCTION tiered_storage.remove_fullness_policy(
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_remove_fullness_policy';
-COMMENT ON FUNCTION tiered_storage.remove_fullness_policy(name, integer, boolean) IS
+COMMENT ON FUNCTION tiered_storage.remove_fullness_policy IS
 'removes the fullness policy of a tier, or the one with this number; what has left stays where it '
 'is; returns how many policies were removed';
 
@@ -140,6 +135,6 @@ CREATE FUNCTION tiered_storage.evaluate_fullness(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_evaluate_fullness';
-COMMENT ON FUNCTION tiered_storage.evaluate_fullness() IS
+COMMENT ON FUNCTION tiered_storage.evaluate_fullness IS
 'what the fullness policies say now: one row per relation of their tiers, whether it leaves, '
 'after how many others, and why or why not, also of disabled policies; changes nothing';

@@ -2,6 +2,7 @@
 -- Which objects tiers, policies and pins mean after renames, drops and restores.
 ---------------------------------------------------------------------------
 
+/* Whether a policy or a pin refers to the tier. */
 CREATE FUNCTION _tiered_storage.tier_in_use(tier name) RETURNS boolean
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -11,10 +12,13 @@ AS $$
 		OR EXISTS (SELECT FROM _tiered_storage.fullness_policy f
 			WHERE tier IN (f.tier_name, f.target_name))
 $$;
-COMMENT ON FUNCTION _tiered_storage.tier_in_use(name) IS
-'whether a policy or a pin refers to the tier';
 
-/* A row that somebody has locked is left for the next time. */
+/*
+ * Removes discovered tiers that have no tablespace and that nothing refers to, except the named
+ * one, and those that a restore has brought: their tablespaces may still come.
+ *
+ * A row that somebody has locked is left for the next time.
+ */
 CREATE FUNCTION _tiered_storage.remove_unused_tiers(except_tier name) RETURNS void
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -27,11 +31,10 @@ AS $$
 				AND NOT _tiered_storage.tier_in_use(x.tier_name)
 			FOR UPDATE OF x SKIP LOCKED)
 $$;
-COMMENT ON FUNCTION _tiered_storage.remove_unused_tiers(name) IS
-'removes discovered tiers that have no tablespace and that nothing refers to, except the named '
-'one, and those that a restore has brought: their tablespaces may still come';
 
 /*
+ * Updates the stored names and OIDs of the tablespaces of tiers.
+ *
  * Brings the stored names and OIDs of tablespaces, policies and pins up to date after
  * renames and restores.  A row that a restore brought gives way to a row that this
  * cluster has for the same object.
@@ -89,10 +92,11 @@ BEGIN
 	PERFORM _tiered_storage.refresh_claimed();
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.refresh_tablespaces() IS
-'updates the stored names and OIDs of the tablespaces of tiers';
 
 /*
+ * Discovered tablespaces that belong to a tier in another database and that no policy or pin
+ * here relies on.
+ *
  * What was only discovered here follows what somebody defines in another database,
  * unless a policy or a pin relies on it.
  */
@@ -107,10 +111,8 @@ AS $$
 			WHERE d.datname = current_database())
 		AND NOT _tiered_storage.tier_in_use(t.tier_name)
 $$;
-COMMENT ON FUNCTION _tiered_storage.claimed_elsewhere() IS
-'discovered tablespaces that belong to a tier in another database and that no policy or pin here '
-'relies on';
 
+/* Gives up discovered tiers whose tablespaces belong to a tier in another database. */
 CREATE FUNCTION _tiered_storage.refresh_claimed() RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -134,9 +136,8 @@ BEGIN
 	END;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.refresh_claimed() IS
-'gives up discovered tiers whose tablespaces belong to a tier in another database';
 
+/* What policies and pins store of a relation: names, owner, cluster and database. */
 CREATE FUNCTION _tiered_storage.relation_identity(
 	relation oid, OUT relation_oid oid, OUT schema_name name, OUT relation_name name,
 	OUT owner_name name, OUT owner_oid oid, OUT system_identifier bigint, OUT database_oid oid)
@@ -149,9 +150,8 @@ AS $$
 	CROSS JOIN pg_control_system() cs
 	JOIN pg_database d ON d.datname = current_database()
 $$;
-COMMENT ON FUNCTION _tiered_storage.relation_identity(oid) IS
-'what policies and pins store of a relation: names, owner, cluster and database';
 
+/* Updates the stored names and OIDs of policies. */
 CREATE FUNCTION _tiered_storage.refresh_policies() RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -231,10 +231,10 @@ BEGIN
 		FROM changed c WHERE c.policy_id = p.policy_id;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.refresh_policies() IS
-'updates the stored names and OIDs of policies';
 
 /*
+ * Updates the stored names and OIDs of pins and deletes pins that have ended.
+ *
  * REINDEX CONCURRENTLY gives the old index, which is invalid from then on, a name of its own that
  * says nothing.
  *
@@ -300,5 +300,3 @@ BEGIN
 			FOR UPDATE OF p SKIP LOCKED);
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.refresh_pins() IS
-'updates the stored names and OIDs of pins and deletes pins that have ended';

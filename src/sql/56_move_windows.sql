@@ -2,6 +2,10 @@
 -- Move windows: the hours in which moves begin that nobody has asked for.
 ---------------------------------------------------------------------------
 
+/*
+ * Hours in which moves begin that nobody has asked for; use the view
+ * tiered_storage.move_windows, add_move_window(), alter_move_window() and remove_move_window().
+ */
 CREATE TABLE _tiered_storage.move_window
 (
 	window_name name NOT NULL PRIMARY KEY CHECK (window_name OPERATOR(pg_catalog.<>) ''),
@@ -15,19 +19,15 @@ CREATE TABLE _tiered_storage.move_window
 		AND jitter OPERATOR(pg_catalog.<) '24 hours'),
 	enabled boolean NOT NULL
 );
-COMMENT ON TABLE _tiered_storage.move_window IS
-'hours in which moves begin that nobody has asked for; use the view tiered_storage.move_windows, '
-'add_move_window(), alter_move_window() and remove_move_window()';
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.move_window', '');
 
+/* What the clock says of each window; see the view move_windows. */
 CREATE FUNCTION _tiered_storage.move_window_state(
 	OUT window_name name, OUT is_open boolean, OUT opens_at timestamptz, OUT closes_at timestamptz,
 	OUT moved_bytes bigint)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_move_window_state';
-COMMENT ON FUNCTION _tiered_storage.move_window_state() IS
-'what the clock says of each window; see the view move_windows';
 
 CREATE VIEW tiered_storage.move_windows AS
 	SELECT w.window_name, w.days, w.starts, w.ends, w.time_zone, w.max_bytes, w.jitter, w.enabled,
@@ -39,8 +39,7 @@ COMMENT ON VIEW tiered_storage.move_windows IS
 'the hours in which moves begin that nobody has asked for: those of the worker and of migrate(); '
 'if there is no window, they may begin at any time';
 COMMENT ON COLUMN tiered_storage.move_windows.window_name IS 'name of the window';
-COMMENT ON COLUMN tiered_storage.move_windows.days IS
-'days on which it opens; null: every day';
+COMMENT ON COLUMN tiered_storage.move_windows.days IS 'days on which it opens; null: every day';
 COMMENT ON COLUMN tiered_storage.move_windows.starts IS 'time of day at which it opens';
 COMMENT ON COLUMN tiered_storage.move_windows.ends IS
 'time of day at which it closes; before starts: on the next day';
@@ -59,7 +58,11 @@ COMMENT ON COLUMN tiered_storage.move_windows.closes_at IS
 COMMENT ON COLUMN tiered_storage.move_windows.moved_bytes IS
 'bytes moved since it opened, whoever asked for it; null: it is not open';
 
-/* The name of the zone as pg_timezone_names has it; that of the session if none is named. */
+/*
+ * The time zone of that name, or an error.
+ *
+ * The name of the zone as pg_timezone_names has it; that of the session if none is named.
+ */
 CREATE FUNCTION _tiered_storage.move_window_zone(time_zone text) RETURNS text
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -76,10 +79,12 @@ BEGIN
 	RETURN found;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.move_window_zone(text) IS
-'the time zone of that name, or an error';
 
-/* In the order of the week, each once. */
+/*
+ * The days as they are stored, or an error.
+ *
+ * In the order of the week, each once.
+ */
 CREATE FUNCTION _tiered_storage.move_window_days(days text[]) RETURNS text[]
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -106,9 +111,8 @@ BEGIN
 		WHERE w.day IN (SELECT lower(d) FROM unnest(days) d));
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.move_window_days(text[]) IS
-'the days as they are stored, or an error';
 
+/* An error if no name is given. */
 CREATE FUNCTION _tiered_storage.move_window_name_check(name name) RETURNS void
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -119,9 +123,8 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.move_window_name_check(name) IS
-'an error if no name is given';
 
+/* An error if the move window makes no sense. */
 CREATE FUNCTION _tiered_storage.move_window_check(w _tiered_storage.move_window) RETURNS void
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -161,8 +164,6 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.move_window_check(_tiered_storage.move_window) IS
-'an error if the move window makes no sense';
 
 CREATE FUNCTION tiered_storage.add_move_window(
 	name name,
@@ -199,8 +200,7 @@ BEGIN
 	INSERT INTO _tiered_storage.move_window SELECT w.*;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.add_move_window(
-	name, text[], time, time, text, bigint, interval, boolean) IS
+COMMENT ON FUNCTION tiered_storage.add_move_window IS
 'moves that nobody has asked for begin in this window from now on, or in another one: on days '
 'such as ''{sat,sun}'' (null: every day), from starts to ends (if that is not later, on the '
 'next day) in time_zone (default that of the session), at most max_bytes in each opening; it '
@@ -266,8 +266,7 @@ BEGIN
 		WHERE x.window_name = name;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.alter_move_window(
-	name, text[], time, time, text, bigint, interval, boolean, text[]) IS
+COMMENT ON FUNCTION tiered_storage.alter_move_window IS
 'changes a move window; null arguments leave their property unchanged; enabled => false keeps it '
 'closed; unset => ''{days,max_bytes}'' means every day and no limit again';
 
@@ -292,5 +291,5 @@ BEGIN
 			HINT = 'SELECT window_name FROM tiered_storage.move_windows lists them.';
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.remove_move_window(name, boolean) IS
+COMMENT ON FUNCTION tiered_storage.remove_move_window IS
 'removes a move window; without the last one moves may begin at any time';

@@ -3,6 +3,9 @@
 ---------------------------------------------------------------------------
 
 /*
+ * What completed moves are measured against, and the result; use the views tiered_storage.moves
+ * and tiered_storage.move_batches.
+ *
  * One row for each move that is done; deleted after the row of the move.  Written when the
  * move is done, when its load begins to be measured (observed_since), and when it is
  * settled: measured, or found to be not measurable.  Profiles are random read and write
@@ -19,6 +22,8 @@ CREATE TABLE _tiered_storage.move_effect
 	to_tablespace_oid oid NOT NULL,
 	from_profile float8[] NOT NULL,
 	to_profile float8[] NOT NULL,
+	-- measured time of the old tier's device as a multiple of its profile's, before the move;
+	-- null: its figures are not reliable
 	from_factor float8,
 	observed_since timestamptz,
 	totals float8[],
@@ -29,9 +34,11 @@ CREATE TABLE _tiered_storage.move_effect
 	source text,
 	unmoved_io_s_per_hour float8,
 	measured_io_s_per_hour float8,
-	batch_effect text,
+	batch_effect text,	-- verdict on the batch when it was settled; null: not yet
+	-- sequential scans of the table and scans of its indexes before the move, and in how many
+	-- hours
 	scans_before float8[],
-	scans float8[],
+	scans float8[],	-- counters of these at observed_since
 	plan_change text
 ) WITH (fillfactor = 70);
 CREATE INDEX move_effect_open_idx ON _tiered_storage.move_effect (observed_since)
@@ -42,26 +49,15 @@ CREATE INDEX move_effect_batch_id_idx ON _tiered_storage.move_effect (batch_id)
 	WHERE batch_id IS NOT NULL;
 CREATE INDEX move_effect_unjudged_idx ON _tiered_storage.move_effect (batch_id)
 	WHERE batch_id IS NOT NULL AND batch_effect IS NULL;
-COMMENT ON TABLE _tiered_storage.move_effect IS
-'what completed moves are measured against, and the result; use the views tiered_storage.moves '
-'and tiered_storage.move_batches';
-COMMENT ON COLUMN _tiered_storage.move_effect.from_factor IS
-'measured time of the old tier''s device as a multiple of its profile''s, before the move; null: '
-'its figures are not reliable';
-COMMENT ON COLUMN _tiered_storage.move_effect.batch_effect IS
-'verdict on the batch when it was settled; null: not yet';
 
-COMMENT ON COLUMN _tiered_storage.move_effect.scans_before IS
-'sequential scans of the table and scans of its indexes before the move, and in how many hours';
-COMMENT ON COLUMN _tiered_storage.move_effect.scans IS
-'counters of these at observed_since';
 
+/*
+ * The verdict in the views moves and move_batches: how the measured cost compares with the
+ * predicted saving; unmoved is the cost of the same load on the old tier.
+ */
 CREATE FUNCTION _tiered_storage.effect_verdict(
 	predicted_saved_io_s_per_hour float8, unmoved_io_s_per_hour float8,
 	measured_io_s_per_hour float8)
 RETURNS text
 LANGUAGE C STABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_effect_verdict';
-COMMENT ON FUNCTION _tiered_storage.effect_verdict(float8, float8, float8) IS
-'the verdict in the views moves and move_batches: how the measured cost compares with the '
-'predicted saving; unmoved is the cost of the same load on the old tier';

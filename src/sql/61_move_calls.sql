@@ -2,6 +2,10 @@
 -- Running moves, and the calls that make, pause and undo moves.
 ---------------------------------------------------------------------------
 
+/*
+ * Progress of the move that this process runs; no row if it runs none; see the view
+ * move_progress.
+ */
 CREATE FUNCTION _tiered_storage.mover_progress(
 	pid integer, OUT phase text, OUT blocks_total bigint, OUT blocks_done bigint,
 	OUT copied_bytes bigint, OUT catch_up_rounds integer, OUT attempts integer,
@@ -11,8 +15,6 @@ CREATE FUNCTION _tiered_storage.mover_progress(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_mover_progress';
-COMMENT ON FUNCTION _tiered_storage.mover_progress(integer) IS
-'progress of the move that this process runs; no row if it runs none; see the view move_progress';
 
 CREATE FUNCTION tiered_storage.orphaned_files(
 	OUT tablespace_name name, OUT file_number oid, OUT path text, OUT size_bytes bigint,
@@ -20,7 +22,7 @@ CREATE FUNCTION tiered_storage.orphaned_files(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_orphaned_files';
-COMMENT ON FUNCTION tiered_storage.orphaned_files() IS
+COMMENT ON FUNCTION tiered_storage.orphaned_files IS
 'files of this database that no relation uses and that no open transaction can have created, '
 'such as a crash leaves behind; the next move or worker cycle removes those that are registered, '
 'the others are for you to judge';
@@ -98,8 +100,7 @@ CREATE PROCEDURE tiered_storage.move_relation(
 	allow_lock boolean DEFAULT false, index_target name DEFAULT NULL,
 	dry_run boolean DEFAULT false)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_move_relation';
-COMMENT ON PROCEDURE tiered_storage.move_relation(
-	regclass, name, boolean, boolean, name, boolean) IS
+COMMENT ON PROCEDURE tiered_storage.move_relation IS
 'moves a table, materialized view or index, or all leaf partitions of a partitioned table, to a '
 'tier or tablespace while it is in use, with its indexes (to index_target if given); a relation '
 'that cannot be moved online (unlogged, unknown access method) is moved only with allow_lock, '
@@ -113,7 +114,7 @@ CREATE FUNCTION tiered_storage.preflight(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_preflight_sql';
-COMMENT ON FUNCTION tiered_storage.preflight(regclass, name, boolean, boolean, name) IS
+COMMENT ON FUNCTION tiered_storage.preflight IS
 'what move_relation() with the same arguments would meet: a row for each check (ok, warning, '
 'blocks) with what was found and what to do about it, and what the move would take; locks '
 'nothing, changes nothing, and waits for nobody but, for some seconds, standbys of add_standby()';
@@ -128,8 +129,7 @@ CREATE PROCEDURE tiered_storage.apply_placement(
 	schemas name[] DEFAULT NULL,
 	relations regclass[] DEFAULT NULL)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_apply_placement';
-COMMENT ON PROCEDURE tiered_storage.apply_placement(
-	text, bigint, boolean, name[], interval, text, float8, name[], regclass[]) IS
+COMMENT ON PROCEDURE tiered_storage.apply_placement IS
 'applies the recommendations of recommend_placement() with the same arguments as one batch of '
 'moves, in an order in which no tier overflows: those with at least this confidence (firm, '
 'tentative, insufficient data), at most max_bytes of them, the highest saving for each second '
@@ -137,36 +137,39 @@ COMMENT ON PROCEDURE tiered_storage.apply_placement(
 
 CREATE PROCEDURE tiered_storage.undo_move(batch_id bigint, dry_run boolean DEFAULT false)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_undo_move';
-COMMENT ON PROCEDURE tiered_storage.undo_move(bigint, boolean) IS
+COMMENT ON PROCEDURE tiered_storage.undo_move IS
 'undoes a batch of apply_placement(), its last move first; relations that have moved elsewhere '
 'since are left alone; dry_run only reports what would be moved back';
 
 CREATE FUNCTION tiered_storage.pause() RETURNS boolean
 LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_pause';
-COMMENT ON FUNCTION tiered_storage.pause() IS
+COMMENT ON FUNCTION tiered_storage.pause IS
 'pauses all moves of this server at once, running ones included, until resume(), across '
 'restarts; returns false if they were paused already';
 
 CREATE FUNCTION tiered_storage.resume() RETURNS boolean
 LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_resume';
-COMMENT ON FUNCTION tiered_storage.resume() IS
+COMMENT ON FUNCTION tiered_storage.resume IS
 'lets moves continue after pause(); returns false if they were not paused';
 
 CREATE FUNCTION tiered_storage.is_paused() RETURNS boolean
 LANGUAGE C STABLE AS 'MODULE_PATHNAME', 'tier_is_paused';
-COMMENT ON FUNCTION tiered_storage.is_paused() IS
+COMMENT ON FUNCTION tiered_storage.is_paused IS
 'whether the moves of this server are paused; see pause()';
 
 CREATE PROCEDURE tiered_storage.migrate(
 	dry_run boolean DEFAULT false,
 	ignore_windows boolean DEFAULT false)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_migrate';
-COMMENT ON PROCEDURE tiered_storage.migrate(boolean, boolean) IS
+COMMENT ON PROCEDURE tiered_storage.migrate IS
 'moves each partition that is due by a tiering policy, in a transaction for each relation, if a '
 'move window is open and the server not under pressure, or ignore_windows is true; dry_run only '
 'reports them';
 
 /*
+ * Updates the names of relations that were moved; what is recorded of an index that was rebuilt
+ * becomes that of the index in its place.
+ *
  * What is not there any more, nor replaced, is neither locked nor written: its record stays for
  * as long as any other, and there may be many.  REINDEX CONCURRENTLY gives the old index, which
  * is invalid from then on, a name of its own that says nothing.  In a scope, so that names are
@@ -202,6 +205,3 @@ AS $$
 			other_indexes = c.other_indexes
 		FROM changed c WHERE c.move_id = m.move_id
 $$;
-COMMENT ON FUNCTION _tiered_storage.refresh_moves() IS
-'updates the names of relations that were moved; what is recorded of an index that was rebuilt '
-'becomes that of the index in its place';

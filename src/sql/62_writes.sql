@@ -2,7 +2,11 @@
 -- Writes, moves included: amplification, and the writes of the whole server.
 ---------------------------------------------------------------------------
 
-/* The server's own counters, from views that differ between versions. */
+/*
+ * What the whole server has written since its counters were reset; see the view server_writes.
+ *
+ * The server's own counters, from views that differ between versions.
+ */
 CREATE FUNCTION _tiered_storage.server_write_counters(
 	OUT checkpoint_bytes bigint, OUT bgwriter_bytes bigint, OUT backend_bytes bigint,
 	OUT buffers_since timestamptz, OUT wal_bytes bigint, OUT full_page_images bigint,
@@ -45,10 +49,11 @@ BEGIN
 		FROM pg_catalog.pg_stat_database d;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.server_write_counters() IS
-'what the whole server has written since its counters were reset; see the view server_writes';
 
 /*
+ * Bytes that the server has written of the WAL for each byte of its records over the last
+ * sampled day; 1 where nobody counts its writes.
+ *
  * The WAL is written in blocks, and what a commit waits for begins in one that was written before
  * and ends in one that is not full: a block more for each write than what the records have.
  */
@@ -61,9 +66,6 @@ AS $$
 			FROM _tiered_storage.file_period() p
 			CROSS JOIN LATERAL _tiered_storage.load_totals(p.begins_at, p.ends_at) t), 1)
 $$;
-COMMENT ON FUNCTION _tiered_storage.wal_written_ratio() IS
-'bytes that the server has written of the WAL for each byte of its records over the last sampled '
-'day; 1 where nobody counts its writes';
 
 CREATE VIEW tiered_storage.write_amplification AS
 	WITH relation AS (
@@ -166,6 +168,8 @@ COMMENT ON COLUMN tiered_storage.write_amplification.amplification IS
 'at least 1; null: no rows changed, or not all that was written for them has been counted';
 
 /*
+ * What is written for the changes of each table; see the view relation_write_amplification.
+ *
  * By table, with its TOAST table and the indexes of both.  What a user changed is rows of the
  * width that ANALYZE has found, and chunks of TOAST, of which a page has four or more.  Nothing
  * is said of a table whose rows were counted before the WAL was, until three half-lives of their
@@ -270,8 +274,6 @@ AS $$
 			THEN 'at least: a TOAST value that is replaced counts twice as changed' END)
 	FROM judged j
 $$;
-COMMENT ON FUNCTION _tiered_storage.relation_write_amplification() IS
-'what is written for the changes of each table; see the view relation_write_amplification';
 
 CREATE VIEW tiered_storage.relation_write_amplification AS
 	SELECT a.relation, a.tier_name, a.row_changes_per_hour, a.row_width_bytes,

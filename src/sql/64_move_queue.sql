@@ -2,6 +2,7 @@
 -- The queue: all that wants to move, and what it waits for.
 ---------------------------------------------------------------------------
 
+/* The rows of the view move_queue. */
 CREATE FUNCTION _tiered_storage.move_queue_entries(
 	OUT place integer, OUT relation regclass, OUT from_tier name, OUT to_tier name,
 	OUT from_tablespace name, OUT to_tablespace name, OUT size_bytes bigint, OUT cause text,
@@ -10,8 +11,6 @@ CREATE FUNCTION _tiered_storage.move_queue_entries(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_move_queue';
-COMMENT ON FUNCTION _tiered_storage.move_queue_entries() IS
-'the rows of the view move_queue';
 
 CREATE VIEW tiered_storage.move_queue AS
 	SELECT * FROM _tiered_storage.move_queue_entries();
@@ -30,8 +29,7 @@ COMMENT ON COLUMN tiered_storage.move_queue.size_bytes IS
 'size in bytes of all forks of the relation, TOAST included';
 COMMENT ON COLUMN tiered_storage.move_queue.cause IS
 'who asks for it: tiering policy, fullness policy, advice, or request (somebody''s CALL)';
-COMMENT ON COLUMN tiered_storage.move_queue.policy_id IS
-'policy that asks for it; null: none';
+COMMENT ON COLUMN tiered_storage.move_queue.policy_id IS 'policy that asks for it; null: none';
 COMMENT ON COLUMN tiered_storage.move_queue.state IS
 'running, ready (the next run of the worker moves it), waiting (it would not begin now), or '
 'failed (it was tried, and will be again at next_attempt_at)';

@@ -3,6 +3,8 @@
 ---------------------------------------------------------------------------
 
 /*
+ * The section about the size of the fastest tier.
+ *
  * The best that each size of the tier makes possible is a stair; sizes far apart are drawn
  * on a logarithmic scale.
  */
@@ -86,5 +88,3 @@ AS $$
 				FROM point p))
 	FROM range r WHERE r.n > 1 AND r.io_s IS NOT NULL AND r.least IS NOT NULL
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_budget(jsonb) IS
-'the section about the size of the fastest tier';

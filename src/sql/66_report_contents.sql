@@ -2,7 +2,11 @@
 -- The report: its sections in their order.
 ---------------------------------------------------------------------------
 
-/* What moves, load, files and writes are made of needs no function of its own. */
+/*
+ * The sections of the page: HTML, or why there is nothing to show.
+ *
+ * What moves, load, files and writes are made of needs no function of its own.
+ */
 CREATE FUNCTION _tiered_storage.report_sections(facts jsonb, OUT id text, OUT short text,
 	OUT title text, OUT lead text, OUT body text, OUT why_empty text)
 RETURNS SETOF record
@@ -192,5 +196,3 @@ AS $$
 		_tiered_storage.report_unknown(facts), NULL))
 		s (id, short, title, lead, body, why_empty)
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_sections(jsonb) IS
-'the sections of the page: HTML, or why there is nothing to show';

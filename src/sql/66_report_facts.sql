@@ -7,7 +7,11 @@
  * object has either its rows or a "why" that there are none.
  */
 
-/* The placement is what takes longest here, and is computed once. */
+/*
+ * What the report says of the placement: the summary, and so many recommendations.
+ *
+ * The placement is what takes longest here, and is computed once.
+ */
 CREATE FUNCTION _tiered_storage.report_advice(at_most integer) RETURNS jsonb
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -37,19 +41,20 @@ AS $$
 			WHERE a.place <= at_most), '[]'))
 	FROM total t
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_advice(integer) IS
-'what the report says of the placement: the summary, and so many recommendations';
 
+/*
+ * The history cut into parts of so many seconds: the number of relations that were busy, and of
+ * parts; then OID, reads, writes and both for each part of the busiest, and with OID 0 of all
+ * others.
+ */
 CREATE FUNCTION _tiered_storage.heat_parts(from_at timestamptz, to_at timestamptz,
 	grid_at timestamptz, width_s float8, at_most integer) RETURNS float8[]
 LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'tier_heat_parts';
-COMMENT ON FUNCTION _tiered_storage.heat_parts(timestamptz, timestamptz, timestamptz, float8,
-	integer) IS
-'the history cut into parts of so many seconds: the number of relations that were busy, and of '
-'parts; then OID, reads, writes and both for each part of the busiest, and with OID 0 of all '
-'others';
 
 /*
+ * What the report says of the activity of relations in a period: so many of the busiest, and
+ * the others together.
+ *
  * Time is cut into at most 54 equal parts.  There may be millions of rows, which are read
  * once.
  */
@@ -114,10 +119,8 @@ BEGIN
 	RETURN result;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_heat(timestamptz, timestamptz, integer) IS
-'what the report says of the activity of relations in a period: so many of the busiest, and the '
-'others together';
 
+/* What the report says of the moves of a period: all of them counted, so many of the last. */
 CREATE FUNCTION _tiered_storage.report_moves(from_at timestamptz, to_at timestamptz,
 	at_most integer)
 RETURNS jsonb
@@ -163,10 +166,12 @@ AS $$
 			ORDER BY 5 DESC LIMIT 20) e), '[]'))
 	FROM total t
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_moves(timestamptz, timestamptz, integer) IS
-'what the report says of the moves of a period: all of them counted, so many of the last';
 
-/* As far as both periods were sampled; what is not must not be taken for idleness. */
+/*
+ * What the report says of the load of a period and of the one before it.
+ *
+ * As far as both periods were sampled; what is not must not be taken for idleness.
+ */
 CREATE FUNCTION _tiered_storage.report_load(from_at timestamptz, to_at timestamptz) RETURNS jsonb
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -204,9 +209,8 @@ BEGIN
 			FROM tiered_storage.load_profile(begins_at, ends_at) WITH ORDINALITY p));
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_load(timestamptz, timestamptz) IS
-'what the report says of the load of a period and of the one before it';
 
+/* All that the report says, before it is made a page. */
 CREATE FUNCTION _tiered_storage.report_facts(from_at timestamptz, to_at timestamptz)
 RETURNS jsonb
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
@@ -260,5 +264,3 @@ AS $$
 			FROM tiered_storage.write_amplification w
 			LEFT JOIN tiered_storage.tiers t ON t.tier_name = w.tier_name), '[]'))
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_facts(timestamptz, timestamptz) IS
-'all that the report says, before it is made a page';

@@ -2,7 +2,11 @@
 -- The report: activity of relations over time.
 ---------------------------------------------------------------------------
 
-/* Steps of 1, 3, 10, 30, ...: the number of the last one that is not above the value. */
+/*
+ * The step of a logarithmic scale that a value is on; null: on none.
+ *
+ * Steps of 1, 3, 10, 30, ...: the number of the last one that is not above the value.
+ */
 CREATE FUNCTION _tiered_storage.report_heat_step(value float8) RETURNS integer
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -16,10 +20,10 @@ BEGIN
 	RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_heat_step(float8) IS
-'the step of a logarithmic scale that a value is on; null: on none';
 
 /*
+ * The section about the activity of relations over time.
+ *
  * Each class of a row is one path, which is a tenth of what a rectangle for each cell would
  * take.
  */
@@ -181,5 +185,3 @@ AS $$
 		|| '</details>'
 	FROM given g CROSS JOIN scale s CROSS JOIN tier_scale t WHERE g.n_rows > 0
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_heat_map(jsonb) IS
-'the section about the activity of relations over time';

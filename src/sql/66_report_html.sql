@@ -3,6 +3,8 @@
 ---------------------------------------------------------------------------
 
 /*
+ * Text as it may stand in an element or an attribute of a page, whatever is in it.
+ *
  * The page is ASCII, so that it is the same whatever client_encoding it is written in; all
  * other characters are references by number.  Control characters become the pictures that
  * Unicode has of them; what would change the direction of the text after it, or cannot be
@@ -58,10 +60,12 @@ BEGIN
 	RETURN result;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_escape(text) IS
-'text as it may stand in an element or an attribute of a page, whatever is in it';
 
-/* Three digits or more. */
+/*
+ * A number as people read it, with its unit; bytes, shares and times in a unit that suits them.
+ *
+ * Three digits or more.
+ */
 CREATE FUNCTION _tiered_storage.report_words(value float8, unit text DEFAULT '') RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -102,10 +106,12 @@ BEGIN
 		ELSE size::text END || CASE WHEN unit = '' THEN '' ELSE '&nbsp;' || unit END;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_words(float8, text) IS
-'a number as people read it, with its unit; bytes, shares and times in a unit that suits them';
 
 /*
+ * A value in a page: html, n (HTML of a number), text, name, tier (with the class of each),
+ * why, code, time; else a number with that unit, # for none; null: a dash, and words for screen
+ * readers.
+ *
  * Whoever chose the name of a relation must not choose how the text around it is read; and the
  * element of a number has the value itself, for whoever reads the page with a program.
  */
@@ -138,11 +144,13 @@ BEGIN
 			value::float8, CASE format WHEN '#' THEN '' ELSE format END) || '</data>' END;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_cell(text, text, jsonb) IS
-'a value in a page: html, n (HTML of a number), text, name, tier (with the class of each), why, '
-'code, time; else a number with that unit, # for none; null: a dash, and words for screen readers';
 
-/* The first column is what the row is about. */
+/*
+ * A table in a page, which scrolls by itself where it is too wide; its columns as "head|key of
+ * the rows|format", see report_cell().
+ *
+ * The first column is what the row is about.
+ */
 CREATE FUNCTION _tiered_storage.report_table(id text, caption text, columns text[], rows jsonb,
 	classes jsonb DEFAULT NULL)
 RETURNS text
@@ -171,10 +179,8 @@ AS $$
 			FROM line l), '')
 		|| E'</tbody></table></div>\n'
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_table(text, text, text[], jsonb, jsonb) IS
-'a table in a page, which scrolls by itself where it is too wide; its columns as '
-'"head|key of the rows|format", see report_cell()';
 
+/* What the colours of a picture mean: "class|text" for each. */
 CREATE FUNCTION _tiered_storage.report_legend(entries text[]) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -184,9 +190,8 @@ AS $$
 		ELSE '<span>' || e.entry || '</span>' END, ' ' ORDER BY e.n) || '</figcaption>'
 	FROM unnest(entries) WITH ORDINALITY e (entry, n)
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_legend(text[]) IS
-'what the colours of a picture mean: "class|text" for each';
 
+/* A picture in a page, with what a screen reader says of it. */
 CREATE FUNCTION _tiered_storage.report_figure(id text, title text, description text,
 	height float8, drawing text, legend text[] DEFAULT NULL)
 RETURNS text
@@ -200,9 +205,8 @@ AS $$
 		|| drawing || '</svg></div>' || COALESCE(_tiered_storage.report_legend(legend), '')
 		|| E'</figure>\n'
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_figure(text, text, text, float8, text, text[]) IS
-'a picture in a page, with what a screen reader says of it';
 
+/* A text in a picture; the label is HTML. */
 CREATE FUNCTION _tiered_storage.report_label(x float8, y float8, class text, label text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -212,9 +216,8 @@ BEGIN
 		round(y::numeric, 1), class, label);
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_label(float8, float8, text, text) IS
-'a text in a picture; the label is HTML';
 
+/* A rectangle in a picture. */
 CREATE FUNCTION _tiered_storage.report_bar(x float8, y float8, width float8, height float8,
 	class text)
 RETURNS text
@@ -226,9 +229,11 @@ BEGIN
 		class);
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_bar(float8, float8, float8, float8, text) IS
-'a rectangle in a picture';
 
+/*
+ * A picture of rows with a name and lines, each of which has a note and parts, an amount for
+ * each class; null: nothing but zeros.
+ */
 CREATE FUNCTION _tiered_storage.report_bars(id text, title text, description text, rows jsonb,
 	legend text[])
 RETURNS text
@@ -255,11 +260,12 @@ AS $$
 			ORDER BY l.n, l.line), legend)
 	FROM line l HAVING max(l.total) > 0
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_bars(text, text, text, jsonb, text[]) IS
-'a picture of rows with a name and lines, each of which has a note and parts, an amount for each '
-'class; null: nothing but zeros';
 
-/* At most about five steps of 1, 2 or 5. */
+/*
+ * Round numbers from 0 to the most, for the scale of a picture.
+ *
+ * At most about five steps of 1, 2 or 5.
+ */
 CREATE FUNCTION _tiered_storage.report_ticks(most float8) RETURNS SETOF float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -270,9 +276,8 @@ AS $$
 		ELSE 10 END AS step) s
 	CROSS JOIN LATERAL generate_series(0, floor(most / s.step + 1e-9)::integer) n
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_ticks(float8) IS
-'round numbers from 0 to the most, for the scale of a picture';
 
+/* Round times of a period, for the scale of a picture. */
 CREATE FUNCTION _tiered_storage.report_time_ticks(from_at timestamptz, to_at timestamptz,
 	OUT at timestamptz, OUT share float8, OUT label text)
 RETURNS SETOF record
@@ -299,5 +304,3 @@ AS $$
 		from_at), to_at, s.step) t (at)
 	WHERE t.at >= from_at
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_time_ticks(timestamptz, timestamptz) IS
-'round times of a period, for the scale of a picture';

@@ -3,6 +3,8 @@
 ---------------------------------------------------------------------------
 
 /*
+ * The first section: what to do now, and what that is worth.
+ *
  * What to do, what that saves, what comes: a sentence each.  What nobody can act on now (too
  * little is known, moves are paused, this is a standby) is said before anything is asked for.
  * Where nothing of the gain could be told from nothing, moves are there to make room.
@@ -149,9 +151,8 @@ BEGIN
 			v (label, value, note)) || E'</dl>\n';
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_answer(jsonb) IS
-'the first section: what to do now, and what that is worth';
 
+/* The section about tiers: how full each is, and what it holds now and as recommended. */
 CREATE FUNCTION _tiered_storage.report_tiers(facts jsonb) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -249,10 +250,12 @@ AS $$
 			|| ((facts #> '{advice,all}') || '{"tier": "all tiers"}'))
 	FROM filled f HAVING count(*) > 0
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_tiers(jsonb) IS
-'the section about tiers: how full each is, and what it holds now and as recommended';
 
-/* A line is the time of the copy, the mark at its end the lock, as high as that was held. */
+/*
+ * The section about the moves of the period, and what they were predicted to save and did.
+ *
+ * A line is the time of the copy, the mark at its end the lock, as high as that was held.
+ */
 CREATE FUNCTION _tiered_storage.report_moved(facts jsonb) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -373,5 +376,3 @@ AS $$
 				_tiered_storage.report_cell(g.moves ->> 'not_measurable')))
 	FROM given g WHERE (g.moves ->> 'moves')::float8 > 0
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_moved(jsonb) IS
-'the section about the moves of the period, and what they were predicted to save and did';

@@ -2,7 +2,11 @@
 -- The report: what is not known.
 ---------------------------------------------------------------------------
 
-/* Each is a condition that is looked at, not an error that came. */
+/*
+ * The section about what is not known.
+ *
+ * Each is a condition that is looked at, not an error that came.
+ */
 CREATE FUNCTION _tiered_storage.report_unknown(facts jsonb) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -84,5 +88,3 @@ AS $$
 		ELSE '<p>Everything that this page is about is known.</p>' END
 	FROM unknown u
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_unknown(jsonb) IS
-'the section about what is not known';

@@ -3,6 +3,8 @@
 ---------------------------------------------------------------------------
 
 /*
+ * The page that says what the facts are.
+ *
  * Colours are chosen so that text has a contrast of 4.5 and marks one of 3 at least, light
  * and dark; no colour says what a word or a shape does not say as well.
  */
@@ -191,8 +193,6 @@ $css$ || (SELECT string_agg(format('.%s{fill:var(--%1$s);background:var(--%1$s)}
 		'what a device is busy for; s/h are seconds of it per hour. kB, MB, GB and TB are powers '
 		|| E'of 1000.</p></footer>\n</body>\n</html>\n'
 $$;
-COMMENT ON FUNCTION _tiered_storage.report_page(jsonb) IS
-'the page that says what the facts are';
 
 /* Notices of the advice are for somebody who asked for advice; the page has the reasons. */
 CREATE FUNCTION tiered_storage.report(
@@ -244,7 +244,7 @@ BEGIN
 	RETURN _tiered_storage.report_page(_tiered_storage.report_facts(from_at, to_at));
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.report(timestamptz, timestamptz) IS
+COMMENT ON FUNCTION tiered_storage.report IS
 'a page of HTML about a period, complete in itself: what to do and what that saves, tiers, heat '
 'over time, budget, recommendations, moves, load, files, writes, and what is not known; without '
 'arguments the last 7 days';

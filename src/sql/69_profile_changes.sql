@@ -2,7 +2,11 @@
 -- Changes of device profiles and prices.
 ---------------------------------------------------------------------------
 
-/* An error if a device cannot have these figures, or nobody asks these prices. */
+/*
+ * Raises an error for figures and prices that a device profile cannot have.
+ *
+ * An error if a device cannot have these figures, or nobody asks these prices.
+ */
 CREATE FUNCTION _tiered_storage.profile_check(p _tiered_storage.device_profile) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -55,10 +59,12 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.profile_check(_tiered_storage.device_profile) IS
-'raises an error for figures and prices that a device profile cannot have';
 
-/* Tiers have copies of the figures, which may have been measured; an assumed price follows. */
+/*
+ * Gives tiers without a price of their own the price of their profile.
+ *
+ * Tiers have copies of the figures, which may have been measured; an assumed price follows.
+ */
 CREATE FUNCTION _tiered_storage.profile_prices_changed(profile text) RETURNS void
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -67,8 +73,6 @@ AS $$
 		WHERE d.profile = profile_prices_changed.profile AND t.profile = d.profile
 			AND t.price_is_assumed AND t.price_per_gb_month <> d.price_per_gb_month
 $$;
-COMMENT ON FUNCTION _tiered_storage.profile_prices_changed(text) IS
-'gives tiers without a price of their own the price of their profile';
 
 CREATE FUNCTION tiered_storage.alter_device_profile(profile text, device jsonb) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -133,7 +137,7 @@ BEGIN
 	PERFORM _tiered_storage.profile_prices_changed(profile);
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.alter_device_profile(text, jsonb) IS
+COMMENT ON FUNCTION tiered_storage.alter_device_profile IS
 'changes figures and prices of a device profile, or adds one: the keys of device are columns of '
 'device_profiles(); what is left out stays, null is what comes with the extension; device null: '
 'all of it, and a profile that was added is removed; tiers whose price is that of the profile get '

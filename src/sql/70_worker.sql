@@ -2,6 +2,7 @@
 -- The worker: whether it runs, and why not.
 ---------------------------------------------------------------------------
 
+/* The rows of the view workers. */
 CREATE FUNCTION _tiered_storage.worker_status(
 	OUT database_name name, OUT state text, OUT reason text, OUT pid integer,
 	OUT last_started_at timestamptz, OUT last_finished_at timestamptz,
@@ -10,8 +11,6 @@ CREATE FUNCTION _tiered_storage.worker_status(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_worker_status';
-COMMENT ON FUNCTION _tiered_storage.worker_status() IS
-'the rows of the view workers';
 
 CREATE VIEW tiered_storage.workers AS
 	SELECT * FROM _tiered_storage.worker_status();
@@ -37,7 +36,6 @@ COMMENT ON COLUMN tiered_storage.workers.left_out IS
 COMMENT ON COLUMN tiered_storage.workers.left_out_why IS
 'the first of these relations, each with the step that fails and its error; null: none';
 
+/* Wakes the launcher for this database; does nothing without shared_preload_libraries. */
 CREATE FUNCTION _tiered_storage.notify_launcher() RETURNS void
 LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_notify_launcher';
-COMMENT ON FUNCTION _tiered_storage.notify_launcher() IS
-'wakes the launcher for this database; does nothing without shared_preload_libraries';

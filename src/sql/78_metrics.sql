@@ -193,8 +193,7 @@ CREATE VIEW tiered_storage.move_metrics AS
 				WHEN r.batch_id IS NOT NULL THEN 'placement'
 				ELSE 'request' END OPERATOR(pg_catalog.=) k.kind) m ON true
 	GROUP BY k.kind;
-COMMENT ON VIEW tiered_storage.move_metrics IS
-'metrics of moves, by who asked for them';
+COMMENT ON VIEW tiered_storage.move_metrics IS 'metrics of moves, by who asked for them';
 COMMENT ON COLUMN tiered_storage.move_metrics.kind IS
 'label: tiering or fullness (policies), placement (advice that is applied), request '
 '(move_relation()), or undo';

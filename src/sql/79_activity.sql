@@ -2,11 +2,11 @@
 -- Short forms, for people who watch: a hundred columns wide.
 ---------------------------------------------------------------------------
 
+/* The beginning of a text, in one line, that a screen shows in at most so many columns. */
 CREATE FUNCTION _tiered_storage.first_columns(what text, width integer) RETURNS text
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'tier_first_columns';
-COMMENT ON FUNCTION _tiered_storage.first_columns(text, integer) IS
-'the beginning of a text, in one line, that a screen shows in at most so many columns';
 
+/* A text in one line of at most so many columns of a screen. */
 CREATE FUNCTION _tiered_storage.clip(what text, width integer) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -14,10 +14,12 @@ AS $$
 		ELSE _tiered_storage.first_columns(t, clip.width - 3) || '...' END
 	FROM _tiered_storage.first_columns(clip.what, clip.width) t
 $$;
-COMMENT ON FUNCTION _tiered_storage.clip(text, integer) IS
-'a text in one line of at most so many columns of a screen';
 
-/* A name says most by its letters, a sentence by its words; one word too long is cut. */
+/*
+ * A text in one line of at most so many columns of a screen, without the words that do not fit.
+ *
+ * A name says most by its letters, a sentence by its words; one word too long is cut.
+ */
 CREATE FUNCTION _tiered_storage.clip_words(what text, width integer) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -28,10 +30,12 @@ AS $$
 		rtrim(regexp_replace(_tiered_storage.first_columns(t, clip_words.width - 2),
 			E'\\S*$', ''), ' ,;:') w
 $$;
-COMMENT ON FUNCTION _tiered_storage.clip_words(text, integer) IS
-'a text in one line of at most so many columns of a screen, without the words that do not fit';
 
-/* Three digits at most, so that its width is bounded. */
+/*
+ * A number with about two digits in the unit that fits; each is so many times the one before.
+ *
+ * Three digits at most, so that its width is bounded.
+ */
 CREATE FUNCTION _tiered_storage.short_quantity(number float8, step float8, VARIADIC units text[])
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -41,18 +45,19 @@ AS $$
 		ELSE least(floor(ln(number / 999.5) / ln(step)) + 1, cardinality(units) - 1) END::integer
 		AS i) unit
 $$;
-COMMENT ON FUNCTION _tiered_storage.short_quantity(float8, float8, text[]) IS
-'a number with about two digits in the unit that fits; each is so many times the one before';
 
+/* Bytes with about two digits, in at most six characters. */
 CREATE FUNCTION _tiered_storage.short_bytes(bytes float8) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT _tiered_storage.short_quantity(bytes, 1024, ' B', ' kB', ' MB', ' GB', ' TB', ' PB')
 $$;
-COMMENT ON FUNCTION _tiered_storage.short_bytes(float8) IS
-'bytes with about two digits, in at most six characters';
 
-/* What was read lately is that of the last sample; how it is called in psql: watch. */
+/*
+ * Rows of tiered_storage.activity, not clipped.
+ *
+ * What was read lately is that of the last sample; how it is called in psql: watch.
+ */
 CREATE FUNCTION _tiered_storage.activity_rows(OUT part text, OUT name text, OUT now text)
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -156,8 +161,6 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.activity_rows() IS
-'rows of tiered_storage.activity, not clipped';
 
 CREATE VIEW tiered_storage.activity AS
 	SELECT a.part, _tiered_storage.clip(a.name, 34) AS name,

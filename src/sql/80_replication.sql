@@ -3,15 +3,15 @@
 ---------------------------------------------------------------------------
 
 /*
+ * Trigger: ignores rows that logical replication brings, because they describe the storage of
+ * another server.
+ *
  * Rows of a publisher describe its storage, not that of the subscriber.  The trigger fires
  * only while session_replication_role is replica, as in an apply worker; other sessions do
  * not pay for it.
  */
 CREATE FUNCTION _tiered_storage.ignore_replicated() RETURNS trigger
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_ignore_replicated';
-COMMENT ON FUNCTION _tiered_storage.ignore_replicated() IS
-'trigger: ignores rows that logical replication brings, because they describe the storage of '
-'another server';
 
 DO $$
 DECLARE

@@ -3,14 +3,14 @@
 ---------------------------------------------------------------------------
 
 /*
+ * Planner support of functions that are not in C: loads the library.
+ *
  * It fixes the settings of a session while a function in SQL or PL/pgSQL runs.  Without
  * shared_preload_libraries it is loaded by the first function in C; so the planner asks one
  * about each of the others.  (A procedure has no planner.)
  */
 CREATE FUNCTION _tiered_storage.load_library(internal) RETURNS internal
 LANGUAGE C IMMUTABLE STRICT AS 'MODULE_PATHNAME', 'tier_load_library_sql';
-COMMENT ON FUNCTION _tiered_storage.load_library(internal) IS
-'planner support of functions that are not in C: loads the library';
 
 DO $$
 DECLARE

@@ -472,7 +472,8 @@ SELECT is_empty($$ SELECT c.relname, a.attname FROM relations c JOIN pg_attribut
 	'columns of type timestamptz are named as times');
 
 -- Comments, owners, membership.
-SELECT is_empty($$ SELECT relname FROM relations WHERE relkind IN ('v', 'r') AND (comment IS NULL OR comment = '') $$, 'each view and table has a comment');
+SELECT is_empty($$ SELECT relname FROM relations WHERE relkind IN ('v', 'r') AND relnamespace = 'tiered_storage'::regnamespace
+	AND COALESCE(comment, '') = '' $$, 'each view has a comment');
 SELECT is_empty($$ SELECT oid::regclass FROM relations WHERE relowner <> (SELECT extowner FROM pg_extension WHERE extname = 'tiered_storage') $$,
 	'the owner of the extension owns them');
 SELECT is_empty($$ SELECT r.oid::regclass FROM relations r WHERE relkind IN ('v', 'r', 'S') AND NOT EXISTS (SELECT FROM pg_depend d, pg_extension e
