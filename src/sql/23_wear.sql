@@ -56,7 +56,12 @@ CREATE TABLE _tiered_storage.device_wear_given
 	ledger_bytes float8 NOT NULL
 );
 
-/* A device with none of its former tablespaces is another one, as in device_state. */
+/*
+ * Puts what a device was written in a period into the ledger, and how much of it pages of
+ * relations and WAL were (null: not known).
+ *
+ * A device with none of its former tablespaces is another one, as in device_state.
+ */
 CREATE FUNCTION _tiered_storage.count_wear(at timestamptz, device text, written_bytes float8,
 	period_s float8, relation_bytes float8, has_wal boolean)
 RETURNS void
@@ -111,9 +116,6 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION _tiered_storage.count_wear
-IS 'puts what a device was written in a period into the ledger, and how much of it pages of '
-'relations and WAL were (null: not known)';
 
 /*
  * Deletes the ledgers of devices that are gone, but for the last 64, and what set_device_wear()
