@@ -65,7 +65,7 @@ CREATE TABLE regress_text (k text) PARTITION BY RANGE (k);
 CREATE TABLE regress_numeric (k numeric) PARTITION BY RANGE (k);
 CREATE TABLE regress_int (k int) PARTITION BY RANGE (k);
 CREATE TABLE regress_uuid (k uuid) PARTITION BY RANGE (k);
-CREATE DOMAIN regress_domain AS int;
+CREATE DOMAIN regress_domain AS text;
 CREATE TABLE regress_of_domain (k regress_domain) PARTITION BY RANGE (k);
 SELECT tiered_storage.add_tiering_policy('regress_plain', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_plain_at', '1 day', 'regress_slow'); \echo :SQLSTATE
@@ -85,7 +85,7 @@ SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_sl
 SELECT tiered_storage.add_tiering_policy('regress_text', '1 day', 'regress_slow', key_unit => 'yyyymmdd'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow', key_unit => 'seconds'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_of_domain', '1 day', 'regress_slow', key_unit => 'seconds'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_of_domain', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'days'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', key_unit => 'seconds'); \echo :SQLSTATE

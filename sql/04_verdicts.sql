@@ -45,6 +45,16 @@ SELECT tiered_storage.add_tiering_policy('regress_date', '31 days', 'regress_slo
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
 DROP TABLE regress_date;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+-- A domain over such a type.
+CREATE DOMAIN regress_day AS date;
+CREATE TABLE regress_domain (at regress_day) PARTITION BY RANGE (at) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_domain_a PARTITION OF regress_domain FOR VALUES FROM (MINVALUE) TO ('2026-04-01');
+CREATE TABLE regress_domain_b PARTITION OF regress_domain FOR VALUES FROM ('2026-04-01') TO ('infinity');
+SELECT tiered_storage.add_tiering_policy('regress_domain', '31 days', 'regress_slow') AS id \gset
+SELECT relation, verdict, upper_bound, reason FROM regress_verdicts;
+SELECT tiered_storage.remove_tiering_policy('regress_domain');
+DROP TABLE regress_domain;
+DROP DOMAIN regress_day;
 
 CREATE TABLE regress_timestamp (at timestamp) PARTITION BY RANGE (at);
 CREATE TABLE regress_timestamp_a PARTITION OF regress_timestamp FOR VALUES FROM ('-infinity') TO ('2026-04-30 23:59:59.999999') TABLESPACE regress_ts_fast;
@@ -244,7 +254,7 @@ CREATE TABLE regress_tree_list_d PARTITION OF regress_tree_list DEFAULT TABLESPA
 CREATE TABLE regress_tree_range PARTITION OF regress_tree FOR VALUES FROM ('2024-07-01') TO ('2025-01-01') PARTITION BY RANGE (at2);
 CREATE TABLE regress_tree_range_1 PARTITION OF regress_tree_range FOR VALUES FROM ('2030-01-01') TO ('2031-01-01') TABLESPACE regress_ts_cheap;
 CREATE TABLE regress_tree_range_2 PARTITION OF regress_tree_range FOR VALUES FROM ('2031-01-01') TO (MAXVALUE) TABLESPACE regress_ts_fast;
--- Below a default partition nothing has an age.
+-- Below a default partition only its own bounds tell the age.
 CREATE TABLE regress_tree_default PARTITION OF regress_tree DEFAULT PARTITION BY RANGE (at);
 CREATE TABLE regress_tree_default_1 PARTITION OF regress_tree_default FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') TABLESPACE regress_ts_fast;
 CREATE TABLE regress_tree_default_d PARTITION OF regress_tree_default DEFAULT TABLESPACE regress_ts_fast;

@@ -11,7 +11,8 @@
  * The bounds of a leaf are the tightest of all levels of the tree that are
  * range-partitioned by the same column as the top; other levels (hash, list,
  * another column) only pass them on, and so does a default partition.  A default
- * partition that nothing above bounds, and whatever hangs below it, has no age.
+ * partition that nothing above bounds has no age; what hangs below it has the bounds that
+ * it has itself.
  *
  * A policy that does not ask for the age can be on any table: then its leaves are all that
  * a query of the table reads, which are its partitions, or itself with all that inherit
@@ -104,7 +105,8 @@ datum_is_of_type(const List *datums, Oid type_oid)
 		return false;
 	datum = linitial_node(PartitionRangeDatum, datums);
 	return datum->kind != PARTITION_RANGE_DATUM_VALUE ||
-		(IsA(datum->value, Const) && castNode(Const, datum->value)->consttype == type_oid);
+		(IsA(datum->value, Const) &&
+		 getBaseType(castNode(Const, datum->value)->consttype) == type_oid);
 }
 
 static bool
@@ -141,8 +143,12 @@ apply_bound(TierPartition *partition, const TierPartitionKey *key, const KeyLeve
 			partition->lower_kind = partition->upper_kind = TIER_BOUND_NONE;
 		return;
 	}
-	if (!level->is_key || partition->upper_kind == TIER_BOUND_NONE)
+	if (!level->is_key)
 		return;
+
+	/* What is above says nothing; these bounds do. */
+	if (partition->upper_kind == TIER_BOUND_NONE)
+		partition->lower_kind = partition->upper_kind = TIER_BOUND_OPEN;
 
 	lower = linitial_node(PartitionRangeDatum, spec->lowerdatums);
 	upper = linitial_node(PartitionRangeDatum, spec->upperdatums);
@@ -732,6 +738,9 @@ conclude(LeafPass *leaves, int i)
 	leaf->reason = leaf->verdict == TIER_VERDICT_IMMOVABLE ?
 		psprintf("it cannot be moved: %s", leaf->immovable) :
 		tier_policy_reason(leaf->verdict, &leaf->partition, leaf->pinned, &leaves->grounds);
+	if (leaf->verdict == TIER_VERDICT_DUE && tier_relation_why_not_online(&leaf->info) != NULL)
+		leaf->reason = psprintf("%s; but it cannot be moved online: %s", leaf->reason,
+								tier_relation_why_not_online(&leaf->info));
 	finish_leaf(leaf, leaves->evaluation, leaves->set);
 }
 

@@ -80,7 +80,7 @@ tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns, NameDat
 	if (name == NULL)
 		return false;
 	namestrcpy(column, name);
-	*type_oid = get_atttype(relation_oid, attribute);
+	*type_oid = getBaseType(get_atttype(relation_oid, attribute));
 	return true;
 }
 
@@ -548,7 +548,7 @@ tier_partition_bound_is_endless(const Const *bound)
 
 	if (bound->constisnull)
 		return false;
-	switch (bound->consttype)
+	switch (getBaseType(bound->consttype))
 	{
 		case DATEOID:
 			return DATE_NOT_FINITE(DatumGetDateADT(bound->constvalue));
