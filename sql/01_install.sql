@@ -66,7 +66,8 @@ SELECT p.oid::regprocedure AS executable_by_public
 	ORDER BY 1;
 SELECT c.oid::regclass AS granted_to_public, a.privilege_type
 	FROM pg_temp.members m JOIN pg_class c ON c.oid = m.objid AND m.classid = 'pg_class'::regclass,
-		LATERAL aclexplode(COALESCE(c.relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's'::"char" ELSE 'r' END, c.relowner))) a
+		LATERAL aclexplode(COALESCE(c.relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's'::"char" ELSE 'r' END,
+			c.relowner))) a
 	WHERE a.grantee = 0
 	ORDER BY 1, 2;
 SELECT has_schema_privilege('public', 'tiered_storage', 'USAGE') AS usage,

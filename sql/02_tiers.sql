@@ -1,3 +1,7 @@
+\set ECHO none
+\pset format unaligned
+\pset fieldsep ' | '
+\pset footer off
 -- Tiers: discovered, added, altered, removed, and everything refused.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, MDY';
@@ -7,6 +11,7 @@ SET allow_in_place_tablespaces = true;
 CREATE TABLESPACE regress_ts_a LOCATION '';
 CREATE EXTENSION tiered_storage;
 RESET client_min_messages;
+\set ECHO all
 
 -- A tablespace that was there at CREATE EXTENSION has been discovered.
 SELECT t.tier_name = d.tier_name AS with_its_neighbour, t.discovered
@@ -19,32 +24,38 @@ SELECT tablespace_name, split_part(action, ';', 1) AS action
 SELECT tablespace_name, action
 	FROM tiered_storage.discover_tiers() WHERE tablespace_name LIKE 'regress%' ORDER BY 1;
 
+\set ECHO none
 -- The discovered tier's name depends on the machine: from here on it does not.
 DO $$
 BEGIN
 	UPDATE _tiered_storage.tier SET tier_name = 'regress_found', rank = 0, compressed = false
-		WHERE tier_name = (SELECT tier_name FROM _tiered_storage.tier_tablespaces WHERE tablespace_name = 'pg_default');
+		WHERE tier_name = (SELECT tier_name FROM _tiered_storage.tier_tablespaces
+			WHERE tablespace_name = 'pg_default');
 	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers WHERE tier_name <> 'regress_found';
 END
 $$;
 \set ours 'tier_name, rank, tablespaces, profile, random_read_ms, price_per_gb_month AS price, price_is_assumed AS assumed, reserve_fraction AS reserve, low_watermark AS low, high_watermark AS high, discovered'
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- add_tier
 ---------------------------------------------------------------------------
 
 -- What a person says counts more than what was discovered.
-SELECT tiered_storage.add_tier('regress_slow', '{regress_ts_a}', profile => 'hdd_7200', reserve_fraction => 0, compressed => false);
+SELECT tiered_storage.add_tier('regress_slow', '{regress_ts_a}', profile => 'hdd_7200', reserve_fraction => 0,
+	compressed => false);
 SELECT :ours FROM tiered_storage.tiers WHERE tier_name = 'regress_slow';
 SELECT tablespaces, discovered FROM tiered_storage.tiers WHERE tier_name = 'regress_found';
 -- A discovered tier that has lost all its tablespaces goes.
-SELECT tiered_storage.add_tier('regress_rest', '{pg_default,regress_ts_b}', profile => 'nvme', reserve_fraction => 0, compressed => false);
+SELECT tiered_storage.add_tier('regress_rest', '{pg_default,regress_ts_b}', profile => 'nvme', reserve_fraction => 0,
+	compressed => false);
 SELECT tier_name, tablespaces, discovered FROM tiered_storage.tiers ORDER BY rank;
 -- One that is altered, or added under its own name, belongs to the person from then on.
 UPDATE _tiered_storage.tier SET discovered = true WHERE tier_name = 'regress_rest';
 UPDATE _tiered_storage.tier_tablespace SET discovered = true WHERE tier_name = 'regress_rest';
 SELECT tiered_storage.alter_tier('regress_rest', parallelism => 2);
-SELECT t.discovered, array_agg(tt.discovered) FROM _tiered_storage.tier t JOIN _tiered_storage.tier_tablespace tt USING (tier_name)
+SELECT t.discovered, array_agg(tt.discovered) FROM _tiered_storage.tier t
+	JOIN _tiered_storage.tier_tablespace tt USING (tier_name)
 	WHERE tier_name = 'regress_rest' GROUP BY 1;
 UPDATE _tiered_storage.tier SET discovered = true WHERE tier_name = 'regress_rest';
 UPDATE _tiered_storage.tier_tablespace SET discovered = true WHERE tier_name = 'regress_rest';
@@ -70,12 +81,16 @@ SELECT t.tier_name, (t.random_read_ms, t.random_write_ms, t.sequential_read_mb_p
 		p.sequential_write_mb_per_s, p.fsync_ms, p.parallelism, p.price_per_gb_month, p.endurance_dwpd) AS like_profile
 	FROM tiered_storage.tiers t JOIN tiered_storage.device_profiles() p USING (profile)
 	ORDER BY t.rank;
-SELECT profile, random_read_ms, random_write_ms, sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism, price_per_gb_month, endurance_dwpd, scan_start_ms
+SELECT profile, random_read_ms, random_write_ms, sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms,
+	parallelism, price_per_gb_month, endurance_dwpd, scan_start_ms
 	FROM tiered_storage.device_profiles();
+\set ECHO none
 -- The start of a scan comes with the profile, and grows with a random read, while nobody has measured it.
 BEGIN;
-CREATE FUNCTION pg_temp.start() RETURNS float8 LANGUAGE sql AS $$ SELECT scan_start_ms FROM tiered_storage.tiers WHERE tier_name = 'regress_slow' $$;
+CREATE FUNCTION pg_temp.start() RETURNS float8 LANGUAGE sql AS $$ SELECT scan_start_ms FROM tiered_storage.tiers
+	WHERE tier_name = 'regress_slow' $$;
 SELECT tiered_storage.alter_tier('regress_slow', profile => 'cloud_gp3') \g /dev/null
+\set ECHO all
 SELECT pg_temp.start();
 SELECT tiered_storage.alter_tier('regress_slow', random_read_ms => 2) \g /dev/null
 SELECT pg_temp.start();
@@ -87,6 +102,7 @@ SELECT tiered_storage.alter_tier('regress_slow', unset => '{scan_start_ms}') \g 
 SELECT pg_temp.start();
 SELECT tiered_storage.alter_tier('regress_slow', profile => 'hdd_7200') \g /dev/null
 SELECT pg_temp.start();
+\set ECHO none
 ROLLBACK;
 
 -- What cannot be a tier.  Nothing may change in between.
@@ -96,6 +112,7 @@ CREATE TEMP VIEW everything AS
 		UNION ALL SELECT to_jsonb(t) FROM _tiered_storage.tier_tablespace t
 		UNION ALL SELECT to_jsonb(p) FROM _tiered_storage.policy p) x (x);
 SELECT state AS before FROM everything \gset
+\set ECHO all
 SELECT tiered_storage.add_tier(NULL, '{pg_default}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tier('', '{pg_default}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tier('regress_new', NULL); \echo :SQLSTATE
@@ -126,8 +143,10 @@ SELECT tiered_storage.add_tier('regress_new', '{pg_default}', capacity_bytes => 
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}', reserve_fraction => 1); \echo :SQLSTATE
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}', reserve_fraction => -0.1); \echo :SQLSTATE
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}', reserve_fraction => 'NaN'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', low_watermark => 0.9, high_watermark => 0.8); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', low_watermark => 0.9, high_watermark => 0.9); \echo :SQLSTATE
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', low_watermark => 0.9,
+	high_watermark => 0.8); \echo :SQLSTATE
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', low_watermark => 0.9,
+	high_watermark => 0.9); \echo :SQLSTATE
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}', low_watermark => 0); \echo :SQLSTATE
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}', high_watermark => 1.01); \echo :SQLSTATE
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}', high_watermark => 'NaN'); \echo :SQLSTATE
@@ -138,13 +157,15 @@ SELECT tiered_storage.add_tier('regress_new', '{pg_default}', capacity_bytes => 
 SELECT state = :'before' AS unchanged FROM everything;
 
 -- The same limits, from inside.
-SELECT tiered_storage.add_tier('regress_new', '{pg_default,pg_default}', profile => 'nvme', rank => 1000000, price_per_gb_month => 0,
+SELECT tiered_storage.add_tier('regress_new', '{pg_default,pg_default}', profile => 'nvme', rank => 1000000,
+	price_per_gb_month => 0,
 	capacity_bytes => 1, reserve_fraction => 0, low_watermark => 0.01, high_watermark => 1);
 SELECT :ours FROM tiered_storage.tiers ORDER BY rank, tier_name;
 SELECT tiered_storage.remove_tier('regress_new');
 
 -- A tier of that speed belongs between: the slower ones make room.
-SELECT tiered_storage.add_tier('regress_mid', '{pg_default}', profile => 'sata_ssd', reserve_fraction => 0, compressed => false);
+SELECT tiered_storage.add_tier('regress_mid', '{pg_default}', profile => 'sata_ssd', reserve_fraction => 0,
+	compressed => false);
 SELECT tier_name, rank, compressed, random_read_ms FROM tiered_storage.tiers ORDER BY rank, tier_name;
 SELECT tiered_storage.remove_tier('regress_mid');
 
@@ -163,15 +184,18 @@ SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_slow');
 SELECT state = :'before' AS unchanged FROM everything;
 -- A profile brings its figures, but not its price where there is a real one.
 SELECT tiered_storage.alter_tier('regress_slow', profile => 'hdd_15k', fsync_ms => 9);
-SELECT profile, random_read_ms, fsync_ms, price_per_gb_month, endurance_dwpd FROM tiered_storage.tiers WHERE tier_name = 'regress_slow';
+SELECT profile, random_read_ms, fsync_ms, price_per_gb_month, endurance_dwpd FROM tiered_storage.tiers
+	WHERE tier_name = 'regress_slow';
 -- unset: back to what is assumed.
 SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes,endurance_tbw,endurance_dwpd}');
 SELECT t.capacity_bytes = d.total_bytes AS capacity_is_file_system, t.endurance_tbw, t.endurance_dwpd
-	FROM tiered_storage.tiers t JOIN tiered_storage.tablespace_devices() d ON d.tablespace_name = ANY (t.tablespaces) WHERE t.tier_name = 'regress_slow';
+	FROM tiered_storage.tiers t JOIN tiered_storage.tablespace_devices() d ON d.tablespace_name = ANY (t.tablespaces)
+		WHERE t.tier_name = 'regress_slow';
 -- What is used and what is free is what df says, but for what others write in between.
 CREATE TABLE regress_df (used float8, avail float8);
 COPY regress_df FROM PROGRAM 'df -P -k . | awk ''NR == 2 { print $3 * 1024, $4 * 1024 }''' (DELIMITER ' ');
-SELECT abs(t.used_bytes - f.used) < 0.01 * t.capacity_bytes AS used, abs(t.free_bytes - f.avail) < 0.01 * t.capacity_bytes AS free
+SELECT abs(t.used_bytes - f.used) < 0.01 * t.capacity_bytes AS used,
+	abs(t.free_bytes - f.avail) < 0.01 * t.capacity_bytes AS free
 	FROM tiered_storage.tiers t, regress_df f WHERE t.tier_name = 'regress_slow';
 DROP TABLE regress_df;
 
@@ -182,7 +206,8 @@ SELECT tiered_storage.alter_tier('regress_slow', profile => 'floppy'); \echo :SQ
 SELECT tiered_storage.alter_tier('regress_slow', unset => '{price_per_gb_month}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes,NULL}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}', capacity_bytes => 1000); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', unset => '{endurance_tbw}', endurance_dwpd => 1, endurance_tbw => 'NaN'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('regress_slow', unset => '{endurance_tbw}', endurance_dwpd => 1,
+	endurance_tbw => 'NaN'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', new_name => ''); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_fast'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{}'); \echo :SQLSTATE
@@ -212,10 +237,12 @@ SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{regress_ts_a}'
 SELECT tiered_storage.remove_tier('no_such_tier'); \echo :SQLSTATE
 SELECT tiered_storage.remove_tier('no_such_tier', if_exists => true);
 SELECT tiered_storage.remove_tier(NULL); \echo :SQLSTATE
+\set ECHO none
 CREATE TABLE regress_readings (at date, v int) PARTITION BY RANGE (at);
 SELECT tiered_storage.add_tiering_policy('regress_readings', '30 days', 'regress_slow') AS policy_id \gset
 ALTER TABLE regress_readings RENAME TO "regress Readings";
 SELECT state AS before FROM everything \gset
+\set ECHO all
 SELECT tiered_storage.remove_tier('regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.remove_tier('regress_slow', if_exists => true); \echo :SQLSTATE
 SELECT state = :'before' AS unchanged FROM everything;
@@ -233,6 +260,7 @@ SELECT tablespace_name FROM _tiered_storage.tier_tablespaces;
 -- Hostile names
 ---------------------------------------------------------------------------
 
+\set ECHO none
 CREATE TABLESPACE "regress_1 ts" LOCATION '';
 CREATE TABLESPACE "regress""ts" LOCATION '';
 CREATE TABLESPACE "regress'ts" LOCATION '';
@@ -240,10 +268,13 @@ CREATE TABLESPACE "Regress_Ts" LOCATION '';
 CREATE TABLESPACE "regress{,}\ts" LOCATION '';
 CREATE TABLESPACE "regress_größe_温" LOCATION '';
 CREATE TABLESPACE regress_2345678901234567890123456789012345678901234567890123456 LOCATION '';
+\set ECHO all
 SELECT octet_length(spcname::text) FROM pg_tablespace WHERE spcname LIKE 'regress\_2345%';
-SELECT s.spcname, tiered_storage.add_tier(s.spcname, ARRAY[s.spcname], profile => 'nvme', rank => 5, reserve_fraction => 0)
+SELECT s.spcname, tiered_storage.add_tier(s.spcname, ARRAY[s.spcname], profile => 'nvme', rank => 5,
+	reserve_fraction => 0)
 	FROM (SELECT spcname FROM pg_tablespace
-		WHERE spcname IN ('regress_1 ts', 'regress"ts', 'regress''ts', 'Regress_Ts', 'regress{,}\ts', 'regress_größe_温')
+		WHERE spcname IN ('regress_1 ts', 'regress"ts', 'regress''ts', 'Regress_Ts', 'regress{,}\ts',
+			'regress_größe_温')
 			OR spcname LIKE 'regress\_2345%' ORDER BY spcname COLLATE "C" LIMIT 1) s;
 SET client_min_messages = warning;
 SELECT count(tiered_storage.add_tier(s.spcname, ARRAY[s.spcname], profile => 'nvme', rank => 5, reserve_fraction => 0))
@@ -264,8 +295,10 @@ SELECT tier_name FROM tiered_storage.tiers WHERE 'Regress_Ts' = ANY (tablespaces
 ---------------------------------------------------------------------------
 
 SET client_min_messages = warning;
-SELECT count(tiered_storage.remove_tier(tier_name)) AS removed FROM tiered_storage.tiers WHERE tier_name <> 'regress_fast';
-SELECT tiered_storage.add_tier('regress_slow', '{regress_ts_a}', profile => 'hdd_7200', reserve_fraction => 0, compressed => false);
+SELECT count(tiered_storage.remove_tier(tier_name)) AS removed FROM tiered_storage.tiers
+	WHERE tier_name <> 'regress_fast';
+SELECT tiered_storage.add_tier('regress_slow', '{regress_ts_a}', profile => 'hdd_7200', reserve_fraction => 0,
+	compressed => false);
 RESET client_min_messages;
 ALTER TABLESPACE regress_ts_a RENAME TO regress_ts_renamed;
 SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
@@ -273,15 +306,18 @@ SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
 CREATE TABLESPACE regress_ts_a LOCATION '';
 SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
 SET client_min_messages = warning;
-SELECT tiered_storage.add_tier('regress_other', '{regress_ts_a}', profile => 'hdd_15k', reserve_fraction => 0, compressed => false);
+SELECT tiered_storage.add_tier('regress_other', '{regress_ts_a}', profile => 'hdd_15k', reserve_fraction => 0,
+	compressed => false);
 RESET client_min_messages;
 SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
 CALL tiered_storage.sample();
 SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
+\set ECHO none
 -- Two that swap their names keep their tiers.
 ALTER TABLESPACE regress_ts_a RENAME TO regress_ts_third;
 ALTER TABLESPACE regress_ts_b RENAME TO regress_ts_a;
 ALTER TABLESPACE regress_ts_third RENAME TO regress_ts_b;
+\set ECHO all
 SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
 CALL tiered_storage.sample();
 SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
@@ -289,8 +325,10 @@ SELECT tier_name, tablespace_name, stored_name FROM _tiered_storage.tier_tablesp
 -- discover_tiers() sees the new one behind an old name, too.
 ALTER TABLESPACE regress_ts_b RENAME TO regress_ts_third;
 CREATE TABLESPACE regress_ts_b LOCATION '';
-SELECT tablespace_name, CASE WHEN tier_name LIKE 'regress%' THEN tier_name END AS tier_name, split_part(action, ';', 1) AS action
-	FROM tiered_storage.discover_tiers() WHERE tablespace_name LIKE 'regress\_ts\__' OR tablespace_name = 'regress_ts_third' ORDER BY 1;
+SELECT tablespace_name, CASE WHEN tier_name LIKE 'regress%' THEN tier_name END AS tier_name, split_part(action, ';', 1)
+	AS action
+	FROM tiered_storage.discover_tiers() WHERE tablespace_name LIKE 'regress\_ts\__'
+		OR tablespace_name = 'regress_ts_third' ORDER BY 1;
 SELECT tier_name, tablespaces FROM tiered_storage.tiers WHERE NOT discovered ORDER BY rank;
 -- One that is dropped leaves a tier without tablespaces, to which nothing can move.
 DROP TABLESPACE regress_ts_renamed;
@@ -301,6 +339,7 @@ SELECT tiered_storage.alter_tier('regress_slow', price_per_gb_month => 1);
 CREATE TABLE regress_readings (at date, v int) PARTITION BY RANGE (at);
 SELECT tiered_storage.add_tiering_policy('regress_readings', '30 days', 'regress_slow'); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_readings', 'regress_slow'); \echo :SQLSTATE
+\set ECHO none
 DROP TABLE regress_readings;
 
 DROP VIEW everything;
@@ -315,3 +354,4 @@ DROP TABLESPACE "Regress_Ts";
 DROP TABLESPACE "regress{,}\ts";
 DROP TABLESPACE "regress_größe_温";
 DROP TABLESPACE regress_2345678901234567890123456789012345678901234567890123456;
+\set ECHO all

@@ -5,7 +5,8 @@
 
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE TABLE regress_t (at timestamptz NOT NULL, v int) PARTITION BY RANGE (at);
-CREATE TABLE regress_t_2026_01 PARTITION OF regress_t FOR VALUES FROM ('2026-01-01') TO ('2026-02-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_t_2026_01 PARTITION OF regress_t FOR VALUES
+	FROM ('2026-01-01') TO ('2026-02-01') TABLESPACE regress_ts_fast;
 
 ---------------------------------------------------------------------------
 -- Made
@@ -14,7 +15,8 @@ CREATE TABLE regress_t_2026_01 PARTITION OF regress_t FOR VALUES FROM ('2026-01-
 SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow');
 SELECT tiered_storage.add_tiering_policy('regress_t', move_after => '1 year', tier => 'regress_cheap',
 	include_indexes => false, age_from => 'newest');
-SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, key_unit, key_epoch, key_shift, time_zone,
+SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, key_unit, key_epoch,
+	key_shift, time_zone,
 	created_by = current_user AS mine, last_evaluated_at, last_due, last_on_target, last_result
 	FROM tiered_storage.policies ORDER BY policy_id;
 -- One for a tier.
@@ -27,8 +29,10 @@ SELECT tiered_storage.remove_tiering_policy('regress_t');
 SELECT tiered_storage.add_tiering_policy('regress_t', '0', 'regress_slow') > 0 AS zero;
 SELECT verdict, reason FROM tiered_storage.evaluate_policies();
 SELECT tiered_storage.remove_tiering_policy('regress_t');
-SELECT tiered_storage.add_tiering_policy('regress_t', '6000 years 1 month 1 day 00:00:00.000001', 'regress_slow') > 0 AS huge;
-SELECT verdict, reason LIKE '%only what is before 3975-04-29%BC%, 6000 years 1 mon%' AS says_bc FROM tiered_storage.evaluate_policies();
+SELECT tiered_storage.add_tiering_policy('regress_t', '6000 years 1 month 1 day 00:00:00.000001', 'regress_slow') > 0
+	AS huge;
+SELECT verdict, reason LIKE '%only what is before 3975-04-29%BC%, 6000 years 1 mon%' AS says_bc
+	FROM tiered_storage.evaluate_policies();
 SELECT tiered_storage.remove_tiering_policy('regress_t');
 SELECT tiered_storage.add_tiering_policy('regress_t', '-1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day -25 hours', 'regress_slow'); \echo :SQLSTATE
@@ -46,8 +50,10 @@ SELECT tiered_storage.add_tiering_policy(0, '1 day', 'regress_slow'); \echo :SQL
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'no_such_tier'); \echo :SQLSTATE
 -- A tablespace is no tier.
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_ts_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', age_from => 'yesterday'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
+	age_from => 'yesterday'); \echo :SQLSTATE
 
+\set ECHO none
 CREATE TABLE regress_plain (at timestamptz, v int);
 CREATE INDEX regress_plain_at ON regress_plain (at);
 CREATE VIEW regress_view AS SELECT * FROM regress_plain;
@@ -67,6 +73,7 @@ CREATE TABLE regress_int (k int) PARTITION BY RANGE (k);
 CREATE TABLE regress_uuid (k uuid) PARTITION BY RANGE (k);
 CREATE DOMAIN regress_domain AS text;
 CREATE TABLE regress_of_domain (k regress_domain) PARTITION BY RANGE (k);
+\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_plain', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_plain_at', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_view', '1 day', 'regress_slow'); \echo :SQLSTATE
@@ -81,10 +88,13 @@ SELECT tiered_storage.add_tiering_policy('regress_expression', '1 day', 'regress
 SELECT tiered_storage.add_tiering_policy('regress_second', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_text', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow', key_unit => 'uuidv7'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_text', '1 day', 'regress_slow', key_unit => 'yyyymmdd'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow',
+	key_unit => 'uuidv7'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_text', '1 day', 'regress_slow',
+	key_unit => 'yyyymmdd'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow', key_unit => 'seconds'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow',
+	key_unit => 'seconds'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_of_domain', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'days'); \echo :SQLSTATE
@@ -99,22 +109,32 @@ SELECT tiered_storage.add_tiering_policy('regress_list_1', '1 day', 'regress_slo
 SELECT tiered_storage.remove_tiering_policy('regress_list_1');
 
 -- What a count begins at, and the bits beneath it.
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'yyyymmdd', key_epoch => '2010-01-01'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'yyyy', key_shift => 1); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow', key_unit => 'uuidv7', key_shift => 80); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', key_epoch => '2010-01-01'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'seconds', key_shift => 31); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'seconds', key_shift => -1); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'seconds', key_epoch => 'infinity'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'yyyymmdd',
+	key_epoch => '2010-01-01'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'yyyy',
+	key_shift => 1); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow', key_unit => 'uuidv7',
+	key_shift => 80); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
+	key_epoch => '2010-01-01'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'seconds',
+	key_shift => 31); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'seconds',
+	key_shift => -1); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'seconds',
+	key_epoch => 'infinity'); \echo :SQLSTATE
 -- The zone in which a day begins.
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', time_zone => 'Nowhere/Land'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
+	time_zone => 'Nowhere/Land'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', time_zone => ''); \echo :SQLSTATE
 SELECT count(*) AS policies FROM tiered_storage.policies;
 SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'seconds') > 0 AS added,
-	tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_cheap', key_unit => 'seconds', key_epoch => '2010-01-01', key_shift => 3, time_zone => 'europe/berlin') > 0 AS added,
+	tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_cheap', key_unit => 'seconds',
+		key_epoch => '2010-01-01', key_shift => 3, time_zone => 'europe/berlin') > 0 AS added,
 	tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow', key_unit => 'uuidv7') > 0 AS added;
 SET timezone = '-3:30';
-SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow', key_unit => 'yyyymm') > 0 AS added;
+SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow', key_unit => 'yyyymm') > 0
+	AS added;
 SET timezone = 'UTC';
 SELECT relation, key_unit, key_epoch, key_shift, time_zone FROM tiered_storage.policies ORDER BY policy_id;
 SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
@@ -153,10 +173,12 @@ SELECT count(*) AS policies FROM tiered_storage.policies;
 -- The table is renamed, moved to another schema, dropped
 ---------------------------------------------------------------------------
 
+\set ECHO none
 SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') AS a \gset
 CREATE SCHEMA "regress schema";
 ALTER TABLE regress_t RENAME TO "regress ""T""";
 ALTER TABLE "regress ""T""" SET SCHEMA "regress schema";
+\set ECHO all
 SELECT relation, relation_name, tier_name, last_result FROM tiered_storage.policies;
 SELECT relation, verdict FROM tiered_storage.evaluate_policies();
 CALL tiered_storage.sample();
@@ -168,29 +190,35 @@ SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow') >
 SELECT relation, move_after FROM tiered_storage.policies ORDER BY policy_id;
 DROP TABLE "regress schema"."regress ""T""";
 SELECT policy_id = :a AS is_a, relation, relation_name, last_result FROM tiered_storage.policies ORDER BY policy_id;
-SELECT policy_id = :a AS is_a, relation, verdict, to_tier, reason FROM tiered_storage.evaluate_policies() ORDER BY policy_id;
+SELECT policy_id = :a AS is_a, relation, verdict, to_tier, reason FROM tiered_storage.evaluate_policies()
+	ORDER BY policy_id;
 CALL tiered_storage.sample();
 SELECT policy_id = :a AS is_a, relation, relation_name, last_result FROM tiered_storage.policies ORDER BY policy_id;
 CALL tiered_storage.migrate();
 SELECT tiered_storage.remove_tiering_policy(policy_id => :a);
 SELECT relation FROM tiered_storage.policies;
+\set ECHO none
 -- A policy stays with its table while another one takes the name; when the table is gone before a
 -- sample has seen its new name, it is for the one that has replaced it.
 ALTER TABLE regress_t RENAME TO regress_before;
 CREATE TABLE regress_t (at timestamptz NOT NULL) PARTITION BY RANGE (at);
+\set ECHO all
 SELECT relation, relation_name FROM tiered_storage.policies;
 DROP TABLE regress_before;
 SELECT relation, relation_name FROM tiered_storage.policies;
 
+\set ECHO none
 SET client_min_messages = warning;
 DROP SCHEMA "regress schema" CASCADE;
 DROP TABLE regress_t;
 DROP TABLE regress_plain CASCADE;
 DROP SEQUENCE regress_sequence;
 DROP FOREIGN DATA WRAPPER regress_fdw CASCADE;
-DROP TABLE regress_list, regress_hash, regress_expression, regress_second, regress_text, regress_numeric, regress_int, regress_uuid, regress_of_domain, regress_temporary;
+DROP TABLE regress_list, regress_hash, regress_expression, regress_second, regress_text, regress_numeric, regress_int,
+	regress_uuid, regress_of_domain, regress_temporary;
 DROP DOMAIN regress_domain;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
+\set ECHO all

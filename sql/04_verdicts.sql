@@ -3,18 +3,21 @@
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
 
+\set ECHO none
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 -- What a policy says of each partition, but for sizes.
 CREATE VIEW regress_verdicts AS
 	SELECT e.relation, e.verdict, e.lower_bound, e.upper_bound, e.from_tier, e.to_tier, e.reason
 	FROM tiered_storage.evaluate_policies() e
 	ORDER BY e.policy_id, e.relation::text COLLATE "C";
+\set ECHO all
 SELECT * FROM tiered_storage.evaluate_policies();
 
 ---------------------------------------------------------------------------
 -- Types of keys
 ---------------------------------------------------------------------------
 
+\set ECHO none
 -- date: now - 31 days is 2026-05-01.  The upper bound decides, and it is exclusive.
 CREATE TABLE regress_date (at date NOT NULL, v int) PARTITION BY RANGE (at) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_date_a PARTITION OF regress_date FOR VALUES FROM (MINVALUE) TO ('2026-04-01');
@@ -24,8 +27,10 @@ CREATE TABLE regress_date_d PARTITION OF regress_date FOR VALUES FROM ('2026-05-
 CREATE TABLE regress_date_e PARTITION OF regress_date FOR VALUES FROM ('infinity') TO (MAXVALUE);
 CREATE TABLE regress_date_f PARTITION OF regress_date DEFAULT;
 SELECT tiered_storage.add_tiering_policy('regress_date', '31 days', 'regress_slow') AS id \gset
+\set ECHO all
 SELECT * FROM regress_verdicts;
-SELECT e.policy_id = :id AS this, relation, from_tablespace, to_tablespace, size_bytes FROM tiered_storage.evaluate_policies() e ORDER BY relation::text COLLATE "C";
+SELECT e.policy_id = :id AS this, relation, from_tablespace, to_tablespace, size_bytes
+	FROM tiered_storage.evaluate_policies() e ORDER BY relation::text COLLATE "C";
 -- An hour earlier b is not due yet, a day later c is.
 SET tiered_storage.test_now = '2026-05-31 23:59:59.999999+00';
 SELECT relation, verdict FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
@@ -41,36 +46,48 @@ SELECT tiered_storage.add_tiering_policy('regress_date', '31 days', 'regress_slo
 SET timezone = 'UTC';
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
 SELECT tiered_storage.remove_tiering_policy('regress_date');
-SELECT tiered_storage.add_tiering_policy('regress_date', '31 days', 'regress_slow', time_zone => 'Asia/Tokyo') AS id \gset
+SELECT tiered_storage.add_tiering_policy('regress_date', '31 days', 'regress_slow', time_zone => 'Asia/Tokyo')
+	AS id \gset
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
 DROP TABLE regress_date;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+\set ECHO none
 -- A domain over such a type.
 CREATE DOMAIN regress_day AS date;
 CREATE TABLE regress_domain (at regress_day) PARTITION BY RANGE (at) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_domain_a PARTITION OF regress_domain FOR VALUES FROM (MINVALUE) TO ('2026-04-01');
 CREATE TABLE regress_domain_b PARTITION OF regress_domain FOR VALUES FROM ('2026-04-01') TO ('infinity');
 SELECT tiered_storage.add_tiering_policy('regress_domain', '31 days', 'regress_slow') AS id \gset
+\set ECHO all
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts;
 SELECT tiered_storage.remove_tiering_policy('regress_domain');
+\set ECHO none
 DROP TABLE regress_domain;
 DROP DOMAIN regress_day;
 
 CREATE TABLE regress_timestamp (at timestamp) PARTITION BY RANGE (at);
-CREATE TABLE regress_timestamp_a PARTITION OF regress_timestamp FOR VALUES FROM ('-infinity') TO ('2026-04-30 23:59:59.999999') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_timestamp_b PARTITION OF regress_timestamp FOR VALUES FROM ('2026-04-30 23:59:59.999999') TO ('2026-05-01 00:00:00.000001') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_timestamp_c PARTITION OF regress_timestamp FOR VALUES FROM ('2026-05-01 00:00:00.000001') TO ('infinity') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_timestamp_a PARTITION OF regress_timestamp FOR VALUES
+	FROM ('-infinity') TO ('2026-04-30 23:59:59.999999') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_timestamp_b PARTITION OF regress_timestamp FOR VALUES
+	FROM ('2026-04-30 23:59:59.999999') TO ('2026-05-01 00:00:00.000001') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_timestamp_c PARTITION OF regress_timestamp FOR VALUES
+	FROM ('2026-05-01 00:00:00.000001') TO ('infinity') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_timestamp', '31 days', 'regress_slow') AS id \gset
+\set ECHO all
 SELECT * FROM regress_verdicts;
 DROP TABLE regress_timestamp;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
+\set ECHO none
 -- timestamptz: the bound is an instant, wherever the session is.
 CREATE TABLE regress_timestamptz (at timestamptz) PARTITION BY RANGE (at);
-CREATE TABLE regress_timestamptz_a PARTITION OF regress_timestamptz FOR VALUES FROM (MINVALUE) TO ('2026-05-01 02:00+02') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_timestamptz_b PARTITION OF regress_timestamptz FOR VALUES FROM ('2026-05-01 02:00+02') TO (MAXVALUE) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_timestamptz_a PARTITION OF regress_timestamptz FOR VALUES
+	FROM (MINVALUE) TO ('2026-05-01 02:00+02') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_timestamptz_b PARTITION OF regress_timestamptz FOR VALUES
+	FROM ('2026-05-01 02:00+02') TO (MAXVALUE) TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_timestamptz', '31 days', 'regress_slow') AS id \gset
 SET timezone = 'Asia/Kathmandu';
+\set ECHO all
 SELECT * FROM regress_verdicts;
 SET timezone = 'UTC';
 -- No tier, another database's default: where it is now need not belong to a tier.
@@ -79,6 +96,7 @@ SELECT * FROM regress_verdicts WHERE relation = 'regress_timestamptz_a'::regclas
 DROP TABLE regress_timestamptz;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
+\set ECHO none
 -- Integers in each unit: 2026-05-01 is 1777593600 seconds after the epoch.
 CREATE TABLE regress_s (k bigint) PARTITION BY RANGE (k);
 CREATE TABLE regress_s_1 PARTITION OF regress_s FOR VALUES FROM (0) TO (1777593600);
@@ -92,12 +110,14 @@ CREATE TABLE regress_us_2 PARTITION OF regress_us FOR VALUES FROM (1777593600000
 CREATE TABLE regress_ns (k bigint) PARTITION BY RANGE (k);
 CREATE TABLE regress_ns_1 PARTITION OF regress_ns FOR VALUES FROM (MINVALUE) TO (1777593600000000000);
 CREATE TABLE regress_ns_2 PARTITION OF regress_ns FOR VALUES FROM (1777593600000000000) TO (1777593600000001000);
+\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_s', '31 days', 'regress_slow', key_unit => 'seconds') > 0 AS s,
 	tiered_storage.add_tiering_policy('regress_ms', '31 days', 'regress_slow', key_unit => 'milliseconds') > 0 AS ms,
 	tiered_storage.add_tiering_policy('regress_us', '31 days', 'regress_slow', key_unit => 'microseconds') > 0 AS us,
 	tiered_storage.add_tiering_policy('regress_ns', '31 days', 'regress_slow', key_unit => 'nanoseconds') > 0 AS ns;
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
+\set ECHO none
 DROP TABLE regress_s, regress_ms, regress_us, regress_ns;
 -- Narrow ones, and values that are no times.
 CREATE TABLE regress_int2 (k smallint) PARTITION BY RANGE (k);
@@ -109,30 +129,41 @@ CREATE TABLE regress_int8 (k bigint) PARTITION BY RANGE (k);
 CREATE TABLE regress_int8_1 PARTITION OF regress_int8 FOR VALUES FROM (-9223372036854775808) TO (-9223372036854775000);
 CREATE TABLE regress_int8_2 PARTITION OF regress_int8 FOR VALUES FROM (-9223372036854775000) TO (0);
 CREATE TABLE regress_int8_3 PARTITION OF regress_int8 FOR VALUES FROM (0) TO (9223372036854775807);
+\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_int2', '31 days', 'regress_slow', key_unit => 'seconds') > 0 AS s,
 	tiered_storage.add_tiering_policy('regress_int4', '31 days', 'regress_slow', key_unit => 'seconds') > 0 AS s,
 	tiered_storage.add_tiering_policy('regress_int8', '31 days', 'regress_slow', key_unit => 'seconds') > 0 AS s;
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
+\set ECHO none
 DROP TABLE regress_int2, regress_int4, regress_int8;
 
 -- Several columns: rows may equal the bound of the first.
 CREATE TABLE regress_multi (at date, v int) PARTITION BY RANGE (at, v);
-CREATE TABLE regress_multi_a PARTITION OF regress_multi FOR VALUES FROM ('2026-01-01', 0) TO ('2026-04-30', 5) TABLESPACE regress_ts_fast;
-CREATE TABLE regress_multi_b PARTITION OF regress_multi FOR VALUES FROM ('2026-04-30', 5) TO ('2026-05-01', MAXVALUE) TABLESPACE regress_ts_fast;
-CREATE TABLE regress_multi_c PARTITION OF regress_multi FOR VALUES FROM ('2026-05-02', MINVALUE) TO (MAXVALUE, MAXVALUE) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_multi_a PARTITION OF regress_multi FOR VALUES
+	FROM ('2026-01-01', 0) TO ('2026-04-30', 5) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_multi_b PARTITION OF regress_multi FOR VALUES
+	FROM ('2026-04-30', 5) TO ('2026-05-01', MAXVALUE) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_multi_c PARTITION OF regress_multi FOR VALUES
+	FROM ('2026-05-02', MINVALUE) TO (MAXVALUE, MAXVALUE) TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_multi', '31 days', 'regress_slow') AS id \gset
+\set ECHO all
 SELECT * FROM regress_verdicts;
+\set ECHO none
 DROP TABLE regress_multi;
 CREATE TABLE regress_multi (k bigint, v int) PARTITION BY RANGE (k, v);
-CREATE TABLE regress_multi_a PARTITION OF regress_multi FOR VALUES FROM (0, 0) TO (1777593599, 5) TABLESPACE regress_ts_fast;
-CREATE TABLE regress_multi_b PARTITION OF regress_multi FOR VALUES FROM (1777593599, 5) TO (1777593600, 5) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_multi_a PARTITION OF regress_multi FOR VALUES
+	FROM (0, 0) TO (1777593599, 5) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_multi_b PARTITION OF regress_multi FOR VALUES
+	FROM (1777593599, 5) TO (1777593600, 5) TABLESPACE regress_ts_fast;
+\set ECHO all
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 SELECT tiered_storage.add_tiering_policy('regress_multi', '31 days', 'regress_slow', key_unit => 'seconds') AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_multi;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
+\set ECHO none
 -- Numbers that look like dates: days, months, years.  They need not be any: what
 -- is above all of April 2026 ends with it.  Below the year 1 there is no time.
 CREATE TABLE regress_yyyymmdd (k int) PARTITION BY RANGE (k);
@@ -156,11 +187,15 @@ CREATE TABLE regress_yyyymm_3 PARTITION OF regress_yyyymm FOR VALUES FROM (20260
 CREATE TABLE regress_yyyy (k smallint) PARTITION BY RANGE (k);
 CREATE TABLE regress_yyyy_1 PARTITION OF regress_yyyy FOR VALUES FROM (MINVALUE) TO (2026);
 CREATE TABLE regress_yyyy_2 PARTITION OF regress_yyyy FOR VALUES FROM (2026) TO (32767);
-SELECT tiered_storage.add_tiering_policy('regress_yyyymmdd', '31 days', 'regress_slow', key_unit => 'yyyymmdd') > 0 AS d,
+\set ECHO all
+SELECT tiered_storage.add_tiering_policy('regress_yyyymmdd', '31 days', 'regress_slow', key_unit => 'yyyymmdd') > 0
+	AS d,
 	tiered_storage.add_tiering_policy('regress_yyyymm', '31 days', 'regress_slow', key_unit => 'yyyymm') > 0 AS m,
-	tiered_storage.add_tiering_policy('regress_yyyy', '31 days', 'regress_slow', key_unit => 'yyyy', time_zone => 'Asia/Kathmandu') > 0 AS y;
+	tiered_storage.add_tiering_policy('regress_yyyy', '31 days', 'regress_slow', key_unit => 'yyyy',
+		time_zone => 'Asia/Kathmandu') > 0 AS y;
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
+\set ECHO none
 DROP TABLE regress_yyyymmdd, regress_yyyymm, regress_yyyy;
 -- Numeric: what is between two numbers belongs to the smaller one.
 CREATE TABLE regress_numeric (k numeric) PARTITION BY RANGE (k);
@@ -172,63 +207,98 @@ CREATE TABLE regress_numeric_5 PARTITION OF regress_numeric FOR VALUES FROM (202
 CREATE TABLE regress_numeric_6 PARTITION OF regress_numeric FOR VALUES FROM (9223372036854775807) TO (1e30);
 CREATE TABLE regress_numeric_7 PARTITION OF regress_numeric FOR VALUES FROM (1e30) TO ('infinity');
 CREATE TABLE regress_numeric_8 PARTITION OF regress_numeric FOR VALUES FROM ('infinity') TO ('NaN');
-SELECT tiered_storage.add_tiering_policy('regress_numeric', '31 days', 'regress_slow', key_unit => 'yyyymmdd') AS id \gset
+SELECT tiered_storage.add_tiering_policy('regress_numeric', '31 days', 'regress_slow', key_unit => 'yyyymmdd')
+	AS id \gset
+\set ECHO all
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
-SELECT tiered_storage.add_tiering_policy('regress_numeric', '31 days', 'regress_slow', key_unit => 'nanoseconds') AS id \gset
+SELECT tiered_storage.add_tiering_policy('regress_numeric', '31 days', 'regress_slow', key_unit => 'nanoseconds')
+	AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+\set ECHO none
 DROP TABLE regress_numeric;
 -- Identifiers that begin with a time: 41 bits of milliseconds since an epoch of their
 -- own, and 22 bits of which worker made it.  2026-05-01 is (1777593600000 - 1288834974657) << 22.
 CREATE TABLE regress_snowflake (k bigint) PARTITION BY RANGE (k);
-CREATE TABLE regress_snowflake_1 PARTITION OF regress_snowflake FOR VALUES FROM (MINVALUE) TO ((1777593600000 - 1288834974657) * 4194304);
-CREATE TABLE regress_snowflake_2 PARTITION OF regress_snowflake FOR VALUES FROM ((1777593600000 - 1288834974657) * 4194304) TO ((1777593600000 - 1288834974657) * 4194304 + 1);
-CREATE TABLE regress_snowflake_3 PARTITION OF regress_snowflake FOR VALUES FROM ((1777593600000 - 1288834974657) * 4194304 + 1) TO (9223372036854775807);
+CREATE TABLE regress_snowflake_1 PARTITION OF regress_snowflake FOR VALUES
+	FROM (MINVALUE) TO ((1777593600000 - 1288834974657) * 4194304);
+CREATE TABLE regress_snowflake_2 PARTITION OF regress_snowflake FOR VALUES
+	FROM ((1777593600000 - 1288834974657) * 4194304) TO ((1777593600000 - 1288834974657) * 4194304 + 1);
+CREATE TABLE regress_snowflake_3 PARTITION OF regress_snowflake FOR VALUES
+	FROM ((1777593600000 - 1288834974657) * 4194304 + 1) TO (9223372036854775807);
 SELECT tiered_storage.add_tiering_policy('regress_snowflake', '31 days', 'regress_slow', key_unit => 'milliseconds',
 	key_epoch => '2010-11-04 01:42:54.657+00', key_shift => 22) AS id \gset
+\set ECHO all
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 -- An epoch near the end of the calendar, negative counts, units that are finer than a time.
-SELECT tiered_storage.add_tiering_policy('regress_snowflake', '31 days', 'regress_slow', key_unit => 'seconds', key_epoch => '294276-12-31 23:59:59+00') AS id \gset
+SELECT tiered_storage.add_tiering_policy('regress_snowflake', '31 days', 'regress_slow', key_unit => 'seconds',
+	key_epoch => '294276-12-31 23:59:59+00') AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_snowflake;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+\set ECHO none
 CREATE TABLE regress_count (k bigint) PARTITION BY RANGE (k);
 CREATE TABLE regress_count_1 PARTITION OF regress_count FOR VALUES FROM (-1999) TO (-1001);
 CREATE TABLE regress_count_2 PARTITION OF regress_count FOR VALUES FROM (-1001) TO (1001);
 CREATE TABLE regress_count_3 PARTITION OF regress_count FOR VALUES FROM (1001) TO (2000);
-SELECT tiered_storage.add_tiering_policy('regress_count', '31 days', 'regress_slow', key_unit => 'nanoseconds', key_epoch => '2026-05-01 00:00+00') AS id \gset
+SELECT tiered_storage.add_tiering_policy('regress_count', '31 days', 'regress_slow', key_unit => 'nanoseconds',
+	key_epoch => '2026-05-01 00:00+00') AS id \gset
+\set ECHO all
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
-SELECT tiered_storage.add_tiering_policy('regress_count', '31 days', 'regress_slow', key_unit => 'seconds', key_epoch => '2026-05-01 00:00+00', key_shift => 10) AS id \gset
+SELECT tiered_storage.add_tiering_policy('regress_count', '31 days', 'regress_slow', key_unit => 'seconds',
+	key_epoch => '2026-05-01 00:00+00', key_shift => 10) AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_count;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
+\set ECHO none
 -- A uuid of version 7, of which bounds have the time and then zeros, ones, or all of it;
 -- those of another version have no time.  2026-05-01 is 019de0d5-c800.
 CREATE TABLE "regress Uuid" (k uuid, v text) PARTITION BY RANGE (k);
-CREATE TABLE regress_uuid_0 PARTITION OF "regress Uuid" FOR VALUES FROM (MINVALUE) TO ('00000000-0000-0000-0000-000000000000') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_uuid_1 PARTITION OF "regress Uuid" FOR VALUES FROM ('00000000-0000-0000-0000-000000000000') TO ('019de0d5-c7ff-ffff-ffff-ffffffffffff') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_uuid_2 PARTITION OF "regress Uuid" FOR VALUES FROM ('019de0d5-c7ff-ffff-ffff-ffffffffffff') TO ('019de0d5-c800-0000-0000-000000000000') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_uuid_3 PARTITION OF "regress Uuid" FOR VALUES FROM ('019de0d5-c800-0000-0000-000000000000') TO ('019de0d5-c800-4000-8000-000000000000') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_uuid_4 PARTITION OF "regress Uuid" FOR VALUES FROM ('019de0d5-c800-4000-8000-000000000000') TO ('019de0d5-c800-7000-8000-000000000000') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_uuid_5 PARTITION OF "regress Uuid" FOR VALUES FROM ('019de0d5-c800-7000-8000-000000000000') TO ('019de0d5-c800-7000-8000-000000000001') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_uuid_6 PARTITION OF "regress Uuid" FOR VALUES FROM ('019de0d5-c800-7000-8000-000000000001') TO ('ffffffff-fffe-0000-0000-000000000000') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_uuid_7 PARTITION OF "regress Uuid" FOR VALUES FROM ('ffffffff-fffe-0000-0000-000000000000') TO ('ffffffff-ffff-ffff-ffff-ffffffffffff') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_0 PARTITION OF "regress Uuid" FOR VALUES
+	FROM (MINVALUE) TO ('00000000-0000-0000-0000-000000000000') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_1 PARTITION OF "regress Uuid" FOR VALUES
+	FROM ('00000000-0000-0000-0000-000000000000') TO ('019de0d5-c7ff-ffff-ffff-ffffffffffff')
+		TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_2 PARTITION OF "regress Uuid" FOR VALUES
+	FROM ('019de0d5-c7ff-ffff-ffff-ffffffffffff') TO ('019de0d5-c800-0000-0000-000000000000')
+		TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_3 PARTITION OF "regress Uuid" FOR VALUES
+	FROM ('019de0d5-c800-0000-0000-000000000000') TO ('019de0d5-c800-4000-8000-000000000000')
+		TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_4 PARTITION OF "regress Uuid" FOR VALUES
+	FROM ('019de0d5-c800-4000-8000-000000000000') TO ('019de0d5-c800-7000-8000-000000000000')
+		TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_5 PARTITION OF "regress Uuid" FOR VALUES
+	FROM ('019de0d5-c800-7000-8000-000000000000') TO ('019de0d5-c800-7000-8000-000000000001')
+		TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_6 PARTITION OF "regress Uuid" FOR VALUES
+	FROM ('019de0d5-c800-7000-8000-000000000001') TO ('ffffffff-fffe-0000-0000-000000000000')
+		TABLESPACE regress_ts_fast;
+CREATE TABLE regress_uuid_7 PARTITION OF "regress Uuid" FOR VALUES
+	FROM ('ffffffff-fffe-0000-0000-000000000000') TO ('ffffffff-ffff-ffff-ffff-ffffffffffff')
+		TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('"regress Uuid"', '31 days', 'regress_slow', key_unit => 'uuidv7') AS id \gset
+\set ECHO all
 SELECT * FROM regress_verdicts;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
-SELECT tiered_storage.add_tiering_policy('"regress Uuid"', '31 days', 'regress_slow', key_unit => 'uuidv7', age_from => 'newest') AS id \gset
+SELECT tiered_storage.add_tiering_policy('"regress Uuid"', '31 days', 'regress_slow', key_unit => 'uuidv7',
+	age_from => 'newest') AS id \gset
 SELECT relation, reason FROM regress_verdicts WHERE relation = 'regress_uuid_6'::regclass;
+\set ECHO none
 -- A policy that cannot be evaluated does no harm to another one, nor to the session.
 UPDATE _tiered_storage.policy SET time_zone = 'Nowhere/Land' WHERE policy_id = :id;
 CREATE TABLE regress_other (at date) PARTITION BY RANGE (at);
-CREATE TABLE regress_other_a PARTITION OF regress_other FOR VALUES FROM (MINVALUE) TO ('2026-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_other_a PARTITION OF regress_other FOR VALUES
+	FROM (MINVALUE) TO ('2026-01-01') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_other', '1 month', 'regress_slow') AS other \gset
+\set ECHO all
 SELECT relation, verdict, to_tier, reason FROM regress_verdicts;
-SELECT current_user = session_user AS still_me, current_setting('search_path') AS search_path, current_setting('timezone') AS time_zone;
+SELECT current_user = session_user AS still_me, current_setting('search_path') AS search_path,
+	current_setting('timezone') AS time_zone;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :other);
 DROP TABLE regress_other, "regress Uuid";
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
@@ -237,34 +307,48 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 -- Trees
 ---------------------------------------------------------------------------
 
+\set ECHO none
 CREATE TABLE regress_tree (at date, v int, at2 date) PARTITION BY RANGE (at);
 -- The same column again: the tightest bounds count.
-CREATE TABLE regress_tree_same PARTITION OF regress_tree FOR VALUES FROM ('2026-01-01') TO ('2026-07-01') PARTITION BY RANGE (at);
-CREATE TABLE regress_tree_same_1 PARTITION OF regress_tree_same FOR VALUES FROM (MINVALUE) TO ('2026-03-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_tree_same_2 PARTITION OF regress_tree_same FOR VALUES FROM ('2026-03-01') TO (MAXVALUE) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_tree_same PARTITION OF regress_tree FOR VALUES
+	FROM ('2026-01-01') TO ('2026-07-01') PARTITION BY RANGE (at);
+CREATE TABLE regress_tree_same_1 PARTITION OF regress_tree_same FOR VALUES
+	FROM (MINVALUE) TO ('2026-03-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_tree_same_2 PARTITION OF regress_tree_same FOR VALUES
+	FROM ('2026-03-01') TO (MAXVALUE) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_tree_same_d PARTITION OF regress_tree_same DEFAULT TABLESPACE regress_ts_fast;
 -- Hash and list pass the bounds on.
-CREATE TABLE regress_tree_hash PARTITION OF regress_tree FOR VALUES FROM ('2025-07-01') TO ('2026-01-01') PARTITION BY HASH (v);
-CREATE TABLE regress_tree_hash_0 PARTITION OF regress_tree_hash FOR VALUES WITH (MODULUS 2, REMAINDER 0) TABLESPACE regress_ts_fast;
-CREATE TABLE regress_tree_hash_1 PARTITION OF regress_tree_hash FOR VALUES WITH (MODULUS 2, REMAINDER 1) TABLESPACE regress_ts_slow;
-CREATE TABLE regress_tree_list PARTITION OF regress_tree FOR VALUES FROM ('2025-01-01') TO ('2025-07-01') PARTITION BY LIST (v);
+CREATE TABLE regress_tree_hash PARTITION OF regress_tree FOR VALUES
+	FROM ('2025-07-01') TO ('2026-01-01') PARTITION BY HASH (v);
+CREATE TABLE regress_tree_hash_0 PARTITION OF regress_tree_hash FOR VALUES WITH (MODULUS 2, REMAINDER 0)
+	TABLESPACE regress_ts_fast;
+CREATE TABLE regress_tree_hash_1 PARTITION OF regress_tree_hash FOR VALUES WITH (MODULUS 2, REMAINDER 1)
+	TABLESPACE regress_ts_slow;
+CREATE TABLE regress_tree_list PARTITION OF regress_tree FOR VALUES
+	FROM ('2025-01-01') TO ('2025-07-01') PARTITION BY LIST (v);
 CREATE TABLE regress_tree_list_1 PARTITION OF regress_tree_list FOR VALUES IN (1) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_tree_list_d PARTITION OF regress_tree_list DEFAULT TABLESPACE regress_ts_fast;
 -- Ranges of another column say nothing, even of the same type.
-CREATE TABLE regress_tree_range PARTITION OF regress_tree FOR VALUES FROM ('2024-07-01') TO ('2025-01-01') PARTITION BY RANGE (at2);
-CREATE TABLE regress_tree_range_1 PARTITION OF regress_tree_range FOR VALUES FROM ('2030-01-01') TO ('2031-01-01') TABLESPACE regress_ts_cheap;
-CREATE TABLE regress_tree_range_2 PARTITION OF regress_tree_range FOR VALUES FROM ('2031-01-01') TO (MAXVALUE) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_tree_range PARTITION OF regress_tree FOR VALUES
+	FROM ('2024-07-01') TO ('2025-01-01') PARTITION BY RANGE (at2);
+CREATE TABLE regress_tree_range_1 PARTITION OF regress_tree_range FOR VALUES
+	FROM ('2030-01-01') TO ('2031-01-01') TABLESPACE regress_ts_cheap;
+CREATE TABLE regress_tree_range_2 PARTITION OF regress_tree_range FOR VALUES
+	FROM ('2031-01-01') TO (MAXVALUE) TABLESPACE regress_ts_fast;
 -- Below a default partition only its own bounds tell the age.
 CREATE TABLE regress_tree_default PARTITION OF regress_tree DEFAULT PARTITION BY RANGE (at);
-CREATE TABLE regress_tree_default_1 PARTITION OF regress_tree_default FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_tree_default_1 PARTITION OF regress_tree_default FOR VALUES
+	FROM ('2020-01-01') TO ('2021-01-01') TABLESPACE regress_ts_fast;
 CREATE TABLE regress_tree_default_d PARTITION OF regress_tree_default DEFAULT TABLESPACE regress_ts_fast;
 -- An empty sub-tree has no leaf.
-CREATE TABLE regress_tree_empty PARTITION OF regress_tree FOR VALUES FROM ('2023-07-01') TO ('2024-01-01') PARTITION BY RANGE (at);
+CREATE TABLE regress_tree_empty PARTITION OF regress_tree FOR VALUES
+	FROM ('2023-07-01') TO ('2024-01-01') PARTITION BY RANGE (at);
 -- Columns may be in another order in a partition that was attached.
 CREATE TABLE regress_tree_attached (at2 date, dropped int, v int, at date) TABLESPACE regress_ts_fast;
 ALTER TABLE regress_tree_attached DROP COLUMN dropped;
 ALTER TABLE regress_tree ATTACH PARTITION regress_tree_attached FOR VALUES FROM ('2024-01-01') TO ('2024-07-01');
 SELECT tiered_storage.add_tiering_policy('regress_tree', '31 days', 'regress_slow') AS id \gset
+\set ECHO all
 SELECT relation, verdict, lower_bound, upper_bound, from_tier, reason FROM regress_verdicts;
 -- Only what is attached counts.
 ALTER TABLE regress_tree DETACH PARTITION regress_tree_attached;
@@ -276,18 +360,26 @@ SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_tree, regress_tree_attached;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
+\set ECHO none
 -- Foreign and unlogged partitions; with two policies; what is slower stays there.
 CREATE FOREIGN DATA WRAPPER regress_fdw;
 CREATE SERVER regress_server FOREIGN DATA WRAPPER regress_fdw;
 CREATE TABLE regress_mix (at date) PARTITION BY RANGE (at);
-CREATE FOREIGN TABLE regress_mix_2020 PARTITION OF regress_mix FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') SERVER regress_server;
-CREATE UNLOGGED TABLE regress_mix_2024 PARTITION OF regress_mix FOR VALUES FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_mix_2025 PARTITION OF regress_mix FOR VALUES FROM ('2025-01-01') TO ('2026-01-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_mix_2026 PARTITION OF regress_mix FOR VALUES FROM ('2026-01-01') TO ('2027-01-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_mix_2023 PARTITION OF regress_mix FOR VALUES FROM ('2023-01-01') TO ('2024-01-01') TABLESPACE regress_ts_cheap;
-CREATE TABLE regress_mix_2022 PARTITION OF regress_mix FOR VALUES FROM ('2022-01-01') TO ('2023-01-01') TABLESPACE regress_ts_slow;
+CREATE FOREIGN TABLE regress_mix_2020 PARTITION OF regress_mix FOR VALUES
+	FROM ('2020-01-01') TO ('2021-01-01') SERVER regress_server;
+CREATE UNLOGGED TABLE regress_mix_2024 PARTITION OF regress_mix FOR VALUES
+	FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_mix_2025 PARTITION OF regress_mix FOR VALUES
+	FROM ('2025-01-01') TO ('2026-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_mix_2026 PARTITION OF regress_mix FOR VALUES
+	FROM ('2026-01-01') TO ('2027-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_mix_2023 PARTITION OF regress_mix FOR VALUES
+	FROM ('2023-01-01') TO ('2024-01-01') TABLESPACE regress_ts_cheap;
+CREATE TABLE regress_mix_2022 PARTITION OF regress_mix FOR VALUES
+	FROM ('2022-01-01') TO ('2023-01-01') TABLESPACE regress_ts_slow;
 SELECT tiered_storage.add_tiering_policy('regress_mix', '90 days', 'regress_slow') AS a \gset
 SELECT tiered_storage.add_tiering_policy('regress_mix', '1 year', 'regress_cheap') AS b \gset
+\set ECHO all
 SELECT relation, verdict, from_tier, to_tier, reason FROM regress_verdicts;
 SELECT relation, verdict, from_tablespace, to_tablespace, size_bytes FROM tiered_storage.evaluate_policies()
 	WHERE relation = 'regress_mix_2020'::regclass;
@@ -299,36 +391,52 @@ SELECT relation, verdict, from_tier, to_tier, size_bytes = pg_relation_size('reg
 SELECT tiered_storage.remove_tiering_policy('regress_mix');
 SELECT tiered_storage.add_tiering_policy('regress_mix', '1 year', 'regress_cheap', include_indexes => false) AS b \gset
 SELECT relation, verdict FROM regress_verdicts WHERE relation = 'regress_mix_2023'::regclass;
+\set ECHO none
 DROP TABLE regress_mix;
 SET client_min_messages = warning;
 DROP FOREIGN DATA WRAPPER regress_fdw CASCADE;
 RESET client_min_messages;
+\set ECHO all
 SELECT tiered_storage.remove_tiering_policy(policy_id => :b);
 
 ---------------------------------------------------------------------------
 -- Bounds that are no time
 ---------------------------------------------------------------------------
 
+\set ECHO none
 CREATE TABLE regress_odd (k bigint) PARTITION BY RANGE (k);
 CREATE TABLE regress_odd_a PARTITION OF regress_odd FOR VALUES FROM (1) TO (202401) TABLESPACE regress_ts_fast;
-CREATE TABLE regress_odd_b PARTITION OF regress_odd FOR VALUES FROM (202401) TO (1000000000) TABLESPACE regress_ts_fast;
-CREATE TABLE regress_odd_c PARTITION OF regress_odd FOR VALUES FROM (1000000000) TO (MAXVALUE) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_odd_b PARTITION OF regress_odd FOR VALUES
+	FROM (202401) TO (1000000000) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_odd_c PARTITION OF regress_odd FOR VALUES
+	FROM (1000000000) TO (MAXVALUE) TABLESPACE regress_ts_fast;
+\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_odd', '1 year', 'regress_slow', key_unit => 'yyyymm') > 0 AS added;
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts;
+\set ECHO none
 -- Nor what is behind the calendar; what is infinite has no end.
 CREATE TABLE regress_odd_date (d date) PARTITION BY RANGE (d);
-CREATE TABLE regress_odd_date_a PARTITION OF regress_odd_date FOR VALUES FROM ('2020-01-01') TO ('5000000-01-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_odd_date_b PARTITION OF regress_odd_date FOR VALUES FROM ('5000000-01-01') TO ('infinity') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_odd_date_a PARTITION OF regress_odd_date FOR VALUES
+	FROM ('2020-01-01') TO ('5000000-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_odd_date_b PARTITION OF regress_odd_date FOR VALUES
+	FROM ('5000000-01-01') TO ('infinity') TABLESPACE regress_ts_fast;
 CREATE TABLE regress_odd_uuid (id uuid) PARTITION BY RANGE (id);
-CREATE TABLE regress_odd_uuid_a PARTITION OF regress_odd_uuid FOR VALUES FROM (MINVALUE) TO ('12345678-1234-4234-8234-123456789abc') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_odd_uuid_b PARTITION OF regress_odd_uuid FOR VALUES FROM ('12345678-1234-4234-8234-123456789abc') TO ('ffffffff-ffff-ffff-ffff-ffffffffffff') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_odd_uuid_a PARTITION OF regress_odd_uuid FOR VALUES
+	FROM (MINVALUE) TO ('12345678-1234-4234-8234-123456789abc') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_odd_uuid_b PARTITION OF regress_odd_uuid FOR VALUES
+	FROM ('12345678-1234-4234-8234-123456789abc') TO ('ffffffff-ffff-ffff-ffff-ffffffffffff')
+		TABLESPACE regress_ts_fast;
 CREATE TABLE regress_odd_numeric (n numeric) PARTITION BY RANGE (n);
-CREATE TABLE regress_odd_numeric_a PARTITION OF regress_odd_numeric FOR VALUES FROM (0) TO (1e30) TABLESPACE regress_ts_fast;
-CREATE TABLE regress_odd_numeric_b PARTITION OF regress_odd_numeric FOR VALUES FROM (1e30) TO ('Infinity') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_odd_numeric_a PARTITION OF regress_odd_numeric FOR VALUES
+	FROM (0) TO (1e30) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_odd_numeric_b PARTITION OF regress_odd_numeric FOR VALUES
+	FROM (1e30) TO ('Infinity') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.remove_tiering_policy('regress_odd') \g /dev/null
 SELECT tiered_storage.add_tiering_policy('regress_odd_date', '1 year', 'regress_slow'),
 	tiered_storage.add_tiering_policy('regress_odd_uuid', '1 year', 'regress_slow', key_unit => 'uuidv7'),
-	tiered_storage.add_tiering_policy('regress_odd_numeric', '1 year', 'regress_slow', key_unit => 'seconds', key_epoch => '294276-01-01') \g /dev/null
+	tiered_storage.add_tiering_policy('regress_odd_numeric', '1 year', 'regress_slow', key_unit => 'seconds',
+		key_epoch => '294276-01-01') \g /dev/null
+\set ECHO all
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts;
 DROP TABLE regress_odd, regress_odd_date, regress_odd_uuid, regress_odd_numeric;
 SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
@@ -337,16 +445,23 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_
 -- Age from the newest partition
 ---------------------------------------------------------------------------
 
+\set ECHO none
 -- Data that stopped in January, partitions made for the whole year.
 CREATE TABLE regress_newest (at date) PARTITION BY RANGE (at);
-CREATE TABLE regress_newest_1 PARTITION OF regress_newest FOR VALUES FROM ('2025-11-01') TO ('2025-12-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_newest_2 PARTITION OF regress_newest FOR VALUES FROM ('2025-12-01') TO ('2026-01-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_newest_3 PARTITION OF regress_newest FOR VALUES FROM ('2026-01-01') TO ('2026-02-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_newest_4 PARTITION OF regress_newest FOR VALUES FROM ('2026-02-01') TO ('2026-03-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_newest_5 PARTITION OF regress_newest FOR VALUES FROM ('2026-12-01') TO (MAXVALUE) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_newest_1 PARTITION OF regress_newest FOR VALUES
+	FROM ('2025-11-01') TO ('2025-12-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_newest_2 PARTITION OF regress_newest FOR VALUES
+	FROM ('2025-12-01') TO ('2026-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_newest_3 PARTITION OF regress_newest FOR VALUES
+	FROM ('2026-01-01') TO ('2026-02-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_newest_4 PARTITION OF regress_newest FOR VALUES
+	FROM ('2026-02-01') TO ('2026-03-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_newest_5 PARTITION OF regress_newest FOR VALUES
+	FROM ('2026-12-01') TO (MAXVALUE) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_newest_d PARTITION OF regress_newest DEFAULT TABLESPACE regress_ts_fast;
 INSERT INTO regress_newest VALUES ('2025-11-15'), ('2025-12-15'), ('2026-01-15'), ('2026-10-15');
 SELECT tiered_storage.add_tiering_policy('regress_newest', '32 days', 'regress_slow', age_from => 'newest') AS id \gset
+\set ECHO all
 -- The newest that holds data ends at 2026-02-01: 32 days before is 2025-12-31.
 SELECT relation, verdict, reason FROM regress_verdicts;
 -- What is in February counts from its end, 2026-03-01.
@@ -358,6 +473,7 @@ SELECT relation, verdict, reason FROM regress_verdicts;
 -- Emptied, it says nothing again.
 TRUNCATE regress_newest_5, regress_newest_4;
 SELECT relation, verdict FROM regress_verdicts WHERE verdict = 'due';
+\set ECHO none
 -- So does what has blocks, but no row: by an insert that was rolled back, or when all are deleted.
 BEGIN;
 INSERT INTO regress_newest VALUES ('2026-02-15');
@@ -365,6 +481,7 @@ ROLLBACK;
 INSERT INTO regress_newest VALUES ('2026-12-15');
 DELETE FROM regress_newest_5;
 SELECT pg_stat_force_next_flush() \g /dev/null
+\set ECHO all
 SELECT pg_relation_size('regress_newest_4') > 0 AND pg_relation_size('regress_newest_5') > 0 AS "have blocks";
 SELECT relation, verdict FROM regress_verdicts WHERE verdict = 'due';
 -- With no data at all age counts from now.
@@ -373,39 +490,55 @@ SELECT relation, verdict, reason FROM regress_verdicts;
 DROP TABLE regress_newest;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
+\set ECHO none
 -- Months have different lengths: the calendar counts, not 30 days.
 CREATE TABLE regress_month (at date) PARTITION BY RANGE (at);
-CREATE TABLE regress_month_a PARTITION OF regress_month FOR VALUES FROM ('2026-01-01') TO ('2026-02-28') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_month_b PARTITION OF regress_month FOR VALUES FROM ('2026-02-28') TO ('2026-03-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_month_a PARTITION OF regress_month FOR VALUES
+	FROM ('2026-01-01') TO ('2026-02-28') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_month_b PARTITION OF regress_month FOR VALUES
+	FROM ('2026-02-28') TO ('2026-03-01') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_month', '1 month', 'regress_slow') AS id \gset
 SET tiered_storage.test_now = '2026-03-31 00:00:00+00';
+\set ECHO all
 SELECT relation, verdict FROM regress_verdicts;
 DROP TABLE regress_month;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
+\set ECHO none
 -- An age that may be less than nothing makes nothing due in the future: in February a month is 28 days.
 CREATE TABLE regress_month (at date) PARTITION BY RANGE (at);
-CREATE TABLE regress_month_a PARTITION OF regress_month FOR VALUES FROM ('2026-02-01') TO ('2026-03-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_month_b PARTITION OF regress_month FOR VALUES FROM ('2026-03-01') TO ('2026-03-02') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_month_a PARTITION OF regress_month FOR VALUES
+	FROM ('2026-02-01') TO ('2026-03-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_month_b PARTITION OF regress_month FOR VALUES
+	FROM ('2026-03-01') TO ('2026-03-02') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_month', '1 month -30 days', 'regress_slow') AS id \gset
 SET tiered_storage.test_now = '2026-03-01 00:00:00+00';
+\set ECHO all
 SELECT relation, verdict FROM regress_verdicts;
 DROP TABLE regress_month;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
+\set ECHO none
 -- A key that is ordered in another way: its later bound comes first.
 CREATE FUNCTION regress_later(a date, b date) RETURNS int LANGUAGE sql IMMUTABLE STRICT AS 'SELECT date_cmp(b, a)';
 CREATE OPERATOR CLASS regress_date_descending FOR TYPE date USING btree AS
 	OPERATOR 1 >, OPERATOR 2 >=, OPERATOR 3 =, OPERATOR 4 <=, OPERATOR 5 <, FUNCTION 1 regress_later(date, date);
 CREATE TABLE regress_later (at date) PARTITION BY RANGE (at regress_date_descending);
-CREATE TABLE regress_later_a PARTITION OF regress_later FOR VALUES FROM ('2030-01-01') TO ('2020-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_later_a PARTITION OF regress_later FOR VALUES
+	FROM ('2030-01-01') TO ('2020-01-01') TABLESPACE regress_ts_fast;
+\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_later', '1 month', 'regress_slow');
+\set ECHO none
 -- As a level below it only passes bounds on.
 CREATE TABLE regress_month (at date) PARTITION BY RANGE (at);
-CREATE TABLE regress_month_a PARTITION OF regress_month FOR VALUES FROM ('2025-01-01') TO ('2026-01-01') PARTITION BY RANGE (at regress_date_descending);
-CREATE TABLE regress_month_b PARTITION OF regress_month_a FOR VALUES FROM ('2026-01-01') TO ('2020-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_month_a PARTITION OF regress_month FOR VALUES
+	FROM ('2025-01-01') TO ('2026-01-01') PARTITION BY RANGE (at regress_date_descending);
+CREATE TABLE regress_month_b PARTITION OF regress_month_a FOR VALUES
+	FROM ('2026-01-01') TO ('2020-01-01') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_month', '1 month', 'regress_slow') \g /dev/null
+\set ECHO all
 SELECT relation, verdict, upper_bound FROM tiered_storage.evaluate_policies();
+\set ECHO none
 DROP TABLE regress_month, regress_later;
 DROP OPERATOR FAMILY regress_date_descending USING btree CASCADE;
 DROP FUNCTION regress_later;
@@ -415,3 +548,4 @@ DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
+\set ECHO all

@@ -3,27 +3,34 @@
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
 
+\set ECHO none
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE VIEW regress_where AS
 	SELECT c.oid::regclass::text AS relation, COALESCE(t.spcname, '(default)') AS tablespace
 	FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
 	WHERE c.relname LIKE 'regress\_p%' AND c.relkind IN ('r', 'i');
 \set where 'SELECT * FROM regress_where ORDER BY relation COLLATE "C"'
+\set ECHO all
 
 -- Nothing to do.
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
 SELECT count(*) FROM tiered_storage.moves;
 
+\set ECHO none
 CREATE TABLE regress_p (at date, v int, t text) PARTITION BY RANGE (at);
-CREATE TABLE regress_p_2024 PARTITION OF regress_p FOR VALUES FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_p_2025 PARTITION OF regress_p FOR VALUES FROM ('2025-01-01') TO ('2026-01-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_p_2026 PARTITION OF regress_p FOR VALUES FROM ('2026-01-01') TO ('2027-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_p_2024 PARTITION OF regress_p FOR VALUES
+	FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_p_2025 PARTITION OF regress_p FOR VALUES
+	FROM ('2025-01-01') TO ('2026-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_p_2026 PARTITION OF regress_p FOR VALUES
+	FROM ('2026-01-01') TO ('2027-01-01') TABLESPACE regress_ts_fast;
 CREATE TABLE regress_p_default PARTITION OF regress_p DEFAULT;
 CREATE INDEX regress_p_at ON regress_p (at);
 INSERT INTO regress_p SELECT '2024-01-01'::date + i, i, 'x' FROM generate_series(0, 1000) i;
 SELECT tiered_storage.add_tiering_policy('regress_p', '90 days', 'regress_slow') AS slow \gset
 SELECT tiered_storage.add_tiering_policy('regress_p', '1 year', 'regress_cheap') AS cheap \gset
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- Tried out
@@ -47,12 +54,14 @@ SAVEPOINT s;
 CALL tiered_storage.migrate(true);
 ROLLBACK TO s;
 CALL tiered_storage.migrate(true);
+\set ECHO none
 COMMIT;
 CREATE FUNCTION regress_dry_run(really boolean) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	CALL tiered_storage.migrate(dry_run => NOT really);
 END
 $$;
+\set ECHO all
 SELECT regress_dry_run(false);
 \set VERBOSITY default
 
@@ -91,9 +100,12 @@ CALL tiered_storage.migrate();
 CALL tiered_storage.move_relation('regress_p_2024', 'regress_fast');
 CALL tiered_storage.migrate();
 SELECT relation, tablespace FROM regress_where WHERE relation = 'regress_p_2024';
+\set ECHO none
 -- An index that was made since goes after its table, a new partition too.
 CREATE INDEX regress_p_v ON regress_p (v);
-CREATE TABLE regress_p_2023 PARTITION OF regress_p FOR VALUES FROM ('2023-01-01') TO ('2024-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_p_2023 PARTITION OF regress_p FOR VALUES
+	FROM ('2023-01-01') TO ('2024-01-01') TABLESPACE regress_ts_fast;
+\set ECHO all
 CALL tiered_storage.migrate();
 :where;
 -- Without the indexes, and without a policy.
@@ -116,6 +128,7 @@ TRUNCATE _tiered_storage.move;
 -- One that fails does not stop the others
 ---------------------------------------------------------------------------
 
+\set ECHO none
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE ROLE regress_owner;
 CREATE ROLE regress_other;
@@ -125,9 +138,13 @@ GRANT CREATE ON TABLESPACE regress_ts_slow, regress_ts_fast TO regress_owner;
 CREATE SCHEMA regress_owned AUTHORIZATION regress_owner;
 SET ROLE regress_owner;
 CREATE TABLE regress_owned.regress_p (at date, v int) PARTITION BY RANGE (at);
-CREATE TABLE regress_owned.regress_p_1 PARTITION OF regress_owned.regress_p FOR VALUES FROM ('2024-01-01') TO ('2024-02-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_owned.regress_p_2 PARTITION OF regress_owned.regress_p FOR VALUES FROM ('2024-02-01') TO ('2024-03-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_owned.regress_p_3 PARTITION OF regress_owned.regress_p FOR VALUES FROM ('2024-03-01') TO ('2024-04-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_owned.regress_p_1 PARTITION OF regress_owned.regress_p FOR VALUES
+	FROM ('2024-01-01') TO ('2024-02-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_owned.regress_p_2 PARTITION OF regress_owned.regress_p FOR VALUES
+	FROM ('2024-02-01') TO ('2024-03-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_owned.regress_p_3 PARTITION OF regress_owned.regress_p FOR VALUES
+	FROM ('2024-03-01') TO ('2024-04-01') TABLESPACE regress_ts_fast;
+\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_owned.regress_p', '1 day', 'regress_slow') > 0 AS added;
 RESET ROLE;
 SELECT created_by FROM tiered_storage.policies;
@@ -135,13 +152,17 @@ SELECT created_by FROM tiered_storage.policies;
 ALTER TABLE regress_owned.regress_p_2 OWNER TO regress_other;
 CALL tiered_storage.migrate();
 :where;
-SELECT relation, state, requested_by, attempts, failures, error, sqlstate FROM tiered_storage.moves ORDER BY relation COLLATE "C", move_id;
+SELECT relation, state, requested_by, attempts, failures, error, sqlstate FROM tiered_storage.moves
+	ORDER BY relation COLLATE "C", move_id;
 SELECT last_due, last_on_target, last_result FROM tiered_storage.policies;
+\set ECHO none
 ALTER TABLE regress_owned.regress_p_2 OWNER TO regress_owner;
 -- Who made the policy may not use the tablespace any more: his are not moved, others are.
 ALTER TABLE regress_owned.regress_p_1 SET TABLESPACE regress_ts_fast;
 CREATE TABLE regress_p (at date) PARTITION BY RANGE (at);
-CREATE TABLE regress_p_1 PARTITION OF regress_p FOR VALUES FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_p_1 PARTITION OF regress_p FOR VALUES
+	FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
+\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_slow') > 0 AS added;
 REVOKE CREATE ON TABLESPACE regress_ts_slow FROM regress_owner;
 CALL tiered_storage.migrate();
@@ -151,7 +172,9 @@ SELECT relation, state, failures, error, sqlstate FROM tiered_storage.moves ORDE
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_owner;
 CALL tiered_storage.migrate();
 :where;
-SELECT relation, state, failures, next_attempt_at, error FROM tiered_storage.moves ORDER BY relation COLLATE "C", move_id;
+SELECT relation, state, failures, next_attempt_at, error FROM tiered_storage.moves
+	ORDER BY relation COLLATE "C", move_id;
+\set ECHO none
 -- The role is gone, the policy works on with the rights of the owner.
 ALTER TABLE regress_owned.regress_p_1 SET TABLESPACE regress_ts_fast;
 ALTER TABLE regress_owned.regress_p OWNER TO CURRENT_USER;
@@ -161,8 +184,10 @@ ALTER TABLE regress_owned.regress_p_3 OWNER TO CURRENT_USER;
 ALTER SCHEMA regress_owned OWNER TO CURRENT_USER;
 DROP OWNED BY regress_owner;
 DROP ROLE regress_owner;
+\set ECHO all
 CALL tiered_storage.migrate();
-SELECT relation, state, requested_by = current_user AS by_me FROM tiered_storage.moves WHERE relation = 'regress_owned.regress_p_1' ORDER BY move_id DESC LIMIT 1;
+SELECT relation, state, requested_by = current_user AS by_me FROM tiered_storage.moves
+	WHERE relation = 'regress_owned.regress_p_1' ORDER BY move_id DESC LIMIT 1;
 
 -- A tier whose tablespace is gone; a policy that cannot be evaluated.
 DROP TABLE regress_p;
@@ -180,6 +205,7 @@ UPDATE _tiered_storage.policy SET time_zone = 'UTC';
 CALL tiered_storage.migrate();
 :where;
 
+\set ECHO none
 DROP TABLE regress_p, regress_owned.regress_p;
 DROP SCHEMA regress_owned;
 DROP FUNCTION regress_dry_run;
@@ -188,3 +214,4 @@ DROP ROLE regress_other;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
+\set ECHO all

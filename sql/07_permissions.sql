@@ -3,6 +3,7 @@
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
 
+\set ECHO none
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE ROLE regress_nobody;
 CREATE ROLE regress_owner;
@@ -13,7 +14,8 @@ CREATE ROLE regress_admin;
 -- What an owner needs to move what is his.
 GRANT USAGE ON SCHEMA tiered_storage TO regress_owner, regress_stranger;
 GRANT EXECUTE ON PROCEDURE tiered_storage.move_relation, tiered_storage.migrate TO regress_owner, regress_stranger;
-GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy, tiered_storage.remove_tiering_policy TO regress_owner, regress_stranger;
+GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy, tiered_storage.remove_tiering_policy TO regress_owner,
+	regress_stranger;
 GRANT CREATE ON TABLESPACE regress_ts_fast, regress_ts_slow TO regress_owner, regress_stranger;
 -- What makes an administrator of tiers.
 GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO regress_admin;
@@ -25,13 +27,15 @@ SET ROLE regress_owner;
 CREATE TABLE regress_s.t (a int) TABLESPACE regress_ts_fast;
 CREATE INDEX t_a ON regress_s.t (a) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_s.p (at date, a int) PARTITION BY RANGE (at);
-CREATE TABLE regress_s.p_1 PARTITION OF regress_s.p FOR VALUES FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_s.p_1 PARTITION OF regress_s.p FOR VALUES
+	FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
 RESET ROLE;
 CREATE VIEW regress_where AS
 	SELECT c.oid::regclass::text AS relation, COALESCE(t.spcname, '(default)') AS tablespace
 	FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
 	WHERE c.relnamespace = 'regress_s'::regnamespace AND c.relkind IN ('r', 'i');
 \set where 'SELECT * FROM regress_where ORDER BY relation COLLATE "C"'
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- Nobody in particular
@@ -78,10 +82,12 @@ RESET ROLE;
 -- It leaves no trace, in which a worker could see a failure.
 SELECT relation, state, requested_by FROM tiered_storage.moves;
 :where;
+\set ECHO none
 SET ROLE regress_owner;
 CALL tiered_storage.move_relation('regress_s.t', 'regress_slow');
 SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow') AS id \gset
 RESET ROLE;
+\set ECHO all
 :where;
 SET ROLE regress_member;
 CALL tiered_storage.move_relation('regress_s.t', 'regress_fast');
@@ -93,7 +99,8 @@ SELECT relation, requested_by, state FROM tiered_storage.moves ORDER BY move_id;
 SET ROLE regress_stranger;
 SELECT tiered_storage.remove_tiering_policy('regress_s.p'); \echo :SQLSTATE
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow', if_not_exists => true); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow',
+	if_not_exists => true); \echo :SQLSTATE
 RESET ROLE;
 SELECT relation, tier_name, created_by FROM tiered_storage.policies;
 
@@ -108,7 +115,8 @@ RESET ROLE;
 SET ROLE regress_stranger;
 CALL tiered_storage.migrate();
 RESET ROLE;
-SELECT relation, state, requested_by, policy_id = :id AS by_policy FROM tiered_storage.moves ORDER BY move_id DESC LIMIT 1;
+SELECT relation, state, requested_by, policy_id = :id AS by_policy FROM tiered_storage.moves
+	ORDER BY move_id DESC LIMIT 1;
 SELECT tiered_storage.remove_tiering_policy('regress_s.p');
 TRUNCATE _tiered_storage.move;
 
@@ -128,7 +136,8 @@ SELECT count(*) > 0 AS heat FROM tiered_storage.heat;
 SELECT count(*) FROM tiered_storage.relation_history WHERE period_s < 0;
 SELECT database_name = current_database() AS this, state IS NOT NULL AS state, reason IS NOT NULL AS reason
 	FROM tiered_storage.workers WHERE database_name = current_database();
-SELECT tablespace_name, path_exists, writable FROM tiered_storage.tablespace_devices() WHERE tablespace_name LIKE 'regress%' ORDER BY 1;
+SELECT tablespace_name, path_exists, writable FROM tiered_storage.tablespace_devices()
+	WHERE tablespace_name LIKE 'regress%' ORDER BY 1;
 SELECT count(*) FROM _tiered_storage.tablespace_claims() WHERE tier_name IS NULL;
 SELECT count(*) FROM tiered_storage.device_profiles();
 SELECT count(*) > 0 AS buffers FROM tiered_storage.relation_buffers();
@@ -163,6 +172,7 @@ RESET ROLE;
 -- The administrator of tiers is no superuser
 ---------------------------------------------------------------------------
 
+\set ECHO none
 SET client_min_messages = warning;
 SET ROLE regress_admin;
 SELECT tiered_storage.alter_tier('regress_cheap', price_per_gb_month => 0.02) \g /dev/null
@@ -170,6 +180,7 @@ SELECT tiered_storage.alter_tier('regress_cheap', new_name => 'regress_cheaper')
 SELECT tiered_storage.remove_tier('regress_cheaper') \g /dev/null
 SELECT tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', reserve_fraction => 0) \g /dev/null
 CALL tiered_storage.sample();
+\set ECHO all
 SELECT tiered_storage.pause();
 SELECT tiered_storage.is_paused();
 SELECT tiered_storage.resume();
@@ -187,12 +198,15 @@ UPDATE _tiered_storage.policy SET created_by = 'postgres';
 RESET ROLE;
 :where;
 SELECT relation, requested_by, state FROM tiered_storage.moves ORDER BY move_id;
+\set ECHO none
 -- His policy still works when the owner may not create there.
 REVOKE CREATE ON TABLESPACE regress_ts_slow FROM regress_owner;
 CALL tiered_storage.move_relation('regress_s.p', 'regress_fast');
 CALL tiered_storage.migrate();
+\set ECHO all
 :where;
-SELECT pg_get_userbyid(relowner) AS owner FROM pg_class WHERE oid IN ('regress_s.p_1'::regclass, 'regress_s.t'::regclass);
+SELECT pg_get_userbyid(relowner) AS owner FROM pg_class WHERE oid IN ('regress_s.p_1'::regclass,
+	'regress_s.t'::regclass);
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_owner;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 RESET client_min_messages;
@@ -201,25 +215,31 @@ RESET client_min_messages;
 -- Code of an owner does not run at all
 ---------------------------------------------------------------------------
 
+\set ECHO none
 SET ROLE regress_owner;
 CREATE TABLE regress_s.log (what text, who text);
 GRANT INSERT ON regress_s.log TO PUBLIC;
-CREATE FUNCTION regress_s.record(what text) RETURNS boolean VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+CREATE FUNCTION regress_s.record(what text) RETURNS boolean VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog
+	AS $$
 BEGIN
 	INSERT INTO regress_s.log VALUES (what, current_user);
 	RETURN true;
 END
 $$;
-CREATE FUNCTION regress_s.compare(int, int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM regress_s.record('comparison'); RETURN btint4cmp($1, $2); END $$;
-CREATE FUNCTION regress_s.key(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM regress_s.record('key'); RETURN $1; END $$;
+CREATE FUNCTION regress_s.compare(int, int) RETURNS int IMMUTABLE LANGUAGE plpgsql
+	AS $$ BEGIN PERFORM regress_s.record('comparison'); RETURN btint4cmp($1, $2); END $$;
+CREATE FUNCTION regress_s.key(int) RETURNS int IMMUTABLE LANGUAGE plpgsql
+	AS $$ BEGIN PERFORM regress_s.record('key'); RETURN $1; END $$;
 RESET ROLE;
-CREATE OPERATOR CLASS regress_s.ops FOR TYPE int USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 regress_s.compare(int, int);
+CREATE OPERATOR CLASS regress_s.ops FOR TYPE int USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =,
+	OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 regress_s.compare(int, int);
 -- Its bounds are compared by a function of his; the second column is one.
 SET ROLE regress_owner;
 CREATE TABLE regress_s.k (k int) PARTITION BY RANGE (k regress_s.ops, regress_s.key(k));
 CREATE TABLE regress_s.k_1 PARTITION OF regress_s.k FOR VALUES FROM (0, 0) TO (1, 0) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_s.k_2 PARTITION OF regress_s.k FOR VALUES FROM (1, 0) TO (2, 0) TABLESPACE regress_ts_fast;
 CREATE INDEX ON regress_s.k (regress_s.key(k));
+\set ECHO all
 SELECT DISTINCT what, who FROM regress_s.log;
 TRUNCATE regress_s.log;
 SELECT tiered_storage.add_tiering_policy('regress_s.k', '1 day', 'regress_slow', key_unit => 'seconds') AS id \gset
@@ -230,44 +250,60 @@ CALL tiered_storage.migrate();
 SELECT current_user = session_user AS still_me;
 SELECT * FROM regress_s.log;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+\set ECHO none
 DROP TABLE regress_s.k;
 DROP OPERATOR FAMILY regress_s.ops USING btree;
 
 -- Moving runs nothing of the owner at all.
 TRUNCATE regress_s.log;
 SET ROLE regress_owner;
-CREATE FUNCTION regress_s.expression(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM regress_s.record('index expression'); RETURN $1; END $$;
-CREATE FUNCTION regress_s.on_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM regress_s.record('trigger'); RETURN NULL; END $$;
-CREATE TABLE regress_s.e (a int CHECK (regress_s.expression(a) > 0), b text DEFAULT regress_s.record('default')::text) TABLESPACE regress_ts_fast;
+CREATE FUNCTION regress_s.expression(int) RETURNS int IMMUTABLE LANGUAGE plpgsql
+	AS $$ BEGIN PERFORM regress_s.record('index expression'); RETURN $1; END $$;
+CREATE FUNCTION regress_s.on_change() RETURNS trigger LANGUAGE plpgsql
+	AS $$ BEGIN PERFORM regress_s.record('trigger'); RETURN NULL; END $$;
+CREATE TABLE regress_s.e (a int CHECK (regress_s.expression(a) > 0), b text DEFAULT regress_s.record('default')::text)
+	TABLESPACE regress_ts_fast;
 INSERT INTO regress_s.e SELECT i, 'x' FROM generate_series(1, 10) i;
 CREATE INDEX e_expression ON regress_s.e (regress_s.expression(a)) WHERE regress_s.expression(a) > 5;
-CREATE TRIGGER on_change AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON regress_s.e EXECUTE FUNCTION regress_s.on_change();
-CREATE MATERIALIZED VIEW regress_s.mv TABLESPACE regress_ts_fast AS SELECT regress_s.expression(a) AS a FROM regress_s.e;
+CREATE TRIGGER on_change AFTER INSERT OR UPDATE OR DELETE
+	OR TRUNCATE ON regress_s.e EXECUTE FUNCTION regress_s.on_change();
+CREATE MATERIALIZED VIEW regress_s.mv TABLESPACE regress_ts_fast AS SELECT regress_s.expression(a) AS a
+	FROM regress_s.e;
 TRUNCATE regress_s.log;
 RESET ROLE;
 CALL tiered_storage.move_relation('regress_s.e', 'regress_slow');
 CALL tiered_storage.move_relation('regress_s.mv', 'regress_slow');
 CALL tiered_storage.sample();
+\set ECHO all
 SELECT count(*) > 0 AS advice FROM tiered_storage.recommend_placement(true);
 SELECT * FROM regress_s.log;
 SELECT relation, tablespace FROM regress_where WHERE relation IN ('regress_s.e', 'regress_s.e_expression') ORDER BY 1;
 
+\set ECHO none
 -- Names that are looked up in a schema of the attacker before ours or PostgreSQL's.
 GRANT CREATE ON SCHEMA public TO regress_owner;
 SET ROLE regress_owner;
-CREATE FUNCTION public.regress_eq(name, name) RETURNS boolean LANGUAGE sql AS $$ SELECT regress_s.record('operator =') $$;
+CREATE FUNCTION public.regress_eq(name, name) RETURNS boolean LANGUAGE sql
+	AS $$ SELECT regress_s.record('operator =') $$;
 CREATE OPERATOR public.= (LEFTARG = name, RIGHTARG = name, FUNCTION = public.regress_eq);
-CREATE FUNCTION public.regress_eq(text, text) RETURNS boolean LANGUAGE sql AS $$ SELECT regress_s.record('operator =') $$;
+CREATE FUNCTION public.regress_eq(text, text) RETURNS boolean LANGUAGE sql
+	AS $$ SELECT regress_s.record('operator =') $$;
 CREATE OPERATOR public.= (LEFTARG = text, RIGHTARG = text, FUNCTION = public.regress_eq);
-CREATE FUNCTION public.regress_lt(float8, float8) RETURNS boolean LANGUAGE sql AS $$ SELECT regress_s.record('operator <') $$;
+CREATE FUNCTION public.regress_lt(float8, float8) RETURNS boolean LANGUAGE sql
+	AS $$ SELECT regress_s.record('operator <') $$;
 CREATE OPERATOR public.< (LEFTARG = float8, RIGHTARG = float8, FUNCTION = public.regress_lt);
 CREATE FUNCTION public.format(text, text) RETURNS text LANGUAGE sql AS $$ SELECT regress_s.record('format')::text $$;
 CREATE FUNCTION public.format(text, name) RETURNS text LANGUAGE sql AS $$ SELECT regress_s.record('format')::text $$;
-CREATE FUNCTION public.now() RETURNS timestamptz LANGUAGE sql AS $$ SELECT CASE WHEN regress_s.record('now') THEN '2020-01-01'::timestamptz END $$;
-CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT CASE WHEN regress_s.record('clock_timestamp') THEN '2020-01-01'::timestamptz END $$;
-CREATE FUNCTION public.pg_control_system(OUT system_identifier bigint) LANGUAGE sql AS $$ SELECT CASE WHEN regress_s.record('pg_control_system') THEN 0 END $$;
-CREATE FUNCTION public.array_position(name[], name) RETURNS int LANGUAGE sql AS $$ SELECT CASE WHEN regress_s.record('array_position') THEN 1 END $$;
-CREATE FUNCTION public.unnest(name[]) RETURNS SETOF name LANGUAGE sql AS $$ SELECT CASE WHEN regress_s.record('unnest') THEN 'x' END::name $$;
+CREATE FUNCTION public.now() RETURNS timestamptz LANGUAGE sql AS $$ SELECT CASE
+	WHEN regress_s.record('now') THEN '2020-01-01'::timestamptz END $$;
+CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT CASE
+	WHEN regress_s.record('clock_timestamp') THEN '2020-01-01'::timestamptz END $$;
+CREATE FUNCTION public.pg_control_system(OUT system_identifier bigint) LANGUAGE sql AS $$ SELECT CASE
+	WHEN regress_s.record('pg_control_system') THEN 0 END $$;
+CREATE FUNCTION public.array_position(name[], name) RETURNS int LANGUAGE sql AS $$ SELECT CASE
+	WHEN regress_s.record('array_position') THEN 1 END $$;
+CREATE FUNCTION public.unnest(name[]) RETURNS SETOF name LANGUAGE sql AS $$ SELECT CASE
+	WHEN regress_s.record('unnest') THEN 'x' END::name $$;
 CREATE TABLE public.pg_tablespace (oid oid, spcname name);
 CREATE TABLE public.pg_class (oid oid, relname name);
 TRUNCATE regress_s.log;
@@ -276,9 +312,12 @@ CREATE TEMP TABLE pg_tablespace (oid oid, spcname name);
 CREATE TEMP TABLE tier (tier_name name);
 SET search_path = pg_temp, public, tiered_storage, pg_catalog;
 SET client_min_messages = warning;
-SELECT tiered_storage.alter_tier('regress_cheap', tablespaces => '{regress_ts_cheap}', price_per_gb_month => 0.5) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_cheap', tablespaces => '{regress_ts_cheap}',
+	price_per_gb_month => 0.5) \g /dev/null
 SELECT tiered_storage.remove_tier('regress_cheap') \g /dev/null
-SELECT tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', profile => 'hdd_7200', reserve_fraction => 0) \g /dev/null
+SELECT tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', profile => 'hdd_7200',
+	reserve_fraction => 0) \g /dev/null
+\set ECHO all
 SELECT action FROM tiered_storage.discover_tiers() WHERE tablespace_name OPERATOR(pg_catalog.=) 'regress_ts_cheap';
 SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_cheap') AS id \gset
 SELECT pg_catalog.count(*) FROM tiered_storage.policies;
@@ -296,6 +335,7 @@ SELECT * FROM regress_s.log;
 DROP TABLE pg_temp.pg_tablespace, pg_temp.tier;
 :where;
 
+\set ECHO none
 SET client_min_messages = warning;
 DROP VIEW regress_where;
 DROP EXTENSION tiered_storage;
@@ -305,3 +345,4 @@ DROP ROLE regress_nobody, regress_owner, regress_member, regress_stranger, regre
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
+\set ECHO all

@@ -3,10 +3,12 @@
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
 
+\set ECHO none
 -- Where relations are, TOAST tables and their indexes too.
 CREATE FUNCTION regress_name(c pg_class) RETURNS text LANGUAGE sql AS $$
 	SELECT CASE WHEN c.relname !~ '^pg_toast' THEN c.oid::regclass::text
-		ELSE 'TOAST' || CASE c.relkind WHEN 'i' THEN ' index' ELSE '' END || ' of ' || (SELECT t.oid::regclass FROM pg_class t
+		ELSE 'TOAST' || CASE c.relkind WHEN 'i' THEN ' index' ELSE '' END || ' of ' || (SELECT t.oid::regclass
+			FROM pg_class t
 			WHERE t.reltoastrelid IN (c.oid, (SELECT indrelid FROM pg_index WHERE indexrelid = c.oid))) END
 $$;
 CREATE VIEW regress_where AS
@@ -16,12 +18,15 @@ CREATE VIEW regress_where AS
 \set where 'SELECT * FROM regress_where ORDER BY relation COLLATE "C"'
 -- How often a lock was asked for depends on who else is there.
 \set moves 'SELECT relation, kind, to_tablespace, state, method, failures, error, sqlstate FROM tiered_storage.moves ORDER BY move_id'
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- Each kind of index
 ---------------------------------------------------------------------------
 
-CREATE TABLE regress_o (id int, h text, a int[], g point, s text, r int, l int, t text) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+\set ECHO none
+CREATE TABLE regress_o (id int, h text, a int[], g point, s text, r int, l int, t text) WITH (autovacuum_enabled = off)
+	TABLESPACE regress_ts_fast;
 ALTER TABLE regress_o ALTER t SET STORAGE EXTERNAL;
 CREATE UNIQUE INDEX regress_o_btree ON regress_o (id);
 CREATE INDEX regress_o_hash ON regress_o USING hash (h);
@@ -44,20 +49,24 @@ BEGIN
 END
 $$;
 CREATE FUNCTION regress_fill(first int, last int) RETURNS void LANGUAGE sql AS $$
-	INSERT INTO regress_o SELECT i, 'h' || i % 50, ARRAY[i % 7, i], point(i, i % 100), 's' || i, i, i % 300, CASE WHEN i % 100 = 0 THEN repeat(md5(i::text), 200) END
+	INSERT INTO regress_o SELECT i, 'h' || i % 50, ARRAY[i % 7, i], point(i, i % 100), 's' || i, i, i % 300, CASE
+		WHEN i % 100 = 0 THEN repeat(md5(i::text), 200) END
 	FROM generate_series(first, last) i
 $$;
 SELECT regress_fill(1, 6000) \g /dev/null
 
 -- What each index finds, and what is there.
-CREATE FUNCTION regress_by_index(OUT method text, OUT used boolean, OUT hits bigint, OUT same boolean) RETURNS SETOF record LANGUAGE plpgsql AS $$
+CREATE FUNCTION regress_by_index(OUT method text, OUT used boolean, OUT hits bigint,
+	OUT same boolean) RETURNS SETOF record LANGUAGE plpgsql AS $$
 DECLARE
 	condition text;
 	line text;
 	present bigint;
 BEGIN
-	FOR method, condition IN SELECT * FROM (VALUES ('btree', 'id BETWEEN 100 AND 250'), ('hash', $c$h = 'h7'$c$), ('gin', 'a @> ARRAY[3]'),
-		('gist', $c$g <@ box '(100,0),(900,50)'$c$), ('spgist', $c$s >= 's15' AND s < 's16'$c$), ('brin', 'r BETWEEN 300 AND 500'), ('bloom', 'l = 17'),
+	FOR method, condition IN SELECT * FROM (VALUES ('btree', 'id BETWEEN 100 AND 250'), ('hash', $c$h = 'h7'$c$),
+		('gin', 'a @> ARRAY[3]'),
+		('gist', $c$g <@ box '(100,0),(900,50)'$c$), ('spgist', $c$s >= 's15' AND s < 's16'$c$), ('brin',
+			'r BETWEEN 300 AND 500'), ('bloom', 'l = 17'),
 		('%s', 'id + 1 = 1001 AND id % 2 = 0')) v (m, c)
 		WHERE m <> 'bloom' OR EXISTS (SELECT FROM pg_am WHERE amname = 'bloom')
 	LOOP
@@ -81,8 +90,10 @@ BEGIN
 		RESET enable_seqscan;
 	END LOOP;
 	IF EXISTS (SELECT FROM pg_extension WHERE extname = 'amcheck') THEN
-		PERFORM bt_index_check(i.indexrelid, true) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam
-			WHERE m.amname = 'btree' AND indrelid IN (SELECT oid FROM pg_class WHERE relname = 'regress_o' UNION SELECT reltoastrelid FROM pg_class WHERE relname = 'regress_o');
+		PERFORM bt_index_check(i.indexrelid, true) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+			JOIN pg_am m ON m.oid = c.relam
+			WHERE m.amname = 'btree' AND indrelid IN (SELECT oid FROM pg_class
+				WHERE relname = 'regress_o' UNION SELECT reltoastrelid FROM pg_class WHERE relname = 'regress_o');
 		FOR line IN SELECT msg FROM verify_heapam('regress_o', check_toast => true) LOOP
 			RAISE EXCEPTION '%', line;
 		END LOOP;
@@ -104,7 +115,8 @@ DECLARE
 BEGIN
 	SET LOCAL enable_seqscan = off;
 	SET LOCAL enable_bitmapscan = off;
-	FOR line IN EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(id) FROM regress_o WHERE id BETWEEN 1000 AND 5000 LOOP
+	FOR line IN EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(id) FROM regress_o
+		WHERE id BETWEEN 1000 AND 5000 LOOP
 		IF line LIKE '%Heap Fetches: %' THEN
 			RETURN substring(line FROM 'Heap Fetches: (\d+)');
 		END IF;
@@ -116,32 +128,43 @@ $$;
 -- All forks: rows that are gone make free space, the rest is visible to all.
 DELETE FROM regress_o WHERE id BETWEEN 2000 AND 2500;
 VACUUM (FREEZE, INDEX_CLEANUP on) regress_o;
+\set ECHO all
 SELECT * FROM regress_by_index();
 CREATE TEMP TABLE forks_before AS TABLE regress_forks;
-SELECT relation, string_agg(fork, ' ' ORDER BY fork) AS forks FROM forks_before WHERE size > 0 AND relation IN ('regress_o', 'TOAST of regress_o') GROUP BY 1 ORDER BY relation COLLATE "C";
-SELECT count(*) AS rows, count(t) AS toasted, md5(string_agg(o::text, ',' ORDER BY id)) AS digest FROM regress_o o \gset before_
+SELECT relation, string_agg(fork, ' ' ORDER BY fork) AS forks FROM forks_before
+	WHERE size > 0 AND relation IN ('regress_o', 'TOAST of regress_o') GROUP BY 1 ORDER BY relation COLLATE "C";
+SELECT count(*) AS rows, count(t) AS toasted, md5(string_agg(o::text, ',' ORDER BY id)) AS digest
+	FROM regress_o o \gset before_
 SELECT regress_heap_fetches() AS fetches \gset before_
 CALL tiered_storage.move_relation('regress_o', 'regress_slow');
 SELECT * FROM regress_where WHERE relation !~ 'bloom' ORDER BY relation COLLATE "C";
 SELECT count(*) AS left_behind FROM regress_where WHERE tablespace <> 'regress_ts_slow';
-SELECT b.relation, b.fork, b.size AS before, a.size AS after FROM forks_before b FULL JOIN regress_forks a USING (relation, fork) WHERE a.size IS DISTINCT FROM b.size;
-SELECT count(*) = :before_rows AS rows, count(t) = :before_toasted AS toasted, md5(string_agg(o::text, ',' ORDER BY id)) = :'before_digest' AS digest FROM regress_o o;
+SELECT b.relation, b.fork, b.size AS before, a.size AS after FROM forks_before b FULL
+	JOIN regress_forks a USING (relation, fork) WHERE a.size IS DISTINCT FROM b.size;
+SELECT count(*) = :before_rows AS rows, count(t) = :before_toasted AS toasted, md5(string_agg(o::text, ','
+	ORDER BY id)) = :'before_digest' AS digest FROM regress_o o;
 SELECT regress_heap_fetches() = :before_fetches AS visibility_map;
 SELECT * FROM regress_by_index();
-SELECT relation, kind, to_tablespace, state, method, failures, error, sqlstate FROM tiered_storage.moves WHERE relation !~ 'bloom' ORDER BY relation COLLATE "C";
+SELECT relation, kind, to_tablespace, state, method, failures, error, sqlstate FROM tiered_storage.moves
+	WHERE relation !~ 'bloom' ORDER BY relation COLLATE "C";
 SELECT attempts > 0 AS attempts, lock_wait_ms < elapsed_ms AS waited, lock_held_ms > 0 AS held,
 	lock_flush_ms <= lock_held_ms AS flushed, copied_bytes >= size_bytes - 65536 AS copied, count(*) > 7 AS all_of_them
 	FROM tiered_storage.moves GROUP BY 1, 2, 3, 4, 5;
+\set ECHO none
 -- It goes on to work.
 SELECT regress_fill(6001, 7000) \g /dev/null
-UPDATE regress_o SET h = 'h7', a = a || 3, g = point(200, 20), s = s || 'x', r = 400, t = repeat('y', 9000) WHERE id BETWEEN 3000 AND 3100;
+UPDATE regress_o SET h = 'h7', a = a || 3, g = point(200, 20), s = s || 'x', r = 400, t = repeat('y', 9000)
+	WHERE id BETWEEN 3000 AND 3100;
 DELETE FROM regress_o WHERE id BETWEEN 4000 AND 4100;
+\set ECHO all
 SELECT * FROM regress_by_index();
+\set ECHO none
 VACUUM regress_o;
 BEGIN;
 TRUNCATE regress_o;
 ROLLBACK;
 CALL tiered_storage.move_relation('regress_o', 'regress_fast');
+\set ECHO all
 SELECT * FROM regress_by_index();
 REINDEX TABLE regress_o;
 VACUUM FULL regress_o;
@@ -164,19 +187,22 @@ TRUNCATE _tiered_storage.move;
 -- Tables here, indexes there
 ---------------------------------------------------------------------------
 
+\set ECHO none
 CREATE TABLE regress_oi (id int PRIMARY KEY) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_op (id int PRIMARY KEY) PARTITION BY RANGE (id);
 CREATE TABLE regress_op_1 PARTITION OF regress_op FOR VALUES FROM (0) TO (10) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_op_2 PARTITION OF regress_op FOR VALUES FROM (10) TO (20) TABLESPACE regress_ts_slow;
 \set oi 'SELECT * FROM regress_where WHERE relation ~ \'regress_o[ip]\' ORDER BY relation COLLATE "C"'
 CALL tiered_storage.move_relation('regress_oi', 'regress_slow', index_target => 'regress_fast');
+\set ECHO all
 :oi;
 CALL tiered_storage.move_relation('regress_op', 'regress_slow', index_target => 'regress_ts_cheap');
 :oi;
 CALL tiered_storage.move_relation('regress_oi', 'regress_slow', index_target => NULL);
 :oi;
 CALL tiered_storage.move_relation('regress_oi_pkey', 'regress_cheap', index_target => 'regress_fast'); \echo :SQLSTATE
-CALL tiered_storage.move_relation('regress_op', 'regress_cheap', include_indexes => false, index_target => 'regress_fast'); \echo :SQLSTATE
+CALL tiered_storage.move_relation('regress_op', 'regress_cheap', include_indexes => false,
+	index_target => 'regress_fast'); \echo :SQLSTATE
 :oi;
 CALL tiered_storage.move_relation('regress_oi', 'regress_fast', index_target => 'no_such_place'); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_oi', 'regress_fast', index_target => 'pg_global'); \echo :SQLSTATE
@@ -189,13 +215,16 @@ TRUNCATE _tiered_storage.move;
 -- What was left behind
 ---------------------------------------------------------------------------
 
+\set ECHO none
 -- A superuser can move the index of a TOAST table away.  The next move of the table
 -- brings it along, also one to where the table is.
-SELECT format('ALTER INDEX %s SET TABLESPACE regress_ts_fast', i.indexrelid::regclass) AS fetch_it FROM pg_class c JOIN pg_index i ON i.indrelid = c.reltoastrelid
+SELECT format('ALTER INDEX %s SET TABLESPACE regress_ts_fast', i.indexrelid::regclass) AS fetch_it FROM pg_class c
+	JOIN pg_index i ON i.indrelid = c.reltoastrelid
 	WHERE c.relname = 'regress_o' \gset
 SET allow_system_table_mods = on;
 :fetch_it;
 \set parts 'SELECT * FROM regress_where WHERE relation ~ \'regress_o$\' ORDER BY relation COLLATE "C"'
+\set ECHO all
 :parts;
 CALL tiered_storage.move_relation('regress_o', 'regress_ts_slow', include_indexes => false);
 :parts;
@@ -214,21 +243,26 @@ TRUNCATE _tiered_storage.move;
 -- What cannot be moved online
 ---------------------------------------------------------------------------
 
+\set ECHO none
 CREATE UNLOGGED TABLE "regress_o u%s" (id int PRIMARY KEY, t text) TABLESPACE regress_ts_fast;
 INSERT INTO "regress_o u%s" SELECT i, repeat(md5(i::text), 200) FROM generate_series(1, 20) i;
 CREATE ACCESS METHOD regress_gist TYPE INDEX HANDLER gisthandler;
 CREATE OPERATOR CLASS regress_ops DEFAULT FOR TYPE box USING regress_gist AS OPERATOR 3 &&,
-	FUNCTION 1 gist_box_consistent(internal, box, smallint, oid, internal), FUNCTION 2 gist_box_union(internal, internal),
-	FUNCTION 5 gist_box_penalty(internal, internal, internal), FUNCTION 6 gist_box_picksplit(internal, internal), FUNCTION 7 gist_box_same(box, box, internal);
+	FUNCTION 1 gist_box_consistent(internal, box, smallint, oid, internal), FUNCTION 2 gist_box_union(internal,
+		internal),
+	FUNCTION 5 gist_box_penalty(internal, internal, internal), FUNCTION 6 gist_box_picksplit(internal, internal),
+		FUNCTION 7 gist_box_same(box, box, internal);
 CREATE ACCESS METHOD regress_heap TYPE TABLE HANDLER heap_tableam_handler;
 CREATE TABLE regress_o_am (id int, b box, t text) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_o_am_known ON regress_o_am USING brin (id) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_o_am_unknown ON regress_o_am USING regress_gist (b) TABLESPACE regress_ts_fast;
-INSERT INTO regress_o_am SELECT i, box(point(i, i), point(i, i)), repeat(md5(i::text), 200) FROM generate_series(1, 20) i;
+INSERT INTO regress_o_am SELECT i, box(point(i, i), point(i, i)), repeat(md5(i::text), 200)
+	FROM generate_series(1, 20) i;
 CREATE TABLE regress_o_heap (id int, t text) USING regress_heap TABLESPACE regress_ts_fast;
 INSERT INTO regress_o_heap SELECT i, repeat(md5(i::text), 200) FROM generate_series(1, 20) i;
 CREATE TABLE regress_o_invalid (id int) TABLESPACE regress_ts_fast;
 INSERT INTO regress_o_invalid VALUES (1), (1);
+\set ECHO all
 CREATE UNIQUE INDEX CONCURRENTLY regress_o_invalid_i ON regress_o_invalid (id) TABLESPACE regress_ts_fast;
 \set these 'SELECT * FROM regress_where WHERE relation ~ \'regress_o( u|_am|_heap|_invalid|_u)\' ORDER BY relation COLLATE "C"'
 CALL tiered_storage.move_relation('"regress_o u%s"', 'regress_slow'); \echo :SQLSTATE
@@ -240,27 +274,35 @@ CALL tiered_storage.move_relation('regress_o_invalid_i', 'regress_slow'); \echo 
 CALL tiered_storage.move_relation('regress_o_invalid_i', 'regress_slow', allow_lock => true); \echo :SQLSTATE
 :these;
 :moves;
+\set ECHO none
 -- With leave to lock it.
 CALL tiered_storage.move_relation('"regress_o u%s"', 'regress_slow', allow_lock => true);
 CALL tiered_storage.move_relation('regress_o_am', 'regress_slow', allow_lock => true);
 CALL tiered_storage.move_relation('regress_o_heap', 'regress_slow', allow_lock => true);
+\set ECHO all
 :these;
 :moves;
-SELECT attempts, count(*) FROM tiered_storage.moves WHERE method = 'set tablespace' AND state = 'done' AND lock_held_ms > 0 GROUP BY 1;
-SELECT count(*), sum(length(t)) FROM "regress_o u%s" UNION ALL SELECT count(*), sum(length(t)) FROM regress_o_am UNION ALL SELECT count(*), sum(length(t)) FROM regress_o_heap;
+SELECT attempts, count(*) FROM tiered_storage.moves WHERE method = 'set tablespace' AND state = 'done'
+	AND lock_held_ms > 0 GROUP BY 1;
+SELECT count(*), sum(length(t)) FROM "regress_o u%s" UNION ALL SELECT count(*), sum(length(t)) FROM regress_o_am
+	UNION ALL SELECT count(*), sum(length(t)) FROM regress_o_heap;
 SET enable_seqscan = off;
 SELECT id FROM regress_o_am WHERE b && box '(7,7),(7,7)';
+\set ECHO none
 RESET enable_seqscan;
 -- When the index is valid, it can be moved like others.
 DELETE FROM regress_o_invalid WHERE ctid = '(0,1)';
 REINDEX INDEX regress_o_invalid_i;
 CALL tiered_storage.move_relation('regress_o_invalid', 'regress_slow');
+\set ECHO all
 SELECT tablespace FROM regress_where WHERE relation = 'regress_o_invalid_i';
+\set ECHO none
 -- What has no place to be moved to has none with a lock either.
 CREATE TEMP TABLE regress_temp (a int);
 CREATE SEQUENCE regress_o_sequence;
 CREATE VIEW regress_o_view AS SELECT 1;
 \set VERBOSITY sqlstate
+\set ECHO all
 CALL tiered_storage.move_relation('regress_temp', 'regress_slow', allow_lock => true);
 CALL tiered_storage.move_relation('pg_class', 'regress_slow', allow_lock => true);
 CALL tiered_storage.move_relation('regress_o_sequence', 'regress_slow', allow_lock => true);
@@ -269,6 +311,7 @@ CALL tiered_storage.move_relation('regress_o_view', 'regress_slow', allow_lock =
 CALL tiered_storage.move_relation('regress_o_am', 'regress_fast', allow_lock => NULL); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_o_invalid', 'regress_fast', include_indexes => NULL);
 :these;
+\set ECHO none
 DROP TABLE "regress_o u%s", regress_o_am, regress_o_heap, regress_o_invalid;
 DROP SEQUENCE regress_o_sequence;
 DROP VIEW regress_o_view;
@@ -277,11 +320,14 @@ TRUNCATE _tiered_storage.move;
 -- A policy leaves such a partition where it is, unless it may lock it.
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE TABLE regress_o_p (at date PRIMARY KEY) PARTITION BY RANGE (at);
-CREATE UNLOGGED TABLE regress_o_p_1 PARTITION OF regress_o_p FOR VALUES FROM ('2024-01-01') TO ('2024-02-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_o_p_2 PARTITION OF regress_o_p FOR VALUES FROM ('2024-02-01') TO ('2024-03-01') TABLESPACE regress_ts_fast;
+CREATE UNLOGGED TABLE regress_o_p_1 PARTITION OF regress_o_p FOR VALUES
+	FROM ('2024-01-01') TO ('2024-02-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_o_p_2 PARTITION OF regress_o_p FOR VALUES
+	FROM ('2024-02-01') TO ('2024-03-01') TABLESPACE regress_ts_fast;
 INSERT INTO regress_o_p VALUES ('2024-01-15'), ('2024-02-15');
 SELECT tiered_storage.add_tiering_policy('regress_o_p', '1 day', 'regress_slow') AS id \gset
 \set these 'SELECT * FROM regress_where WHERE relation ~ \'regress_o_p\' ORDER BY relation COLLATE "C"'
+\set ECHO all
 SELECT relation, verdict, reason FROM tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
 CALL tiered_storage.migrate();
 :these;
@@ -300,10 +346,13 @@ TRUNCATE _tiered_storage.move;
 -- Shared buffers
 ---------------------------------------------------------------------------
 
+\set ECHO none
 CREATE TABLE regress_o_cache (id int, filler char(1000)) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 INSERT INTO regress_o_cache SELECT i, 'x' FROM generate_series(1, 700) i;
 CREATE VIEW regress_cached AS
-	SELECT COALESCE((SELECT cached_buffers FROM tiered_storage.relation_buffers() WHERE relation = 'regress_o_cache'::regclass), 0) AS cached;
+	SELECT COALESCE((SELECT cached_buffers FROM tiered_storage.relation_buffers()
+		WHERE relation = 'regress_o_cache'::regclass), 0) AS cached;
+\set ECHO all
 SELECT pg_relation_size('regress_o_cache') / current_setting('block_size')::int AS blocks;
 SELECT cached FROM regress_cached;
 -- All of it was there, and is.
@@ -354,33 +403,41 @@ SELECT * FROM _tiered_storage.mover_progress(-1);
 -- The session
 ---------------------------------------------------------------------------
 
+\set ECHO none
 -- Its settings are its own; a move does not depend on them.
 SET lock_timeout = '7s';
 SET synchronous_commit = remote_apply;
 SET default_transaction_isolation = 'serializable';
 CALL tiered_storage.move_relation('regress_o_cache', 'regress_slow');
 SET default_transaction_isolation = 'repeatable read';
+\set ECHO all
 DO $$
 BEGIN
 	CALL tiered_storage.move_relation('regress_o_cache', 'regress_fast');
-	RAISE NOTICE 'lock_timeout %, synchronous_commit %', current_setting('lock_timeout'), current_setting('synchronous_commit');
+	RAISE NOTICE 'lock_timeout %, synchronous_commit %', current_setting('lock_timeout'),
+		current_setting('synchronous_commit');
 END
 $$;
-SELECT current_setting('lock_timeout') AS lock_timeout, current_setting('synchronous_commit') AS synchronous_commit, current_setting('transaction_isolation') AS isolation;
+SELECT current_setting('lock_timeout') AS lock_timeout, current_setting('synchronous_commit') AS synchronous_commit,
+	current_setting('transaction_isolation') AS isolation;
 SET default_transaction_read_only = on;
 CALL tiered_storage.move_relation('regress_o_cache', 'regress_slow'); \echo :SQLSTATE
+\set ECHO none
 RESET default_transaction_read_only;
 RESET default_transaction_isolation;
 RESET synchronous_commit;
 RESET lock_timeout;
+\set ECHO all
 SELECT tablespace FROM regress_where WHERE relation = 'regress_o_cache';
 -- It may have a cursor on the table, or a prepared statement.
 PREPARE regress_count AS SELECT count(*) FROM regress_o_cache;
 EXECUTE regress_count;
+\set ECHO none
 BEGIN;
 DECLARE regress_cursor CURSOR WITH HOLD FOR SELECT id FROM regress_o_cache ORDER BY id;
 COMMIT;
 CALL tiered_storage.move_relation('regress_o_cache', 'regress_slow');
+\set ECHO all
 FETCH 2 FROM regress_cursor;
 CLOSE regress_cursor;
 EXECUTE regress_count;
@@ -410,6 +467,7 @@ SELECT s.spcname, f.file
 	WHERE s.spcname ~ '^regress_ts_' AND d.datname = current_database()
 		AND pg_filenode_relation(s.oid, substring(f.file FROM '^\d+')::oid) IS NULL;
 
+\set ECHO none
 SET client_min_messages = warning;
 DROP TABLE regress_o, regress_o_cache;
 DROP VIEW regress_where, regress_forks;
@@ -421,3 +479,4 @@ DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
+\set ECHO all

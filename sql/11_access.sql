@@ -14,7 +14,8 @@ RESET ROLE;
 
 -- Without preload that is all: nothing is tracked, and nothing fails.
 SELECT current_setting('shared_preload_libraries') ~ 'tiered_storage' AS preloaded \gset
-SELECT available = :'preloaded' AS available, enabled, complete = :'preloaded' AS complete, sample_rate, dropped_reads FROM tiered_storage.access_tracking();
+SELECT available = :'preloaded' AS available, enabled, complete = :'preloaded' AS complete, sample_rate, dropped_reads
+	FROM tiered_storage.access_tracking();
 \if :preloaded
 \else
 SELECT * FROM tiered_storage.access_statistics();
@@ -25,6 +26,7 @@ DROP TABLESPACE regress_ts_slow;
 \quit
 \endif
 
+\set ECHO none
 -- The same plans at costs that are all as high, so that each of them is tracked.
 SET jit = off;
 \set costly_plans 'SELECT set_config(name, (boot_val::float8 * 1e5)::text, false) FROM pg_settings WHERE name ~ ''^(seq_page|random_page|cpu.*|parallel.*)_cost$'' \\g /dev/null'
@@ -38,16 +40,19 @@ CREATE UNIQUE INDEX regress_a_id ON regress_a (id) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_a_k ON regress_a (k) TABLESPACE regress_ts_fast;
 VACUUM ANALYZE regress_a;
 -- Values of three blocks each.
-CREATE TABLE regress_at (id int, v text) WITH (autovacuum_enabled = off, toast.autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_at (id int, v text) WITH (autovacuum_enabled = off, toast.autovacuum_enabled = off)
+	TABLESPACE regress_ts_fast;
 ALTER TABLE regress_at ALTER v SET STORAGE EXTERNAL;
 INSERT INTO regress_at SELECT i, repeat(chr(64 + i % 26), 21000) FROM generate_series(1, 40) i;
 VACUUM ANALYZE regress_at;
 
 -- What is looked at.
 CREATE VIEW regress_observed AS
-	SELECT c.oid, CASE c.relname WHEN t.name THEN 'toast' WHEN t.name || '_index' THEN 'toast index' ELSE c.relname END AS name,
+	SELECT c.oid, CASE c.relname WHEN t.name THEN 'toast' WHEN t.name || '_index' THEN 'toast index' ELSE c.relname END
+		AS name,
 		pg_stat_get_blocks_fetched(c.oid) AS fetched, pg_stat_get_blocks_hit(c.oid) AS hit
-	FROM pg_class c, (SELECT relname AS name FROM pg_class WHERE oid = (SELECT reltoastrelid FROM pg_class WHERE relname = 'regress_at')) t
+	FROM pg_class c, (SELECT relname AS name FROM pg_class WHERE oid = (SELECT reltoastrelid FROM pg_class
+		WHERE relname = 'regress_at')) t
 	WHERE c.relkind IN ('r', 'i', 't') AND (c.relname LIKE 'regress\_a%' OR c.relname IN (t.name, t.name || '_index'));
 CREATE TABLE regress_before AS SELECT * FROM regress_observed;
 -- Nothing of the tables is in shared buffers, and nothing has been counted.
@@ -82,12 +87,15 @@ END $$;
 -- What the executor was seen to read; and whether it is what the server has counted.
 CREATE VIEW regress_seen AS
 	SELECT b.name, COALESCE(round(s.random_reads), 0) AS random, COALESCE(round(s.sequential_reads), 0) AS sequential,
-		pg_relation_size(b.oid) / current_setting('block_size')::int AS pages, COALESCE(s.ignored_reads, 0) AS ignored, COALESCE(s.plans, 0) AS plans,
+		pg_relation_size(b.oid) / current_setting('block_size')::int AS pages, COALESCE(s.ignored_reads, 0) AS ignored,
+			COALESCE(s.plans, 0) AS plans,
 		-- Now and then the planner looks for the ends of an index.
-		abs(COALESCE(round(s.random_reads + s.sequential_reads + s.ignored_reads), 0) - (o.fetched - o.hit) + (b.fetched - b.hit)) <= 2 AS reads_are_all,
+		abs(COALESCE(round(s.random_reads + s.sequential_reads + s.ignored_reads),
+			0) - (o.fetched - o.hit) + (b.fetched - b.hit)) <= 2 AS reads_are_all,
 		COALESCE(s.hits, 0) = o.hit - b.hit AS hits_are_all,
 		(o.fetched - o.hit) - (b.fetched - b.hit) - COALESCE(round(s.random_reads + s.sequential_reads + s.ignored_reads), 0) AS missing
-	FROM regress_before b JOIN regress_observed o USING (oid) LEFT JOIN tiered_storage.access_statistics() s ON s.relation = b.oid
+	FROM regress_before b JOIN regress_observed o USING (oid) LEFT
+		JOIN tiered_storage.access_statistics() s ON s.relation = b.oid
 	WHERE s.relation IS NOT NULL OR o.fetched > b.fetched;
 \set seen 'CALL regress_flush(); SELECT name, random, sequential, ignored, plans, reads_are_all, hits_are_all FROM regress_seen ORDER BY name COLLATE "C";'
 \set sums 'CALL regress_flush(); SELECT name, plans, reads_are_all FROM regress_seen ORDER BY name COLLATE "C";'
@@ -95,6 +103,7 @@ CREATE VIEW regress_seen AS
 \set stopped 'CALL regress_flush(); SELECT name, plans, missing BETWEEN 0 AND 32 AS reads_are_all_but_read_ahead FROM regress_seen ORDER BY name COLLATE "C";'
 \set some 'CALL regress_flush(); SELECT name, random > 0 AS random, sequential > 0 AS sequential, reads_are_all, hits_are_all FROM regress_seen ORDER BY name COLLATE "C";'
 \set whole 'CALL regress_flush(); SELECT name, random, sequential = pages AS all_pages, plans, reads_are_all, hits_are_all FROM regress_seen ORDER BY name COLLATE "C";'
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- One kind of node
@@ -108,10 +117,12 @@ SELECT count(pad) FROM regress_a;
 SELECT count(pad) FROM regress_a;
 :whole
 
+\set ECHO none
 -- One row by the primary key: the way to the leaf, and one block.
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 :cold
+\set ECHO all
 SELECT k FROM regress_a WHERE id = 5000;
 :seen
 -- A range in the order of the table: the first block of it is random.
@@ -124,7 +135,8 @@ SELECT name, random, round((sequential / pages)::numeric, 1) AS sequential_per_p
 :cold
 SELECT count(pad) FROM regress_a WHERE k BETWEEN 1000 AND 4000;
 CALL regress_flush();
-SELECT name, random > 0.9 * (random + sequential) AS random, sequential > random AS sequential, reads_are_all, hits_are_all
+SELECT name, random > 0.9 * (random + sequential) AS random, sequential > random AS sequential, reads_are_all,
+	hits_are_all
 	FROM regress_seen ORDER BY name COLLATE "C";
 -- The index alone.  Of the table its visibility map, and what that does not cover.
 VACUUM regress_a;
@@ -133,6 +145,7 @@ SELECT count(id) FROM regress_a WHERE id BETWEEN 1000 AND 9000;
 CALL regress_flush();
 SELECT name, random, sequential > 0 AS sequential, reads_are_all, hits_are_all
 	FROM regress_seen WHERE name = 'regress_a_id';
+\set ECHO none
 RESET enable_bitmapscan;
 RESET enable_seqscan;
 
@@ -140,20 +153,25 @@ RESET enable_seqscan;
 SET enable_indexscan = off;
 SET enable_seqscan = off;
 :cold
+\set ECHO all
 SELECT count(pad) FROM regress_a WHERE k BETWEEN 2000 AND 2100;
 CALL regress_flush();
-SELECT name, abs(sequential / (random + sequential) - sqrt((random + sequential) / pages)) < 0.05 AS by_share, random > 0 AND sequential > 0 AS both, reads_are_all, hits_are_all
+SELECT name, abs(sequential / (random + sequential) - sqrt((random + sequential) / pages)) < 0.05 AS by_share,
+	random > 0 AND sequential > 0 AS both, reads_are_all, hits_are_all
 	FROM regress_seen WHERE name = 'regress_a';
 SELECT name, random > 0 AS random, reads_are_all, hits_are_all FROM regress_seen WHERE name <> 'regress_a';
 :cold
 SELECT count(pad) FROM regress_a WHERE k >= 0;
 CALL regress_flush();
-SELECT name, random <= 1 AS random, pages - sequential BETWEEN 0 AND 2 AS all_pages FROM regress_seen WHERE name = 'regress_a';
+SELECT name, random <= 1 AS random, pages - sequential BETWEEN 0 AND 2 AS all_pages FROM regress_seen
+	WHERE name = 'regress_a';
+\set ECHO none
 RESET enable_indexscan;
 RESET enable_seqscan;
 
 -- By TID, and ranges of them.
 :cold
+\set ECHO all
 SELECT id > 0 AS found FROM regress_a WHERE ctid IN ('(3,1)', '(9,1)');
 :seen
 :cold
@@ -167,46 +185,56 @@ SELECT count(*) > 0 AS found FROM regress_a TABLESAMPLE bernoulli (10) REPEATABL
 :cold
 SELECT count(*) > 0 AS found FROM regress_a TABLESAMPLE system (25) REPEATABLE (1);
 CALL regress_flush();
-SELECT abs(sequential / (random + sequential) - sqrt((random + sequential) / pages)) < 0.05 AS by_share, random > 0 AND sequential > 0 AS both, reads_are_all, hits_are_all
+SELECT abs(sequential / (random + sequential) - sqrt((random + sequential) / pages)) < 0.05 AS by_share, random > 0
+	AND sequential > 0 AS both, reads_are_all, hits_are_all
 	FROM regress_seen WHERE name = 'regress_a';
 
 -- Large values: the first block of each at random, the others after it.
 :cold
 SELECT count(*) FROM regress_at WHERE length(v) = 21000;
 CALL regress_flush();
-SELECT name, CASE WHEN name = 'toast' THEN random = 40 AND sequential = pages - 40 END AS first_and_rest, reads_are_all, hits_are_all
+SELECT name, CASE WHEN name = 'toast' THEN random = 40 AND sequential = pages - 40 END AS first_and_rest,
+	reads_are_all,
+	hits_are_all
 	FROM regress_seen ORDER BY name COLLATE "C";
 
+\set ECHO none
 -- Parallel: whoever of them reads.  How many plans these are depends on the workers that there were.
 SET max_parallel_workers_per_gather = 2;
 SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
+\set ECHO all
 EXPLAIN (COSTS off) SELECT count(pad) FROM regress_a;
 :cold
 SELECT count(pad) FROM regress_a;
 CALL regress_flush();
 SELECT name, random, sequential = pages AS all_pages, reads_are_all, hits_are_all FROM regress_seen;
+\set ECHO none
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
 SET max_parallel_workers_per_gather = 0;
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- Several kinds on one relation
 ---------------------------------------------------------------------------
 
+\set ECHO none
 -- A scan, and rows of the same table by its key.
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_bitmapscan = off;
 :cold
+\set ECHO all
 SELECT count(b.pad) FROM regress_a a JOIN regress_a b ON b.id = a.k WHERE a.pad <> 'y' AND a.id % 2 = 0;
 :some
 -- A subquery in a scan, both of the same table.
 :cold
 SELECT count((SELECT pad FROM regress_a b WHERE b.id = a.k)) FROM regress_a a WHERE a.pad <> 'y';
 :some
+\set ECHO none
 RESET enable_bitmapscan;
 RESET enable_hashjoin;
 RESET enable_mergejoin;
@@ -215,11 +243,13 @@ RESET enable_mergejoin;
 :cold
 UPDATE regress_a SET pad = repeat('y', 100) WHERE id = 77;
 CALL regress_flush();
+\set ECHO all
 SELECT name, sequential, random > 0 AS random, reads_are_all, hits_are_all FROM regress_seen ORDER BY name COLLATE "C";
 :cold
 UPDATE regress_a SET pad = pad || 'z' WHERE k % 100 = 3;
 CALL regress_flush();
-SELECT name, CASE name WHEN 'regress_a' THEN sequential BETWEEN pages - 5 AND pages ELSE sequential = 0 END AS sequential, reads_are_all, hits_are_all FROM regress_seen ORDER BY name COLLATE "C";
+SELECT name, CASE name WHEN 'regress_a' THEN sequential BETWEEN pages - 5 AND pages ELSE sequential = 0 END
+	AS sequential, reads_are_all, hits_are_all FROM regress_seen ORDER BY name COLLATE "C";
 :cold
 INSERT INTO regress_a VALUES (20000, 20000, 'x');
 CALL regress_flush();
@@ -236,10 +266,13 @@ SELECT name, sequential, random > 0 AS random, reads_are_all, hits_are_all FROM 
 UPDATE regress_at SET v = repeat('w', 21000) WHERE id = 1;
 :sums
 
+\set ECHO none
 -- Partitions: chosen at run time, and found when rows come.
 CREATE TABLE regress_ap (id int, pad text) PARTITION BY RANGE (id);
-CREATE TABLE regress_ap1 PARTITION OF regress_ap FOR VALUES FROM (0) TO (1000) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
-CREATE TABLE regress_ap2 PARTITION OF regress_ap FOR VALUES FROM (1000) TO (2000) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_ap1 PARTITION OF regress_ap FOR VALUES
+	FROM (0) TO (1000) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_ap2 PARTITION OF regress_ap FOR VALUES
+	FROM (1000) TO (2000) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_ap1_id ON regress_ap1 (id) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_ap2_id ON regress_ap2 (id) TABLESPACE regress_ts_fast;
 INSERT INTO regress_ap SELECT i, repeat('x', 100) FROM generate_series(0, 1999) i;
@@ -248,21 +281,27 @@ VACUUM ANALYZE regress_ap;
 :cold
 PREPARE regress_part AS SELECT count(pad) FROM regress_ap WHERE id = $1;
 SET plan_cache_mode = force_generic_plan;
+\set ECHO all
 EXECUTE regress_part (1500);
 :sums
+\set ECHO none
 RESET plan_cache_mode;
 DEALLOCATE regress_part;
 :cold
 INSERT INTO regress_ap VALUES (1500, 'x');
 CALL regress_flush();
-SELECT name, random > 0 AS random, sequential FROM regress_seen WHERE name LIKE 'regress\_ap%' ORDER BY name COLLATE "C";
+\set ECHO all
+SELECT name, random > 0 AS random, sequential FROM regress_seen WHERE name LIKE 'regress\_ap%'
+	ORDER BY name COLLATE "C";
 -- What the same transaction has read before is not the insertion's.
 :cold
 BEGIN;
 SELECT count(pad) FROM regress_ap2;
 SELECT random, sequential FROM regress_seen WHERE name = 'regress_ap2' \gset before_
 INSERT INTO regress_ap VALUES (1501, 'x');
-SELECT sequential - :before_sequential AS sequential, random - :before_random < 10 AS random FROM regress_seen WHERE name = 'regress_ap2';
+SELECT sequential - :before_sequential AS sequential, random - :before_random < 10 AS random FROM regress_seen
+	WHERE name = 'regress_ap2';
+\set ECHO none
 COMMIT;
 -- Nor when a plan that reads nothing runs between its rows.
 CREATE FUNCTION regress_nothing() RETURNS text LANGUAGE plpgsql VOLATILE AS $$
@@ -272,10 +311,12 @@ BEGIN
 END $$;
 :cold
 BEGIN;
+\set ECHO all
 SELECT count(pad) FROM regress_ap2;
 SELECT random, sequential FROM regress_seen WHERE name = 'regress_ap2' \gset before_
 INSERT INTO regress_ap SELECT 1501 + g, regress_nothing() FROM generate_series(1, 3) g;
-SELECT sequential - :before_sequential AS sequential, random - :before_random < 10 AS random FROM regress_seen WHERE name = 'regress_ap2';
+SELECT sequential - :before_sequential AS sequential, random - :before_random < 10 AS random FROM regress_seen
+	WHERE name = 'regress_ap2';
 COMMIT;
 DROP FUNCTION regress_nothing();
 DROP TABLE regress_ap;
@@ -284,6 +325,7 @@ DROP TABLE regress_ap;
 -- Plans within plans
 ---------------------------------------------------------------------------
 
+\set ECHO none
 CREATE FUNCTION regress_sql(int) RETURNS text LANGUAGE sql VOLATILE AS 'SELECT pad FROM regress_a WHERE id = $1';
 CREATE FUNCTION regress_loop(low int, high int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -303,6 +345,7 @@ BEGIN
 END $$;
 -- A cheap plan that calls what reads much.
 :cold
+\set ECHO all
 SELECT regress_loop(1000, 1300) > 0 AS done;
 :sums
 -- The same table in the outer and in the inner plan: each block counts once.
@@ -312,12 +355,16 @@ SELECT count(regress_sql(k)) FROM regress_a WHERE id % 5 = 0;
 :cold
 SELECT count(regress_loop(id, id + 2)) FROM regress_a WHERE k BETWEEN 5000 AND 5030;
 :sums
+\set ECHO none
 -- The inner plans are not tracked, and do not count for the outer one either.
-CREATE FUNCTION regress_untracked(int) RETURNS text LANGUAGE sql VOLATILE SET tiered_storage.track_access = off AS 'SELECT pad FROM regress_a WHERE id = $1';
+CREATE FUNCTION regress_untracked(int) RETURNS text LANGUAGE sql VOLATILE SET tiered_storage.track_access = off
+	AS 'SELECT pad FROM regress_a WHERE id = $1';
 :cold
+\set ECHO all
 SELECT regress_untracked(9000) IS NOT NULL AS found FROM regress_a WHERE ctid = '(0,1)';
 CALL regress_flush();
 SELECT random, sequential, plans, missing > 0 AS missing FROM regress_seen WHERE name = 'regress_a';
+\set ECHO none
 DROP FUNCTION regress_untracked;
 -- Triggers.  (From 19 on some checks of foreign keys do without plans.)
 CREATE TABLE regress_ar (id int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
@@ -330,7 +377,9 @@ CREATE TRIGGER regress_trigger BEFORE INSERT ON regress_ar FOR EACH ROW EXECUTE 
 :cold
 INSERT INTO regress_ar SELECT i FROM generate_series(1, 500) i;
 CALL regress_flush();
-SELECT name, reads_are_all FROM regress_seen WHERE name = 'regress_a_id' OR name = 'regress_a' ORDER BY name COLLATE "C";
+\set ECHO all
+SELECT name, reads_are_all FROM regress_seen WHERE name = 'regress_a_id' OR name = 'regress_a'
+	ORDER BY name COLLATE "C";
 DROP TABLE regress_ar;
 DROP FUNCTION regress_trigger;
 
@@ -338,6 +387,7 @@ DROP FUNCTION regress_trigger;
 -- Plans that stop and go on
 ---------------------------------------------------------------------------
 
+\set ECHO none
 -- Two cursors on the same table: each has what it has read itself.
 SET enable_bitmapscan = off;
 :cold
@@ -348,13 +398,17 @@ DECLARE b CURSOR FOR SELECT pad FROM regress_a WHERE id > 5000 ORDER BY id;
 RESET enable_seqscan;
 MOVE 1000 IN a;
 MOVE 1000 IN b;
+\set ECHO all
 SELECT count(*) FROM regress_at;
+\set ECHO none
 MOVE 1000 IN a;
 MOVE 1000 IN b;
 CLOSE a;
 CLOSE b;
 COMMIT;
+\set ECHO all
 :stopped
+\set ECHO none
 RESET enable_bitmapscan;
 -- A cursor that is never closed; one that outlives its transaction; one whose transaction fails.
 :cold
@@ -372,7 +426,9 @@ BEGIN;
 DECLARE a CURSOR FOR SELECT id FROM regress_a;
 MOVE 4000 IN a;
 ROLLBACK;
+\set ECHO all
 :stopped
+\set ECHO none
 -- A savepoint that is rolled back beside a cursor.
 :cold
 BEGIN;
@@ -381,6 +437,7 @@ MOVE 2000 IN a;
 SAVEPOINT s;
 DECLARE b CURSOR FOR SELECT id FROM regress_at;
 MOVE 5 IN b;
+\set ECHO all
 SELECT 1 / 0;
 ROLLBACK TO s;
 MOVE 2000 IN a;
@@ -430,39 +487,47 @@ SET tiered_storage.track_access = off;
 :cold
 SELECT count(pad) FROM regress_a;
 SELECT count(*) FROM tiered_storage.access_statistics() WHERE relation = 'regress_a'::regclass;
+\set ECHO none
 SET tiered_storage.track_access = on;
 -- Programs that the administrator has named: their reads are kept apart.
 :cold
 SET application_name = 'pg_dump';
+\set ECHO all
 SELECT count(pad) FROM regress_a;
 SET application_name = 'pg_dump2';
 SELECT count(*) FROM regress_at;
 RESET application_name;
 CALL regress_flush();
-SELECT name, random + sequential > 0 AS counts, ignored > 0 AS ignored, reads_are_all, hits_are_all FROM regress_seen WHERE name IN ('regress_a', 'regress_at') ORDER BY name COLLATE "C";
+SELECT name, random + sequential > 0 AS counts, ignored > 0 AS ignored, reads_are_all, hits_are_all FROM regress_seen
+	WHERE name IN ('regress_a', 'regress_at') ORDER BY name COLLATE "C";
 -- Catalogs and temporary tables are not observed.
 CREATE TEMP TABLE regress_temp AS SELECT 1 AS a;
 SELECT count(*) FROM regress_temp;
 SELECT count(*) > 0 AS found FROM pg_class;
-SELECT count(*) FROM tiered_storage.access_statistics() WHERE relation IN ('regress_temp'::regclass, 'pg_class'::regclass);
+SELECT count(*) FROM tiered_storage.access_statistics() WHERE relation IN ('regress_temp'::regclass,
+	'pg_class'::regclass);
 
 ---------------------------------------------------------------------------
 -- A sample of plans
 ---------------------------------------------------------------------------
 
--- At half of the cost of which each is tracked, about half of the plans, each counting twice; off by six standard errors once in 10^9.
+\set ECHO none
+-- At half of the cost of which each is tracked, about half of the plans, each counting twice; off by six standard
+-- errors once in 10^9.
 SET enable_seqscan = off;
 SET random_page_cost = 0;
 SET seq_page_cost = 0;
 SET cpu_operator_cost = 0;
 SET cpu_index_tuple_cost = 0;
 SET cpu_tuple_cost = 500;
+\set ECHO all
 SELECT k FROM regress_a WHERE id = 5000;
 :forget
 DO $$ BEGIN FOR i IN 1 .. 4000 LOOP PERFORM k FROM regress_a WHERE id = 5000; END LOOP; END $$;
 CALL regress_flush();
 SELECT s.plans BETWEEN 1810 AND 2190 AS half, s.hits = 2 * s.plans * (o.hit - b.hit) / 4000 AS twice
-	FROM tiered_storage.access_statistics() s JOIN regress_before b ON b.oid = s.relation JOIN regress_observed o ON o.oid = s.relation
+	FROM tiered_storage.access_statistics() s JOIN regress_before b ON b.oid = s.relation
+		JOIN regress_observed o ON o.oid = s.relation
 	WHERE s.relation = 'regress_a'::regclass;
 :costly_plans
 RESET enable_seqscan;
@@ -471,34 +536,46 @@ RESET enable_seqscan;
 -- The sample
 ---------------------------------------------------------------------------
 
+\set ECHO none
 -- Random, sequential, other, as what an hour brought.
 VACUUM ANALYZE regress_a;
 TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 :cold
+\set ECHO all
 SELECT source FROM tiered_storage.heat WHERE relation = 'regress_a'::regclass;
+\set ECHO none
 SET tiered_storage.test_now = '2030-01-01 01:00:00+00';
 :cold
-UPDATE _tiered_storage.relation_state SET random_fast = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0, maintenance_reads_fast = 0;
+UPDATE _tiered_storage.relation_state SET random_fast = 0, sequential_fast = 0, sequential_slow = 0,
+	sequential_low_slow = 0, sequential_high_slow = 0, maintenance_reads_fast = 0;
+\set ECHO all
 SELECT count(pad) FROM regress_a;
 CALL regress_flush();
 SET tiered_storage.test_now = '2030-01-01 02:00:00+00';
 CALL tiered_storage.sample();
-SELECT source, round(random_reads_per_hour) AS random, sequential_reads_per_hour > 0 AS sequential, round(maintenance_reads_per_hour) AS other,
-	sequential_reads_low_14d_per_hour = sequential_reads_14d_per_hour AS low, sequential_reads_high_14d_per_hour = sequential_reads_14d_per_hour AS high
+SELECT source, round(random_reads_per_hour) AS random, sequential_reads_per_hour > 0 AS sequential,
+	round(maintenance_reads_per_hour) AS other,
+	sequential_reads_low_14d_per_hour = sequential_reads_14d_per_hour AS low,
+		sequential_reads_high_14d_per_hour = sequential_reads_14d_per_hour AS high
 	FROM tiered_storage.heat WHERE relation = 'regress_a'::regclass;
-SELECT random_reads, sequential_reads = pg_relation_size(relation_oid::regclass) / current_setting('block_size')::int AS all_pages FROM _tiered_storage.relation_history
+SELECT random_reads, sequential_reads = pg_relation_size(relation_oid::regclass) / current_setting('block_size')::int
+	AS all_pages FROM _tiered_storage.relation_history
 	WHERE relation_oid = 'regress_a'::regclass AND period_start = '2030-01-01 01:00:00+00';
 -- Taken: the next sample begins anew.
 SELECT count(*) FROM tiered_storage.access_statistics() WHERE relation = 'regress_a'::regclass;
+\set ECHO none
 -- Blocks that were added are no reads, and nothing of them is kept for the next sample.
 CREATE TABLE regress_added (id int, pad text) WITH (autovacuum_enabled = off);
 :forget
 INSERT INTO regress_added SELECT i, repeat('x', 100) FROM generate_series(1, 10000) i;
 CALL regress_flush();
 CALL tiered_storage.sample();
+\set ECHO all
 SELECT count(*) FROM tiered_storage.access_statistics() WHERE relation = 'regress_added'::regclass;
-SELECT sum(random_reads + sequential_reads) AS reads FROM _tiered_storage.relation_history WHERE relation_oid = 'regress_added'::regclass;
+SELECT sum(random_reads + sequential_reads) AS reads FROM _tiered_storage.relation_history
+	WHERE relation_oid = 'regress_added'::regclass;
+\set ECHO none
 DROP TABLE regress_added;
 -- A sample does not go by the costs of its session, but by those of the tablespace.
 ALTER TABLESPACE regress_ts_fast SET (seq_page_cost = 100000, random_page_cost = 400000);
@@ -513,21 +590,27 @@ COPY regress_a TO '/dev/null';
 CALL regress_flush();
 SET tiered_storage.test_now = '2030-01-01 03:00:00+00';
 CALL tiered_storage.sample();
+\set ECHO all
 SELECT random_reads, sequential_reads FROM _tiered_storage.relation_history
 	WHERE relation_oid = 'regress_a'::regclass AND period_start = '2030-01-01 02:00:00+00';
-SELECT source, maintenance_reads_fast > 0 AS other, maintenance_reads_slow > 0 AS maintenance_reads_slow FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_a'::regclass;
+SELECT source, maintenance_reads_fast > 0 AS other, maintenance_reads_slow > 0 AS maintenance_reads_slow
+	FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_a'::regclass;
+\set ECHO none
 ALTER TABLESPACE regress_ts_fast RESET (seq_page_cost, random_page_cost);
 ALTER TABLESPACE regress_ts_slow RESET (seq_page_cost, random_page_cost);
 -- A sample that is rolled back takes what was counted with it; the next one says so, and believes the statistics.
 :cold
+\set ECHO all
 SELECT complete FROM tiered_storage.access_tracking();
 SELECT count(pad) FROM regress_a;
+\set ECHO none
 CALL regress_flush();
 BEGIN;
 SAVEPOINT s;
 CALL tiered_storage.sample();
 ROLLBACK TO s;
 COMMIT;
+\set ECHO all
 SELECT complete FROM tiered_storage.access_tracking();
 SET tiered_storage.test_now = '2030-01-01 04:00:00+00';
 CALL tiered_storage.sample();
@@ -535,11 +618,13 @@ SELECT source FROM tiered_storage.heat WHERE relation = 'regress_a'::regclass;
 SELECT complete FROM tiered_storage.access_tracking();
 -- Two in one transaction are fine.
 SELECT count(pad) FROM regress_a;
+\set ECHO none
 CALL regress_flush();
 BEGIN;
 CALL tiered_storage.sample();
 CALL tiered_storage.sample();
 COMMIT;
+\set ECHO all
 SELECT source FROM tiered_storage.heat WHERE relation = 'regress_a'::regclass;
 -- Switched off: the statistics.
 SELECT count(pad) FROM regress_a;
@@ -547,6 +632,7 @@ CALL regress_flush();
 SET tiered_storage.track_access = off;
 CALL tiered_storage.sample();
 SELECT source FROM tiered_storage.heat WHERE relation = 'regress_a'::regclass;
+\set ECHO none
 SET tiered_storage.track_access = on;
 
 SET client_min_messages = warning;
@@ -557,3 +643,4 @@ DROP TABLE regress_a, regress_at, regress_before;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
+\set ECHO all

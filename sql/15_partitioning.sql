@@ -9,10 +9,12 @@ SET client_min_messages = warning;
 SELECT tiered_storage.alter_tier('regress_fast', price_per_gb_month => 1000000),
 	tiered_storage.alter_tier('regress_slow', price_per_gb_month => 100000),
 	tiered_storage.alter_tier('regress_cheap', price_per_gb_month => 10000);
+\set ECHO none
 RESET client_min_messages;
 
 -- One row to a block, so that the n-th row is in the n-th block.
-CREATE FUNCTION regress_make(name text, blocks int, keys text, tablespace name DEFAULT 'regress_ts_fast') RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION regress_make(name text, blocks int, keys text, tablespace name DEFAULT 'regress_ts_fast') RETURNS void
+	LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('CREATE TABLE %I (at timestamptz, id bigint, day date, filler text) WITH (autovacuum_enabled = off) TABLESPACE %I', name, tablespace);
 	EXECUTE format('ALTER TABLE %I ALTER filler SET STORAGE PLAIN', name);
@@ -23,29 +25,36 @@ $$;
 -- Its blocks leave shared buffers with its files, and some come back.
 CREATE FUNCTION regress_cache(name text, first_block int, last_block int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-	home name := (SELECT spcname FROM pg_tablespace s JOIN pg_class c ON c.reltablespace = s.oid WHERE c.oid = name::regclass);
+	home name := (SELECT spcname FROM pg_tablespace s JOIN pg_class c ON c.reltablespace = s.oid
+		WHERE c.oid = name::regclass);
 	found bigint;
 BEGIN
 	EXECUTE format('ALTER TABLE %s SET TABLESPACE pg_default', name::regclass);
 	EXECUTE format('ALTER TABLE %s SET TABLESPACE %I', name::regclass, home);
-	EXECUTE format('SELECT count(*) FROM %s WHERE ctid >= ''(%s,0)'' AND ctid < ''(%s,0)''', name::regclass, first_block, last_block + 1) INTO found;
+	EXECUTE format('SELECT count(*) FROM %s WHERE ctid >= ''(%s,0)'' AND ctid < ''(%s,0)''', name::regclass,
+		first_block, last_block + 1) INTO found;
 	RETURN found;
 END
 $$;
+\set ECHO all
 
 SELECT regress_make('regress_t', 2000, $$'2020-01-01 00:00+00'::timestamptz + i * interval '1 day', i * 1000, NULL$$);
-SELECT regress_make('regress_t shuffled', 200, $$'2020-01-01 00:00+00'::timestamptz + i * 7919 % 200 * interval '1 day', i * 7919 % 200, NULL$$);
+SELECT regress_make('regress_t shuffled', 200,
+	$$'2020-01-01 00:00+00'::timestamptz + i * 7919 % 200 * interval '1 day',
+	i * 7919 % 200, NULL$$);
 SELECT regress_make('regress_t_spread', 200, $$'2020-01-01 00:00+00'::timestamptz + i * interval '1 day', i, NULL$$);
 SELECT regress_make('regress_t_number', 400, $$NULL, i * 25, CASE WHEN i % 10 > 0 THEN '2020-01-01'::date + i END$$);
 SELECT regress_make('regress_t_back', 200, $$NULL, NULL, '2020-01-01'::date - i$$, 'regress_ts_cheap');
-SELECT regress_make('regress_t_short', 200, $$'2020-01-01 00:00+00'::timestamptz + i * interval '1 second', NULL, NULL$$);
+SELECT regress_make('regress_t_short', 200, $$'2020-01-01 00:00+00'::timestamptz + i * interval '1 second', NULL,
+	NULL$$);
 SELECT regress_make('regress_t_few', 200, $$NULL, i % 2, '2020-01-01'::date + i / 40$$);
 SELECT regress_make('regress_t_cold', 200, $$NULL, i, NULL$$);
 SELECT regress_make('regress_t_unknown', 200, $$NULL, i, NULL$$);
 DELETE FROM pg_statistic WHERE starelid = 'regress_t_unknown'::regclass;
 SELECT regress_make('regress_t_small', 20, $$NULL, i, NULL$$);
 CREATE TABLE regress_t_p (id int) PARTITION BY RANGE (id);
-CREATE TABLE regress_t_p1 PARTITION OF regress_t_p FOR VALUES FROM (0) TO (1000000) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_t_p1 PARTITION OF regress_t_p FOR VALUES
+	FROM (0) TO (1000000) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 INSERT INTO regress_t_p SELECT i FROM generate_series(1, 50000) i;
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.relation_state SET observed_since = now() - interval '1 year';
@@ -74,7 +83,8 @@ SELECT regress_cache('regress_t_small', 19, 19);
 \x on
 SELECT * FROM tiered_storage.recommend_partitioning(min_size_bytes => 100 * 8192);
 \x off
-SELECT relation, hot_fraction, key_column, partition_interval, confidence, reason FROM tiered_storage.recommend_partitioning(100 * 8192, include_all => true)
+SELECT relation, hot_fraction, key_column, partition_interval, confidence, reason
+	FROM tiered_storage.recommend_partitioning(100 * 8192, include_all => true)
 	WHERE command IS NULL ORDER BY relation::text COLLATE "C";
 -- By default large ones only.
 SELECT count(*) FROM tiered_storage.recommend_partitioning();
@@ -99,18 +109,24 @@ RESET ROLE;
 
 -- Intervals: natural ones, round ones.
 SELECT lowest, highest, p.* FROM (VALUES
-	('2000-01-01', '2020-01-01'), ('2015-01-01', '2020-01-01'), ('2019-01-01', '2020-01-01'), ('2019-10-01', '2020-01-01'),
-	('2020-01-01', '2020-01-12'), ('2020-01-01', '2020-01-02'), ('2020-01-01 00:00', '2020-01-01 09:00'), ('-infinity', '2020-01-01')) v (lowest, highest),
+	('2000-01-01', '2020-01-01'), ('2015-01-01', '2020-01-01'), ('2019-01-01', '2020-01-01'), ('2019-10-01',
+		'2020-01-01'),
+	('2020-01-01', '2020-01-12'), ('2020-01-01', '2020-01-02'), ('2020-01-01 00:00', '2020-01-01 09:00'), ('-infinity',
+		'2020-01-01')) v (lowest, highest),
 	_tiered_storage.partition_interval('timestamptz'::regtype, lowest, highest) p;
 SELECT * FROM _tiered_storage.partition_interval('date'::regtype, '2020-01-01', '2020-01-09');
 SELECT lowest, highest, p.* FROM (VALUES ('0', '99'), ('0', '100'), ('1', '12345'), ('-5000000', '5000000'),
-	('-9223372036854775808', '9223372036854775807')) v (lowest, highest), _tiered_storage.partition_interval('int8'::regtype, lowest, highest) p;
+	('-9223372036854775808', '9223372036854775807')) v (lowest, highest),
+		_tiered_storage.partition_interval('int8'::regtype, lowest, highest) p;
 
+\set ECHO none
 SET client_min_messages = warning;
-DROP TABLE regress_t, "regress_t shuffled", regress_t_spread, regress_t_number, regress_t_back, regress_t_short, regress_t_few, regress_t_cold, regress_t_unknown, regress_t_small, regress_t_p, regress_t_partitioned;
+DROP TABLE regress_t, "regress_t shuffled", regress_t_spread, regress_t_number, regress_t_back, regress_t_short,
+	regress_t_few, regress_t_cold, regress_t_unknown, regress_t_small, regress_t_p, regress_t_partitioned;
 DROP FUNCTION regress_make, regress_cache;
 DROP EXTENSION tiered_storage;
 DROP ROLE regress_monitor;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
+\set ECHO all

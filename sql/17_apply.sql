@@ -1,13 +1,16 @@
 -- Advice that is carried out: the order, the batch, and the way back.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
+\set ECHO none
 CREATE TABLESPACE regress_ts_fast LOCATION '';
 CREATE TABLESPACE regress_ts_slow LOCATION '';
 SET client_min_messages = warning;
 DO $$
 BEGIN
-	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, price_per_gb_month => 1000000, compressed => false);
-	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 100000, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0,
+		reserve_fraction => 0, price_per_gb_month => 1000000, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1,
+		reserve_fraction => 0, price_per_gb_month => 100000, compressed => false);
 END
 $$;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
@@ -25,7 +28,8 @@ DECLARE
 BEGIN
 	FOR r IN SELECT oid::regclass FROM pg_class WHERE relname LIKE 'regress\_p%' AND relkind = 'r' ORDER BY 1 LOOP
 		EXECUTE format('ALTER TABLE %s ALTER a SET STORAGE PLAIN', r);
-		EXECUTE format('INSERT INTO %s SELECT repeat(''x'', 7000) FROM generate_series(1, %s)', r, CASE WHEN r ~ 'small' THEN 1 ELSE 10 END);
+		EXECUTE format('INSERT INTO %s SELECT repeat(''x'', 7000) FROM generate_series(1, %s)', r, CASE
+			WHEN r ~ 'small' THEN 1 ELSE 10 END);
 	END LOOP;
 END
 $$;
@@ -33,12 +37,15 @@ SELECT pg_stat_force_next_flush() \g /dev/null
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 CREATE PROCEDURE regress_heat() LANGUAGE sql AS $$
-	UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
-		random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0,
+	UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00',
+		observed_since = '2020-01-01', sampled_since = '2029-12-01',
+		random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0,
+			sequential_high_slow = 0,
 		hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0, placed_at = '2029-12-01';
 	UPDATE _tiered_storage.relation_state SET random_slow = 20000 WHERE relation_oid = 'regress_p_hot'::regclass;
 	UPDATE _tiered_storage.relation_state SET random_slow = 10000 WHERE relation_oid = to_regclass('regress_p_warm');
-	UPDATE _tiered_storage.relation_state SET random_slow = 500, sequential_slow = 500, sequential_high_slow = 1000 WHERE relation_oid = 'regress_p_doubtful'::regclass;
+	UPDATE _tiered_storage.relation_state SET random_slow = 500, sequential_slow = 500, sequential_high_slow = 1000
+		WHERE relation_oid = 'regress_p_doubtful'::regclass;
 	UPDATE _tiered_storage.relation_state SET random_slow = 5000 WHERE relation_oid = 'regress_p_small'::regclass;
 	UPDATE _tiered_storage.relation_state SET random_fast = random_slow, sequential_fast = sequential_slow,
 		device_random_fast = random_slow, device_sequential_fast = sequential_slow,
@@ -46,8 +53,11 @@ CREATE PROCEDURE regress_heat() LANGUAGE sql AS $$
 $$;
 CALL regress_heat();
 CREATE VIEW regress_places AS
-	SELECT c.relname, s.spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE c.relname LIKE 'regress\_p%' AND c.relkind = 'r' ORDER BY 1;
-SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement() ORDER BY relation::text COLLATE "C";
+	SELECT c.relname, s.spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
+		WHERE c.relname LIKE 'regress\_p%' AND c.relkind = 'r' ORDER BY 1;
+\set ECHO all
+SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement()
+	ORDER BY relation::text COLLATE "C";
 
 ---------------------------------------------------------------------------
 -- What would be done
@@ -58,10 +68,16 @@ RESET client_min_messages;
 -- Most gain for each second first; what is not firm is left out.
 CALL tiered_storage.apply_placement(dry_run => true);
 CALL tiered_storage.apply_placement(min_confidence => 'tentative', dry_run => true);
+\set ECHO none
 -- What had to wait for others the last time comes after what need not, if that is worth its time.
-INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, to_tablespace, state, requested_by, reason, method, size_bytes, started_at, finished_at, lock_wait_ms, elapsed_ms, sqlstate, error)
-	VALUES ('regress_p_hot'::regclass, 'x', 'table', 'regress_ts_slow', 'regress_ts_fast', 'skipped', 'x', 'x', 'online', 0, '2029-12-01', '2029-12-01', 10, 60000, '55P03', 'x'),
-		('regress_p_small'::regclass, 'x', 'table', 'regress_ts_fast', 'regress_ts_slow', 'done', 'x', 'x', 'online', 0, '2029-12-01', '2029-12-01', 100, 30000, NULL, NULL);
+INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, to_tablespace, state,
+	requested_by, reason, method, size_bytes, started_at, finished_at, lock_wait_ms, elapsed_ms, sqlstate, error)
+	VALUES ('regress_p_hot'::regclass, 'x', 'table', 'regress_ts_slow', 'regress_ts_fast', 'skipped', 'x', 'x',
+		'online', 0, '2029-12-01', '2029-12-01', 10, 60000, '55P03', 'x'),
+		('regress_p_small'::regclass, 'x', 'table', 'regress_ts_fast', 'regress_ts_slow', 'done', 'x', 'x', 'online',
+			0,
+			'2029-12-01', '2029-12-01', 100, 30000, NULL, NULL);
+\set ECHO all
 CALL tiered_storage.apply_placement(dry_run => true);
 TRUNCATE _tiered_storage.move;
 -- Three tables would be too much, what is small still fits.
@@ -79,20 +95,26 @@ CALL tiered_storage.apply_placement(dry_run => true, tiers => '{regress_slow}');
 CALL tiered_storage.apply_placement(dry_run => true, objective => 'money');
 -- Where it came a moment ago it has not cost anything yet.
 UPDATE _tiered_storage.relation_state SET placed_at = '2030-01-01' WHERE relation_oid = 'regress_p_cold'::regclass;
-SELECT relation, confidence, reason FROM tiered_storage.recommend_placement(objective => 'money', relations => '{regress_p_cold}');
+SELECT relation, confidence, reason FROM tiered_storage.recommend_placement(objective => 'money',
+	relations => '{regress_p_cold}');
 CALL tiered_storage.apply_placement(dry_run => true, objective => 'money', relations => '{regress_p_cold}');
-SELECT relation, confidence, reason FROM tiered_storage.recommend_placement(objective => 'balanced', price_per_wait_hour => 1000, relations => '{regress_p_cold}');
+SELECT relation, confidence, reason FROM tiered_storage.recommend_placement(objective => 'balanced',
+	price_per_wait_hour => 1000, relations => '{regress_p_cold}');
 UPDATE _tiered_storage.relation_state SET placed_at = '2029-12-01' WHERE relation_oid = 'regress_p_cold'::regclass;
 CALL tiered_storage.apply_placement(dry_run => true, objective => 'balanced', price_per_wait_hour => 1000);
 -- There is room for one of ten blocks: the cold one makes room for what comes next.
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 21 * 8192) \g /dev/null
-SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement() ORDER BY relation::text COLLATE "C";
+SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement()
+	ORDER BY relation::text COLLATE "C";
 CALL tiered_storage.apply_placement(dry_run => true);
 -- Within a limit nothing is chosen that would have no room without what is not.
 CALL tiered_storage.apply_placement(max_bytes => 250000, dry_run => true);
--- What it needs are all its forks, the free space map, too.  The advice counts with that, as the order does, and the check before the copy.
+-- What it needs are all its forks, the free space map, too.  The advice counts with that, as the order does, and the
+-- check before the copy.
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 12 * 8192) \g /dev/null
-SELECT relation, recommended_tier FROM tiered_storage.recommend_placement(relations => '{regress_p_hot,regress_p_cold}') ORDER BY relation::text COLLATE "C";
+SELECT relation, recommended_tier
+	FROM tiered_storage.recommend_placement(relations => '{regress_p_hot,regress_p_cold}')
+		ORDER BY relation::text COLLATE "C";
 CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_hot,regress_p_cold}');
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 14 * 8192) \g /dev/null
 CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_hot,regress_p_cold}');
@@ -105,7 +127,8 @@ SELECT * FROM regress_places;
 
 CALL tiered_storage.apply_placement();
 SELECT * FROM regress_places;
-SELECT batch_id AS batch, relation, from_tier, to_tier, state, round(predicted_saved_io_s_per_hour::numeric, 1) AS predicted
+SELECT batch_id AS batch, relation, from_tier, to_tier, state, round(predicted_saved_io_s_per_hour::numeric, 1)
+	AS predicted
 	FROM tiered_storage.moves ORDER BY move_id;
 -- Nothing is left to do.
 CALL regress_heat();
@@ -118,16 +141,19 @@ CALL tiered_storage.apply_placement(relations => '{regress_p_hot}');
 CALL regress_heat();
 CALL tiered_storage.apply_placement(relations => '{regress_p_hot}');
 SELECT * FROM regress_places;
+\set ECHO none
 CALL tiered_storage.move_relation('regress_p_small', 'regress_fast');
 
 -- Back again, the last first, but for what somebody has moved since, and what is gone.
 CALL tiered_storage.move_relation('regress_p_small', 'regress_slow');
 DROP TABLE regress_p_warm;
+\set ECHO all
 CALL tiered_storage.undo_move(1);
 -- Twice: there is nothing to do, which makes no batch.
 CALL tiered_storage.undo_move(1);
 SELECT * FROM regress_places;
-SELECT batch_id AS batch, relation, to_tier, state, reason, round(predicted_saved_io_s_per_hour::numeric, 1) AS predicted
+SELECT batch_id AS batch, relation, to_tier, state, reason, round(predicted_saved_io_s_per_hour::numeric, 1)
+	AS predicted
 	FROM tiered_storage.moves WHERE reason ~ 'undo' ORDER BY move_id;
 -- What was undone can be undone, whatever tablespaces are named by now.
 ALTER TABLESPACE regress_ts_fast RENAME TO regress_ts_renamed;
@@ -140,14 +166,25 @@ ALTER TABLESPACE regress_ts_renamed RENAME TO regress_ts_fast;
 -- Two full tiers cannot exchange anything
 ---------------------------------------------------------------------------
 
+\set ECHO none
 CALL regress_heat();
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => (SELECT sum(pg_table_size(c.oid))::bigint FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE c.relkind = 'r' AND s.spcname = 'regress_ts_fast')),
-	tiered_storage.alter_tier('regress_slow', capacity_bytes => (SELECT sum(pg_table_size(c.oid))::bigint FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE c.relkind = 'r' AND s.spcname = 'regress_ts_slow')) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => (SELECT sum(pg_table_size(c.oid))::bigint
+	FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
+		WHERE c.relkind = 'r' AND s.spcname = 'regress_ts_fast')),
+	tiered_storage.alter_tier('regress_slow', capacity_bytes => (SELECT sum(pg_table_size(c.oid))::bigint
+		FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
+			WHERE c.relkind = 'r' AND s.spcname = 'regress_ts_slow')) \g /dev/null
+\set ECHO all
 SELECT * FROM regress_places;
-UPDATE _tiered_storage.relation_state SET random_slow = CASE relation_oid WHEN 'regress_p_doubtful'::regclass THEN 90000 ELSE 0 END, sequential_slow = 0, sequential_high_slow = 0;
-UPDATE _tiered_storage.relation_state SET random_fast = random_slow, sequential_fast = 0, device_random_fast = random_slow, device_random_slow = random_slow,
+\set ECHO none
+UPDATE _tiered_storage.relation_state SET random_slow = CASE relation_oid
+	WHEN 'regress_p_doubtful'::regclass THEN 90000 ELSE 0 END, sequential_slow = 0, sequential_high_slow = 0;
+UPDATE _tiered_storage.relation_state SET random_fast = random_slow, sequential_fast = 0,
+	device_random_fast = random_slow, device_random_slow = random_slow,
 	device_sequential_fast = 0, device_sequential_slow = 0;
-SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement() ORDER BY relation::text COLLATE "C";
+\set ECHO all
+SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement()
+	ORDER BY relation::text COLLATE "C";
 CALL tiered_storage.apply_placement(dry_run => true);
 CALL tiered_storage.apply_placement();
 SELECT * FROM regress_places;
@@ -181,61 +218,83 @@ ROLLBACK;
 -- To look is possible there, too.
 BEGIN;
 CALL tiered_storage.apply_placement(dry_run => true);
+\set ECHO none
 ROLLBACK;
 
 -- Only what the caller may move is moved.
-SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}'), tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}'),
+	tiered_storage.alter_tier('regress_slow',
+	unset => '{capacity_bytes}') \g /dev/null
 CREATE ROLE regress_placer;
 GRANT USAGE ON SCHEMA tiered_storage TO regress_placer;
 SET ROLE regress_placer;
+\set ECHO all
 CALL tiered_storage.apply_placement();
 CALL tiered_storage.undo_move(1);
+\set ECHO none
 RESET ROLE;
 GRANT EXECUTE ON PROCEDURE tiered_storage.apply_placement TO regress_placer;
 -- Nor is room made for what he may not move.
 ALTER TABLE regress_p_hot OWNER TO regress_placer;
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_placer;
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 18 * 8192) \g /dev/null
-SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement() ORDER BY relation::text COLLATE "C";
+\set ECHO all
+SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement()
+	ORDER BY relation::text COLLATE "C";
 SET ROLE regress_placer;
 CALL tiered_storage.apply_placement(dry_run => true);
 RESET ROLE;
 CALL tiered_storage.apply_placement(dry_run => true);
+\set ECHO none
 SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
 REVOKE CREATE ON TABLESPACE regress_ts_slow FROM regress_placer;
 ALTER TABLE regress_p_hot OWNER TO CURRENT_USER;
 ALTER TABLE regress_p_small OWNER TO regress_placer;
 GRANT CREATE ON TABLESPACE regress_ts_fast TO regress_placer;
-UPDATE _tiered_storage.relation_state SET random_fast = 90000, random_slow = 90000, device_random_fast = 90000, device_random_slow = 90000 WHERE relation_oid = 'regress_p_small'::regclass;
+UPDATE _tiered_storage.relation_state SET random_fast = 90000, random_slow = 90000, device_random_fast = 90000,
+	device_random_slow = 90000 WHERE relation_oid = 'regress_p_small'::regclass;
+\set ECHO all
 SELECT count(*) AS advised FROM tiered_storage.recommend_placement();
 SET ROLE regress_placer;
 CALL tiered_storage.apply_placement();
 RESET ROLE;
 SELECT * FROM regress_places;
 
+\set ECHO none
 -- Index-only scans, which have to look into the table once it is changed and not vacuumed.
 \set VERBOSITY default
 -- Frozen, so that what is visible does not depend on what else runs.
 BEGIN;
-CREATE TABLE regress_p_vm (a int, b text DEFAULT repeat('x', 100)) WITH (autovacuum_enabled = off, fillfactor = 50) TABLESPACE regress_ts_slow;
+CREATE TABLE regress_p_vm (a int, b text DEFAULT repeat('x', 100)) WITH (autovacuum_enabled = off, fillfactor = 50)
+	TABLESPACE regress_ts_slow;
 COPY regress_p_vm (a) FROM PROGRAM 'seq 1000' WITH (FREEZE);
 COMMIT;
 CREATE INDEX regress_p_vm_a ON regress_p_vm (a) TABLESPACE regress_ts_slow;
 ANALYZE regress_p_vm;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
+\set ECHO all
 SELECT count(a) FROM regress_p_vm WHERE a > 0;
+\set ECHO none
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
-	random_fast = 50000, random_slow = 50000, device_random_fast = 50000, device_random_slow = 50000, sequential_fast = 0, sequential_slow = 0,
-	sequential_low_slow = 0, sequential_high_slow = 0, device_sequential_fast = 0, device_sequential_slow = 0 WHERE relation_oid = 'regress_p_vm_a'::regclass;
+UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00',
+	observed_since = '2020-01-01', sampled_since = '2029-12-01',
+	random_fast = 50000, random_slow = 50000, device_random_fast = 50000, device_random_slow = 50000,
+		sequential_fast = 0, sequential_slow = 0,
+	sequential_low_slow = 0, sequential_high_slow = 0, device_sequential_fast = 0, device_sequential_slow = 0
+		WHERE relation_oid = 'regress_p_vm_a'::regclass;
+\set ECHO all
 CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_vm_a}');
-CREATE VIEW regress_p_vacuum AS SELECT substring(r.reason from '[^;]*vacuum[^;]*') AS in_short, substring(e.reason from 'index-only[^;]*') AS at_length
-	FROM tiered_storage.recommend_placement(relations => '{regress_p_vm,regress_p_vm_a}') r, tiered_storage.explain_placement(r.relation) e
+\set ECHO none
+CREATE VIEW regress_p_vacuum AS SELECT substring(r.reason from '[^;]*vacuum[^;]*') AS in_short,
+	substring(e.reason from 'index-only[^;]*') AS at_length
+	FROM tiered_storage.recommend_placement(relations => '{regress_p_vm,regress_p_vm_a}') r,
+		tiered_storage.explain_placement(r.relation) e
 	WHERE r.relation = 'regress_p_vm_a'::regclass AND e.is_recommended;
+\set ECHO all
 SELECT * FROM regress_p_vacuum;
 UPDATE regress_p_vm SET b = 'y';
 ANALYZE regress_p_vm;
@@ -246,8 +305,10 @@ ANALYZE regress_p_vm;
 CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_vm_a}');
 -- The advice says so, too, where it is asked what moves and why.
 SELECT * FROM regress_p_vacuum;
-SELECT substring(reason from 'index-only[^;]*') AS of_the_table FROM tiered_storage.explain_placement('regress_p_vm') WHERE is_recommended;
+SELECT substring(reason from 'index-only[^;]*') AS of_the_table FROM tiered_storage.explain_placement('regress_p_vm')
+	WHERE is_recommended;
 
+\set ECHO none
 SET client_min_messages = warning;
 DROP VIEW regress_places, regress_p_vacuum;
 DROP TABLE regress_p_cold, regress_p_hot, regress_p_doubtful, regress_p_small, regress_p_vm;
@@ -258,3 +319,4 @@ REVOKE ALL ON TABLESPACE regress_ts_fast FROM regress_placer;
 DROP ROLE regress_placer;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
+\set ECHO all

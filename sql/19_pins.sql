@@ -1,6 +1,7 @@
 -- Pins: what stays on a tier, and what that means for advice, policies and moves.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
+\set ECHO none
 CREATE TABLESPACE regress_ts_fast LOCATION '';
 CREATE TABLESPACE regress_ts_fast_too LOCATION '';
 CREATE TABLESPACE regress_ts_slow LOCATION '';
@@ -8,9 +9,12 @@ CREATE TABLESPACE regress_ts_nowhere LOCATION '';
 SET client_min_messages = warning;
 DO $$
 BEGIN
-	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast,regress_ts_fast_too}', profile => 'nvme', rank => 0, reserve_fraction => 0, price_per_gb_month => 1000000, compressed => false);
-	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 100000, compressed => false);
-	PERFORM tiered_storage.add_tier('regress_empty', '{regress_ts_nowhere}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast,regress_ts_fast_too}', profile => 'nvme',
+		rank => 0, reserve_fraction => 0, price_per_gb_month => 1000000, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1,
+		reserve_fraction => 0, price_per_gb_month => 100000, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_empty', '{regress_ts_nowhere}', profile => 'hdd_7200', rank => 2,
+		reserve_fraction => 0, compressed => false);
 	DELETE FROM _tiered_storage.tier_tablespace WHERE tier_name = 'regress_empty';
 END
 $$;
@@ -28,8 +32,10 @@ CREATE INDEX hot_i ON hot (left(a, 1)) TABLESPACE regress_ts_slow;
 CREATE MATERIALIZED VIEW "Mat ""V" TABLESPACE regress_ts_fast AS SELECT 1 AS a;
 CREATE TABLE measure (at date NOT NULL) PARTITION BY RANGE (at);
 CREATE TABLE measure_old PARTITION OF measure FOR VALUES FROM ('2010-01-01') TO ('2020-01-01') PARTITION BY RANGE (at);
-CREATE TABLE m_2010 PARTITION OF measure_old FOR VALUES FROM ('2010-01-01') TO ('2011-01-01') TABLESPACE regress_ts_fast;
-CREATE TABLE m_2011 PARTITION OF measure_old FOR VALUES FROM ('2011-01-01') TO ('2012-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE m_2010 PARTITION OF measure_old FOR VALUES FROM ('2010-01-01') TO ('2011-01-01')
+	TABLESPACE regress_ts_fast;
+CREATE TABLE m_2011 PARTITION OF measure_old FOR VALUES FROM ('2011-01-01') TO ('2012-01-01')
+	TABLESPACE regress_ts_fast;
 CREATE INDEX m_2010_i ON m_2010 (at) TABLESPACE regress_ts_fast;
 CREATE TABLE parent (a int) TABLESPACE regress_ts_fast;
 CREATE TABLE child () INHERITS (parent) TABLESPACE regress_ts_fast;
@@ -49,11 +55,14 @@ SELECT pg_stat_force_next_flush() \g /dev/null
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 CREATE PROCEDURE regress_heat(since timestamptz DEFAULT '2029-12-01') LANGUAGE sql AS $$
-	UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = since,
-		random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0,
+	UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00',
+		observed_since = '2020-01-01', sampled_since = since,
+		random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0,
+			sequential_high_slow = 0,
 		hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0,
 		device_random_fast = 0, device_random_slow = 0, device_sequential_fast = 0, device_sequential_slow = 0;
-	UPDATE _tiered_storage.relation_state SET random_fast = 20000, random_slow = 20000, device_random_fast = 20000, device_random_slow = 20000
+	UPDATE _tiered_storage.relation_state SET random_fast = 20000, random_slow = 20000, device_random_fast = 20000,
+		device_random_slow = 20000
 		WHERE relation_oid IN ('hot'::regclass, 'hot_i'::regclass);
 $$;
 CALL regress_heat();
@@ -61,13 +70,17 @@ CREATE VIEW advice AS
 	SELECT relation, current_tier, recommended_tier, confidence FROM tiered_storage.recommend_placement()
 	WHERE relation::text !~ 'm_20|child|parent|Mat' ORDER BY relation::text COLLATE "C";
 CREATE VIEW pins AS
-	SELECT relation, relation_name, tier_name, until, include_indexes, pinned_by = current_user AS mine, pinned_at > now() - interval '1 day' AS today,
+	SELECT relation, relation_name, tier_name, until, include_indexes, pinned_by = current_user AS mine,
+		pinned_at > now() - interval '1 day' AS today,
 		relations, is_on_tier, is_expired FROM tiered_storage.pins ORDER BY relation_name COLLATE "C";
 CREATE VIEW pinned AS
-	SELECT relation, tier_name, pinned_as, current_tier, is_on_tier FROM tiered_storage.pinned_relations ORDER BY relation::text COLLATE "C";
+	SELECT relation, tier_name, pinned_as, current_tier, is_on_tier FROM tiered_storage.pinned_relations
+		ORDER BY relation::text COLLATE "C";
 CREATE VIEW places AS
-	SELECT c.relname, t.tier_name FROM pg_class c LEFT JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace
+	SELECT c.relname, t.tier_name FROM pg_class c LEFT
+		JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace
 	WHERE c.relnamespace = 'regress_pin'::regnamespace AND c.relkind IN ('r', 'i', 'm') ORDER BY c.relname COLLATE "C";
+\set ECHO all
 SELECT * FROM advice;
 
 ---------------------------------------------------------------------------
@@ -79,26 +92,31 @@ SELECT tiered_storage.pin('cold');
 SELECT * FROM pins;
 SELECT * FROM pinned;
 SELECT * FROM advice;
-SELECT regexp_replace(reason, '^.*cached\)', '...') AS reason FROM tiered_storage.recommend_placement(true) WHERE relation = 'cold'::regclass;
+SELECT regexp_replace(reason, '^.*cached\)', '...') AS reason FROM tiered_storage.recommend_placement(true)
+	WHERE relation = 'cold'::regclass;
 -- Without them.
 SELECT tiered_storage.pin('hot', include_indexes => false);
 SELECT * FROM advice;
-SELECT tier_name, is_recommended, regexp_replace(reason, '^.*;', '...;') AS reason FROM tiered_storage.explain_placement('hot');
+SELECT tier_name, is_recommended, regexp_replace(reason, '^.*;', '...;') AS reason
+	FROM tiered_storage.explain_placement('hot');
 -- A new index belongs to it only if the others do.
 CREATE INDEX hot_new ON hot (length(a)) TABLESPACE regress_ts_slow;
 CREATE INDEX cold_new ON cold (length(a)) TABLESPACE regress_ts_slow;
 SELECT * FROM pinned;
+\set ECHO none
 DROP INDEX hot_new, cold_new;
 -- That they were built counts as an event, whenever the counters come.
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 CALL regress_heat();
+\set ECHO all
 -- Kinds of relation.
 SELECT tiered_storage.pin('"Mat ""V"'), tiered_storage.pin('m_2010_i'), tiered_storage.pin('parent');
 SELECT * FROM pins;
 -- Children by inheritance are tables of their own.
 SELECT * FROM pinned WHERE relation IN ('parent'::regclass, 'child'::regclass);
-SELECT tiered_storage.unpin('"Mat ""V"'), tiered_storage.unpin('m_2010_i'), tiered_storage.unpin('parent'), tiered_storage.unpin('hot'), tiered_storage.unpin('cold');
+SELECT tiered_storage.unpin('"Mat ""V"'), tiered_storage.unpin('m_2010_i'), tiered_storage.unpin('parent'),
+	tiered_storage.unpin('hot'), tiered_storage.unpin('cold');
 SELECT count(*) FROM _tiered_storage.pin;
 
 ---------------------------------------------------------------------------
@@ -112,7 +130,8 @@ SELECT tiered_storage.pin('cold', 'regress_slow', '2099-01-01');
 SELECT * FROM pins;
 SELECT relation, current_tier, recommended_tier, confidence, regexp_replace(reason, '^.*;', '...;') AS reason, command
 	FROM tiered_storage.recommend_placement() WHERE relation::text ~ 'cold';
-SELECT tier_name, is_recommended, regexp_replace(reason, '^.*;', '...;') AS reason FROM tiered_storage.explain_placement('cold');
+SELECT tier_name, is_recommended, regexp_replace(reason, '^.*;', '...;') AS reason
+	FROM tiered_storage.explain_placement('cold');
 -- Where there is no room for it, it stays.
 SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 8192) \g /dev/null
 SELECT relation, current_tier, recommended_tier, confidence, regexp_replace(reason, '^.*cached\)', '...') AS reason
@@ -150,10 +169,13 @@ CALL regress_heat();
 SELECT tiered_storage.pin('measure');
 SELECT * FROM pins;
 SELECT * FROM pinned;
+\set ECHO none
 -- Those of the future, too, on whatever level.
-CREATE TABLE m_2012 PARTITION OF measure_old FOR VALUES FROM ('2012-01-01') TO ('2013-01-01') TABLESPACE regress_ts_slow;
+CREATE TABLE m_2012 PARTITION OF measure_old FOR VALUES FROM ('2012-01-01') TO ('2013-01-01')
+	TABLESPACE regress_ts_slow;
 CREATE TABLE m_2020 (at date NOT NULL);
 ALTER TABLE measure ATTACH PARTITION m_2020 FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');
+\set ECHO all
 SELECT * FROM pins;
 SELECT * FROM pinned;
 -- The nearest pin counts, then its own.
@@ -229,12 +251,15 @@ SELECT tiered_storage.unpin('measure');
 -- Within the tier it may.
 SELECT tiered_storage.pin('cold', 'regress_fast', include_indexes => false);
 CALL tiered_storage.move_relation('cold', 'regress_ts_fast_too', include_indexes => false);
-SELECT c.relname, s.spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE c.oid = 'cold'::regclass;
+SELECT c.relname, s.spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
+	WHERE c.oid = 'cold'::regclass;
 SELECT * FROM places WHERE relname ~ 'cold|hot';
+\set ECHO none
 -- By ALTER it goes; then the advice is to move it back.
 ALTER TABLE cold SET TABLESPACE regress_ts_slow;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
+\set ECHO all
 SELECT relation, current_tier, recommended_tier, confidence FROM advice WHERE relation = 'cold'::regclass;
 -- What was moved before it was pinned is not moved back.
 \set VERBOSITY terse
@@ -252,13 +277,15 @@ SELECT state, error FROM tiered_storage.moves WHERE reason ~ 'undo';
 ---------------------------------------------------------------------------
 
 DELETE FROM _tiered_storage.pin;
-SELECT tiered_storage.pin('cold', 'regress_fast', include_indexes => false), tiered_storage.pin('hot', include_indexes => false);
+SELECT tiered_storage.pin('cold', 'regress_fast', include_indexes => false), tiered_storage.pin('hot',
+	include_indexes => false);
 ALTER TABLE hot RENAME TO "Hot ""T";
 ALTER TABLE cold RENAME TO hot;
 SELECT relation, relation_name, tier_name FROM pins;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT schema_name, relation_name, tier_name FROM _tiered_storage.pin ORDER BY 2;
+\set ECHO none
 ALTER TABLE hot RENAME TO cold;
 ALTER TABLE "Hot ""T" RENAME TO hot;
 SELECT pg_stat_force_next_flush() \g /dev/null
@@ -267,6 +294,7 @@ CALL tiered_storage.sample();
 CREATE TABLE hot_copy (a text);
 INSERT INTO hot_copy TABLE hot;
 DROP TABLE hot;
+\set ECHO all
 SELECT relation, relation_name, relations, is_on_tier FROM pins;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
@@ -275,11 +303,13 @@ CREATE TABLE hot (a text) TABLESPACE regress_ts_slow;
 SELECT relation, relation_name, relations, is_on_tier FROM pins;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-SELECT relation_name, missing_since IS NOT NULL AS missing, relation_oid = 'hot'::regclass AS known FROM _tiered_storage.pin WHERE relation_name = 'hot';
+SELECT relation_name, missing_since IS NOT NULL AS missing, relation_oid = 'hot'::regclass AS known
+	FROM _tiered_storage.pin WHERE relation_name = 'hot';
 -- A view of that name is another thing.
 DROP TABLE hot;
 CREATE VIEW hot AS SELECT 1;
 SELECT relation, relation_name FROM pins;
+\set ECHO none
 DROP VIEW hot;
 -- It is not waited for forever.
 SELECT pg_stat_force_next_flush() \g /dev/null
@@ -287,6 +317,7 @@ CALL tiered_storage.sample();
 UPDATE _tiered_storage.pin SET missing_since = missing_since - interval '29 days' WHERE relation_name = 'hot';
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
+\set ECHO all
 SELECT count(*) FROM _tiered_storage.pin;
 UPDATE _tiered_storage.pin SET missing_since = missing_since - interval '2 days' WHERE relation_name = 'hot';
 SELECT pg_stat_force_next_flush() \g /dev/null
@@ -304,9 +335,11 @@ SELECT tiered_storage.alter_tier('regress_fast', new_name => 'regress_faster') \
 SELECT relation, tier_name FROM pins;
 SELECT tiered_storage.alter_tier('regress_faster', new_name => 'regress_fast') \g /dev/null
 -- Expired pins, and those of what does not exist, do not keep a tier.
-SELECT tiered_storage.add_tier('regress_more', '{regress_ts_nowhere}', profile => 'nvme', reserve_fraction => 0, compressed => false) \g /dev/null
+SELECT tiered_storage.add_tier('regress_more', '{regress_ts_nowhere}', profile => 'nvme', reserve_fraction => 0,
+	compressed => false) \g /dev/null
 CREATE TABLE gone (a int);
-SELECT tiered_storage.pin('gone', 'regress_more'), tiered_storage.pin('child', 'regress_more', now() + interval '1 day');
+SELECT tiered_storage.pin('gone', 'regress_more'), tiered_storage.pin('child', 'regress_more',
+	now() + interval '1 day');
 DROP TABLE gone;
 UPDATE _tiered_storage.pin SET until = now() - interval '1 second' WHERE relation_name = 'child';
 SELECT tiered_storage.remove_tier('regress_more');
@@ -365,10 +398,12 @@ CREATE UNLOGGED TABLE unlogged (a int) TABLESPACE regress_ts_slow;
 SELECT tiered_storage.pin('unlogged');
 SELECT relation, tier_name, is_on_tier FROM pins;
 
+\set ECHO none
 -- By whom?
 CREATE ROLE regress_pinner;
 GRANT USAGE ON SCHEMA tiered_storage, regress_pin TO regress_pinner;
 SET ROLE regress_pinner;
+\set ECHO all
 SELECT tiered_storage.pin('cold');
 SELECT tiered_storage.unpin('cold');
 RESET ROLE;
@@ -393,12 +428,14 @@ RESET ROLE;
 SELECT tiered_storage.pin('child', include_indexes => false);
 SET ROLE regress_pinner;
 SELECT tiered_storage.pin('child');
+\set ECHO none
 RESET ROLE;
 ALTER TABLE child OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLESPACE regress_ts_slow FROM regress_pinner;
 REVOKE ALL ON FUNCTION tiered_storage.pin, tiered_storage.unpin FROM regress_pinner;
 REVOKE ALL ON SCHEMA tiered_storage, regress_pin FROM regress_pinner;
 DROP ROLE regress_pinner;
+\set ECHO all
 SELECT relation, tier_name, pinned_by FROM tiered_storage.pins WHERE relation = 'child'::regclass;
 SELECT tiered_storage.unpin('child');
 
@@ -408,6 +445,7 @@ SELECT tiered_storage.pin('child');
 ROLLBACK;
 SELECT count(*) FROM pins WHERE relation = 'child'::regclass;
 
+\set ECHO none
 SET client_min_messages = warning;
 RESET search_path;
 DROP SCHEMA regress_pin CASCADE;
@@ -419,3 +457,4 @@ DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_fast_too;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_nowhere;
+\set ECHO all

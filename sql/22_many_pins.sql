@@ -2,6 +2,7 @@
 -- read, in one transaction, catalogs included.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
+\set ECHO none
 SET client_min_messages = warning;
 DO $$ BEGIN
 	PERFORM tiered_storage.add_tier('regress_fast', '{pg_default}', profile => 'nvme', reserve_fraction => 0);
@@ -29,13 +30,16 @@ BEGIN;
 SELECT pg_temp.work('pin', 1, 20) AS first_pins \gset
 -- As many of others, which are nobody's business.
 INSERT INTO _tiered_storage.pin SELECT (jsonb_populate_record(p, jsonb_build_object('pin_id', 1000 + i,
-		'relation_oid', 'regress_pin_40'::regclass::oid::bigint + 100000 + i, 'relation_name', 'regress_other_' || i))).*
+		'relation_oid', 'regress_pin_40'::regclass::oid::bigint + 100000 + i, 'relation_name',
+			'regress_other_' || i))).*
 	FROM _tiered_storage.pin p, generate_series(1, 5000) i WHERE p.relation_name = 'regress_pin_1';
+\set ECHO all
 SELECT pg_temp.work('pin', 21, 40) < 2 * :first_pins AS no_more_work_than_before;
 -- Again, and no more.
 SELECT pg_temp.work('pin', 1, 20) < 2 * :first_pins AS no_more_work_than_before;
 SELECT pg_temp.work('unpin', 1, 20) < 2 * :first_pins AS no_more_work_than_before;
 SELECT count(*) FROM _tiered_storage.pin;
+\set ECHO none
 ROLLBACK;
 
 SET client_min_messages = warning;
@@ -45,3 +49,4 @@ DO $$ BEGIN
 	END LOOP;
 END $$;
 DROP EXTENSION tiered_storage;
+\set ECHO all

@@ -3,6 +3,7 @@
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
 
+\set ECHO none
 CREATE ROLE regress_super SUPERUSER;
 CREATE ROLE regress_member IN ROLE regress_super;
 CREATE ROLE regress_admin;
@@ -11,6 +12,7 @@ GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO regress_admin, regress_
 GRANT EXECUTE ON ALL ROUTINES IN SCHEMA tiered_storage, _tiered_storage TO regress_admin, regress_member;
 GRANT CREATE ON TABLESPACE regress_ts_fast, regress_ts_slow TO regress_admin;
 CREATE SCHEMA regress_s AUTHORIZATION regress_admin;
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- add_standby(): a superuser's connection comes from a superuser's own session
@@ -20,7 +22,9 @@ CREATE SCHEMA regress_s AUTHORIZATION regress_admin;
 SET ROLE regress_admin;
 SELECT tiered_storage.add_standby('evil', conninfo => 'host=/tmp'); \echo :SQLSTATE
 SELECT tiered_storage.add_standby('evil', 'server'); \echo :SQLSTATE
-INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid) VALUES ('evil', 'host=/tmp', current_user, 10); \echo :SQLSTATE
+INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid) VALUES ('evil', 'host=/tmp',
+	current_user, 10); \echo :SQLSTATE
+\set ECHO none
 -- Code of his in a superuser's session: while an index is built again, a table
 -- analyzed, a materialized view refreshed, a table moved.
 CREATE FUNCTION regress_s.f(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
@@ -41,12 +45,16 @@ CREATE INDEX t_a ON regress_s.t (regress_s.f(a));
 CREATE MATERIALIZED VIEW regress_s.mv AS SELECT regress_s.f(a) FROM regress_s.t;
 RESET ROLE;
 SET regress.armed = 'on';
+\set ECHO all
 REINDEX TABLE regress_s.t;
 ANALYZE regress_s.t;
 REFRESH MATERIALIZED VIEW regress_s.mv;
+\set ECHO none
 CALL tiered_storage.move_relation('regress_s.t', 'regress_slow');
 -- A superuser's rights in somebody else's session, and others' in a superuser's.
-CREATE FUNCTION regress_as_owner() RETURNS void LANGUAGE sql SECURITY DEFINER AS $$ SELECT tiered_storage.add_standby('evil', conninfo => 'host=/tmp') $$;
+CREATE FUNCTION regress_as_owner() RETURNS void LANGUAGE sql SECURITY DEFINER
+	AS $$ SELECT tiered_storage.add_standby('evil', conninfo => 'host=/tmp') $$;
+\set ECHO all
 SELECT regress_as_owner(); \echo :SQLSTATE
 SET ROLE regress_admin;
 SELECT regress_as_owner(); \echo :SQLSTATE
@@ -61,15 +69,18 @@ SELECT count(*) AS standbys FROM _tiered_storage.standby;
 SELECT tiered_storage.add_standby('', conninfo => 'host=/tmp'); \echo :SQLSTATE
 SET SESSION AUTHORIZATION regress_super;
 SELECT tiered_storage.add_standby('', conninfo => 'host=/tmp'); \echo :SQLSTATE
+\set ECHO none
 RESET SESSION AUTHORIZATION;
 DROP FUNCTION regress_as_owner;
 DROP MATERIALIZED VIEW regress_s.mv;
 DROP TABLE regress_s.t;
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- Statements that we write for others hold hostile names
 ---------------------------------------------------------------------------
 
+\set ECHO none
 -- What a statement is, without executing it: exactly one, of this kind, or an error.
 CREATE FUNCTION regress_kind(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -84,8 +95,11 @@ WHEN OTHERS THEN
 	RETURN SQLSTATE || ': ' || SQLERRM;
 END
 $$;
+\set ECHO all
 SELECT regress_kind('SELECT 1') AS query, regress_kind('CALL tiered_storage.migrate()') AS call,
-	regress_kind('CREATE TABLE x (a int)') AS create, regress_kind('SELECT 1; SELECT 2') AS two, regress_kind('SELECT (') AS none;
+	regress_kind('CREATE TABLE x (a int)') AS create, regress_kind('SELECT 1; SELECT 2') AS two,
+		regress_kind('SELECT (') AS none;
+\set ECHO none
 -- The parts of what it prints that are statements.
 CREATE FUNCTION regress_hint(statement text, pattern text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -102,12 +116,13 @@ SET client_min_messages = warning;
 CREATE TABLE regress_canary (a int);
 -- From 19 on, tablespaces and roles have no line breaks in their names.
 CREATE TABLE regress_names (n int, name name, place name GENERATED ALWAYS AS (translate(name, E'\n\r', '')) STORED);
-INSERT INTO regress_names VALUES (1, '1testts'), (2, 'test"ts'), (3, 'a*/b'), (4, '''; DROP TABLE regress_canary; --'), (5, E'new\nline\r\t'),
-	(6, 'back\slash\'), (7, '表é😀'), (8, repeat('x', 63)), (9, repeat('表', 21)), (10, '%I %s %1$L'), (11, '$$'), (12, ' Space '), (13, '/* a'), (14, '--'),
-	(15, '*/; DROP TABLE regress_canary; /*'), (16, '"); DROP TABLE regress_canary; --'), (17, 'select'), (18, '{a,"b"}'), (19, E'\x01\x7f'), (20, '$1'), (21, ':x'), (22, E'a\\''); DROP TABLE regress_canary; --');
-\set ECHO none
+INSERT INTO regress_names VALUES (1, '1testts'), (2, 'test"ts'), (3, 'a*/b'), (4, '''; DROP TABLE regress_canary; --'),
+	(5, E'new\nline\r\t'),
+	(6, 'back\slash\'), (7, '表é😀'), (8, repeat('x', 63)), (9, repeat('表', 21)), (10, '%I %s %1$L'), (11, '$$'), (12,
+		' Space '), (13, '/* a'), (14, '--'),
+	(15, '*/; DROP TABLE regress_canary; /*'), (16, '"); DROP TABLE regress_canary; --'), (17, 'select'), (18,
+		'{a,"b"}'), (19, E'\x01\x7f'), (20, '$1'), (21, ':x'), (22, E'a\\''); DROP TABLE regress_canary; --');
 SELECT format('CREATE TABLESPACE %I LOCATION ''''', place) FROM regress_names ORDER BY n \gexec
-\set ECHO all
 -- Each is the name of a schema, a table, its columns, an index, a tier, a tablespace, a role.
 DO $$
 DECLARE
@@ -116,11 +131,13 @@ BEGIN
 	FOR r IN SELECT * FROM regress_names ORDER BY n LOOP
 		EXECUTE format('CREATE SCHEMA %I', r.name);
 		EXECUTE format('CREATE ROLE %I', r.place);
-		PERFORM tiered_storage.add_tier(r.name, ARRAY[r.place], profile => 'sata_ssd', price_per_gb_month => 1000000 + r.n, capacity_bytes => 1000000000, reserve_fraction => 0);
+		PERFORM tiered_storage.add_tier(r.name, ARRAY[r.place], profile => 'sata_ssd',
+			price_per_gb_month => 1000000 + r.n, capacity_bytes => 1000000000, reserve_fraction => 0);
 		EXECUTE format('CREATE TABLE %1$I.%1$I (%1$I bigint, "filler" text, "more'' ""*/" date) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast', r.name);
 		EXECUTE format('ALTER TABLE %1$I.%1$I ALTER filler SET STORAGE PLAIN', r.name);
 		EXECUTE format('INSERT INTO %1$I.%1$I (%1$I, filler) SELECT i, repeat(''x'', 6000) FROM generate_series(1, 120) i ORDER BY i', r.name);
-		EXECUTE format('CREATE INDEX %2$I ON %1$I.%1$I (%1$I) TABLESPACE regress_ts_fast', r.name, left(r.name, 10) || 'i');
+		EXECUTE format('CREATE INDEX %2$I ON %1$I.%1$I (%1$I) TABLESPACE regress_ts_fast', r.name, left(r.name,
+			10) || 'i');
 		EXECUTE format('ANALYZE %1$I.%1$I', r.name);
 	END LOOP;
 END
@@ -139,10 +156,16 @@ BEGIN
 	END LOOP;
 END
 $$;
-SELECT n.n, p.key_column = n.name AS key, regress_kind(p.command) AS kind, position(quote_ident(n.name) IN p.reason) > 0 AS in_reason
-	FROM regress_names n LEFT JOIN tiered_storage.recommend_partitioning(100 * 8192) p ON p.relation = format('%1$I.%1$I', n.name)::regclass ORDER BY n.n;
+\set ECHO all
+SELECT n.n, p.key_column = n.name AS key, regress_kind(p.command) AS kind,
+	position(quote_ident(n.name) IN p.reason) > 0 AS in_reason
+	FROM regress_names n LEFT
+		JOIN tiered_storage.recommend_partitioning(100 * 8192) p ON p.relation = format('%1$I.%1$I', n.name)::regclass
+			ORDER BY n.n;
+\set ECHO none
 CREATE TEMP TABLE regress_commands AS
-	SELECT n.n, n.name, p.command FROM regress_names n JOIN tiered_storage.recommend_partitioning(100 * 8192) p ON p.relation = format('%1$I.%1$I', n.name)::regclass;
+	SELECT n.n, n.name, p.command FROM regress_names n
+		JOIN tiered_storage.recommend_partitioning(100 * 8192) p ON p.relation = format('%1$I.%1$I', n.name)::regclass;
 DO $$
 DECLARE
 	r record;
@@ -152,10 +175,13 @@ BEGIN
 	END LOOP;
 END
 $$;
+\set ECHO all
 SELECT count(*) AS made, count(*) FILTER (WHERE a.attname = n.name) AS by_this_column
 	FROM regress_names n JOIN pg_namespace s ON s.nspname = n.name
-	JOIN pg_class c ON c.relnamespace = s.oid AND c.relname LIKE '%\_partitioned' JOIN pg_partitioned_table p ON p.partrelid = c.oid
+	JOIN pg_class c ON c.relnamespace = s.oid AND c.relname LIKE '%\_partitioned'
+		JOIN pg_partitioned_table p ON p.partrelid = c.oid
 	JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = p.partattrs[0];
+\set ECHO none
 DO $$
 DECLARE
 	r record;
@@ -165,40 +191,53 @@ BEGIN
 	END LOOP;
 END
 $$;
+\set ECHO all
 -- recommend_placement(): each is wanted on the tier of its name.
-SELECT count(*) AS pins FROM regress_names n CROSS JOIN LATERAL tiered_storage.pin(format('%1$I.%1$I', n.name)::regclass, n.name) p;
+SELECT count(*) AS pins FROM regress_names n CROSS JOIN LATERAL tiered_storage.pin(format('%1$I.%1$I',
+	n.name)::regclass, n.name) p;
 SELECT n.n, p.recommended_tier = n.name AS tier, regress_kind(p.command) AS kind, p.confidence
-	FROM regress_names n LEFT JOIN tiered_storage.recommend_placement() p ON p.relation = format('%1$I.%1$I', n.name)::regclass ORDER BY n.n;
-SELECT count(*) AS kinds FROM tiered_storage.recommend_placement() p WHERE regress_kind(p.command) IS DISTINCT FROM 'CALL';
+	FROM regress_names n LEFT JOIN tiered_storage.recommend_placement() p ON p.relation = format('%1$I.%1$I',
+		n.name)::regclass ORDER BY n.n;
+SELECT count(*) AS kinds FROM tiered_storage.recommend_placement() p WHERE regress_kind(p.command) IS DISTINCT
+	FROM 'CALL';
 -- Hints: what a person is told to do.
 SELECT n.n, regress_kind(h.hint) AS kind FROM regress_names n
-	CROSS JOIN LATERAL regress_hint(format('SELECT tiered_storage.unpin(%L)', format('%I.%I', n.name, left(n.name, 10) || 'i')), '^Use (.*), and pin again what of it shall stay\.$') h (hint)
+	CROSS JOIN LATERAL regress_hint(format('SELECT tiered_storage.unpin(%L)', format('%I.%I', n.name, left(n.name,
+		10) || 'i')), '^Use (.*), and pin again what of it shall stay\.$') h (hint)
 	WHERE regress_kind(h.hint) <> 'SELECT' OR position(quote_literal(format('%1$I.%1$I', n.name)) IN h.hint) = 0;
 SELECT count(*) AS names FROM regress_names n
-	CROSS JOIN LATERAL regress_hint(format('SELECT tiered_storage.add_tier(''regress_new'', ARRAY[%L]::name[])', n.place), '(tiered_storage.alter_tier.*)\.$') h (hint)
+	CROSS JOIN LATERAL regress_hint(format('SELECT tiered_storage.add_tier(''regress_new'', ARRAY[%L]::name[])',
+		n.place), '(tiered_storage.alter_tier.*)\.$') h (hint)
 	WHERE h.hint = format('tiered_storage.alter_tier(%L, tablespaces => ...), or remove_tier(%L)', n.name, n.name);
+\set ECHO none
 -- Who may not is told how he might.
 GRANT USAGE ON SCHEMA tiered_storage, """); DROP TABLE regress_canary; --" TO """); DROP TABLE regress_canary; --";
 GRANT EXECUTE ON PROCEDURE tiered_storage.move_relation TO """); DROP TABLE regress_canary; --";
 ALTER TABLE """); DROP TABLE regress_canary; --"."""); DROP TABLE regress_canary; --" OWNER TO """); DROP TABLE regress_canary; --";
 SET ROLE """); DROP TABLE regress_canary; --";
-CALL tiered_storage.move_relation('"""); DROP TABLE regress_canary; --"."""); DROP TABLE regress_canary; --"', '"); DROP TABLE regress_canary; --');
+\set ECHO all
+CALL tiered_storage.move_relation('"""); DROP TABLE regress_canary; --"."""); DROP TABLE regress_canary; --"',
+	'"); DROP TABLE regress_canary; --');
+\set ECHO none
 RESET ROLE;
 ALTER TABLE """); DROP TABLE regress_canary; --"."""); DROP TABLE regress_canary; --" OWNER TO CURRENT_USER;
 REVOKE ALL ON SCHEMA tiered_storage FROM """); DROP TABLE regress_canary; --";
 REVOKE ALL ON PROCEDURE tiered_storage.move_relation FROM """); DROP TABLE regress_canary; --";
+\set ECHO all
 -- What is pinned: its name is a name again.
 SELECT n.n FROM regress_names n WHERE NOT EXISTS (SELECT FROM tiered_storage.pins p
 	WHERE p.relation_name::regclass = format('%1$I.%1$I', n.name)::regclass AND p.tier_name = n.name);
 -- recommend_settings(): of each tablespace.
-SELECT count(DISTINCT s.tablespace_name) AS tablespaces, count(*) FILTER (WHERE regress_kind(s.command) IS DISTINCT FROM 'ALTER TABLESPACE'
+SELECT count(DISTINCT s.tablespace_name) AS tablespaces, count(*) FILTER (WHERE regress_kind(s.command) IS DISTINCT
+	FROM 'ALTER TABLESPACE'
 		OR NOT starts_with(s.command, format('ALTER TABLESPACE %I SET (', n.place))) AS wrong
 	FROM tiered_storage.recommend_settings() s JOIN regress_names n ON n.place = s.tablespace_name;
 -- Done, and taken back.  On a busy machine it says that something is moved later in the batch.
 CALL tiered_storage.apply_placement();
 SELECT count(*) AS moved FROM regress_names n JOIN pg_class c ON c.oid = format('%1$I.%1$I', n.name)::regclass
 	JOIN pg_tablespace s ON s.oid = c.reltablespace AND s.spcname = n.place;
-SELECT count(*) AS names FROM regress_names n JOIN tiered_storage.moves m ON m.state = 'done' AND m.relation = format('%1$I.%1$I', n.name)::regclass::text AND m.to_tier = n.name;
+SELECT count(*) AS names FROM regress_names n JOIN tiered_storage.moves m ON m.state = 'done'
+	AND m.relation = format('%1$I.%1$I', n.name)::regclass::text AND m.to_tier = n.name;
 SELECT tiered_storage.unpin(relation) > 0 FROM tiered_storage.pins \g /dev/null
 SELECT regress_kind(undo_command) AS kind FROM tiered_storage.move_batches;
 SELECT undo_command FROM tiered_storage.move_batches \gexec
@@ -210,24 +249,28 @@ SELECT count(*) AS canary FROM regress_canary;
 -- Policies and pins mean a relation of the same owner and kind
 ---------------------------------------------------------------------------
 
+\set ECHO none
 SET client_min_messages = warning;
 CREATE ROLE regress_alice;
 CREATE ROLE regress_bob;
 CREATE SCHEMA regress_shared;
 GRANT ALL ON SCHEMA regress_shared TO regress_alice, regress_bob;
 CREATE VIEW regress_bound AS
-	SELECT (SELECT relation FROM tiered_storage.policies) AS policy_of, (SELECT last_result FROM tiered_storage.policies) AS last_result,
+	SELECT (SELECT relation FROM tiered_storage.policies) AS policy_of, (SELECT last_result
+		FROM tiered_storage.policies) AS last_result,
 		(SELECT relation FROM tiered_storage.pins WHERE relation_name = 'regress_shared.p') AS pin_of,
 		(SELECT relation FROM tiered_storage.pins WHERE relation_name = 'regress_shared.m') AS pin_of_m;
 CREATE FUNCTION regress_make(who name) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('SET LOCAL ROLE %I', who);
 	CREATE TABLE regress_shared.p (at date) PARTITION BY RANGE (at);
-	CREATE TABLE regress_shared.p_1 PARTITION OF regress_shared.p FOR VALUES FROM ('2001-01-01') TO ('2001-02-01') TABLESPACE regress_ts_fast;
+	CREATE TABLE regress_shared.p_1 PARTITION OF regress_shared.p FOR VALUES
+		FROM ('2001-01-01') TO ('2001-02-01') TABLESPACE regress_ts_fast;
 	RESET ROLE;
 END
 $$;
 GRANT CREATE ON TABLESPACE regress_ts_fast TO regress_alice, regress_bob;
+\set ECHO all
 SELECT regress_make('regress_alice');
 CREATE MATERIALIZED VIEW regress_shared.m TABLESPACE regress_ts_fast AS SELECT 1;
 -- By an administrator, whose rights on the tablespace his policy uses.
@@ -249,10 +292,12 @@ DROP TABLE regress_shared.p;
 SELECT regress_make('regress_alice');
 SELECT * FROM regress_bound;
 SELECT relation, verdict FROM tiered_storage.evaluate_policies();
+\set ECHO none
 -- Known by its OID, it goes to a new owner, and with it the policy; after that the old one's is not it.
 CALL tiered_storage.sample();
 ALTER TABLE regress_shared.p OWNER TO regress_bob;
 CALL tiered_storage.sample();
+\set ECHO all
 SELECT * FROM regress_bound;
 DROP TABLE regress_shared.p;
 SELECT regress_make('regress_alice');
@@ -260,6 +305,7 @@ SELECT * FROM regress_bound;
 DROP TABLE regress_shared.p;
 SELECT regress_make('regress_bob');
 SELECT * FROM regress_bound;
+\set ECHO none
 -- Another role of that name is another one; the same one with another name is not.
 CALL tiered_storage.sample();
 DROP TABLE regress_shared.p;
@@ -267,30 +313,36 @@ ALTER ROLE regress_bob RENAME TO regress_robert;
 CREATE ROLE regress_bob;
 GRANT ALL ON SCHEMA regress_shared TO regress_bob;
 GRANT CREATE ON TABLESPACE regress_ts_fast TO regress_bob;
+\set ECHO all
 SELECT regress_make('regress_bob');
 SELECT * FROM regress_bound;
 DROP TABLE regress_shared.p;
 SELECT regress_make('regress_robert');
 SELECT * FROM regress_bound;
+\set ECHO none
 -- Of another kind.
 DROP MATERIALIZED VIEW regress_shared.m;
 CREATE TABLE regress_shared.m () TABLESPACE regress_ts_fast;
 DROP TABLE regress_shared.p;
 CREATE TABLE regress_shared.p ();
 ALTER TABLE regress_shared.p OWNER TO regress_robert;
+\set ECHO all
 SELECT * FROM regress_bound;
 DROP TABLE regress_shared.p;
 SELECT regress_make('regress_robert');
+\set ECHO none
 DROP TABLE regress_shared.m;
 CREATE MATERIALIZED VIEW regress_shared.m TABLESPACE regress_ts_fast AS SELECT 1;
 -- From another cluster, where OIDs are others: the owner's name counts.
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.policy SET system_identifier = 1, relation_oid = 1, owner_oid = 1;
 UPDATE _tiered_storage.pin SET system_identifier = 1, relation_oid = pin_id, owner_oid = 1;
+\set ECHO all
 SELECT * FROM regress_bound;
 UPDATE _tiered_storage.policy SET owner_name = 'regress_alice', owner_oid = 'regress_robert'::regrole;
 UPDATE _tiered_storage.pin SET owner_name = 'regress_alice', owner_oid = 'regress_robert'::regrole;
 SELECT * FROM regress_bound;
+\set ECHO none
 DELETE FROM _tiered_storage.policy;
 DELETE FROM _tiered_storage.pin;
 DROP VIEW regress_bound;
@@ -311,9 +363,7 @@ BEGIN
 	END LOOP;
 END
 $$;
-\set ECHO none
 SELECT format('DROP TABLESPACE %I', place) FROM regress_names ORDER BY n \gexec
-\set ECHO all
 DROP TABLE regress_names, regress_canary;
 DROP FUNCTION regress_kind, regress_hint;
 DROP EXTENSION tiered_storage;
@@ -322,3 +372,4 @@ DROP ROLE regress_admin, regress_member, regress_super;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
+\set ECHO all

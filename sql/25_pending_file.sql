@@ -1,6 +1,7 @@
 -- What is registered as unfinished, and is in use all the same, is not removed.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
+\set ECHO none
 CREATE TABLESPACE regress_pending LOCATION '';
 CREATE TABLE live (id int PRIMARY KEY, v text) TABLESPACE regress_pending;
 INSERT INTO live SELECT i, 'row ' || i FROM generate_series(1, 1000) i;
@@ -16,10 +17,12 @@ BEGIN
 END
 $$;
 CREATE FUNCTION register(relation regclass, system_offset int8 DEFAULT 0) RETURNS void LANGUAGE sql AS $$
-	INSERT INTO _tiered_storage.move_file (tablespace_oid, file_number, relation_oid, pid, created_at, system_identifier)
+	INSERT INTO _tiered_storage.move_file (tablespace_oid, file_number, relation_oid, pid, created_at,
+		system_identifier)
 	SELECT c.reltablespace, c.relfilenode, c.oid, pg_backend_pid(), now(), s.system_identifier + system_offset
 	FROM pg_class c, pg_control_system() s WHERE c.oid = relation
 $$;
+\set ECHO all
 
 -- In both kinds of tablespaces, whatever the process is said to be.
 SELECT register('live'), register('live_here');
@@ -63,6 +66,7 @@ FROM pg_control_system(), unnest(ARRAY[0, 4294967295]::oid[]) WITH ORDINALITY u 
 CALL sweep();
 SELECT count(*) FROM _tiered_storage.move_file;
 
+\set ECHO none
 -- Another table of that name is none of ours, wherever it is.
 CREATE TABLE public.move_file (LIKE _tiered_storage.move_file INCLUDING INDEXES);
 CREATE TABLE tiered_storage.move_file (LIKE _tiered_storage.move_file INCLUDING INDEXES);
@@ -71,10 +75,12 @@ INSERT INTO public.move_file SELECT 0, 4294967295, 1, 1, now(), system_identifie
 INSERT INTO tiered_storage.move_file SELECT * FROM public.move_file;
 INSERT INTO pg_temp.move_file SELECT * FROM public.move_file;
 SET search_path = pg_temp, tiered_storage, public;
+\set ECHO all
 CALL public.sweep();
 RESET search_path;
 SELECT (SELECT count(*) FROM public.move_file) AS public, (SELECT count(*) FROM tiered_storage.move_file) AS face,
 	(SELECT count(*) FROM pg_temp.move_file) AS temporary;
+\set ECHO none
 DROP TABLE pg_temp.move_file, tiered_storage.move_file, public.move_file;
 
 DROP FUNCTION refuse;
@@ -85,3 +91,4 @@ DROP TABLE live, live_here, other;
 SET client_min_messages = warning;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_pending;
+\set ECHO all

@@ -3,18 +3,24 @@
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
 
+\set ECHO none
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE TABLE regress_p (at date, v int) PARTITION BY RANGE (at);
-CREATE TABLE regress_p_2024 PARTITION OF regress_p FOR VALUES FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_p_2025 PARTITION OF regress_p FOR VALUES FROM ('2025-01-01') TO ('2026-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_p_2024 PARTITION OF regress_p FOR VALUES
+	FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_p_2025 PARTITION OF regress_p FOR VALUES
+	FROM ('2025-01-01') TO ('2026-01-01') TABLESPACE regress_ts_fast;
 CREATE TABLE regress_n (at int) PARTITION BY RANGE (at);
 CREATE TABLE regress_n_1 PARTITION OF regress_n FOR VALUES FROM (0) TO (1000) TABLESPACE regress_ts_fast;
 CREATE VIEW regress_where AS
 	SELECT c.oid::regclass::text AS relation, t.spcname AS tablespace
-	FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE c.relname LIKE 'regress\__\_%' AND c.relkind = 'r';
+	FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace
+		WHERE c.relname LIKE 'regress\__\_%' AND c.relkind = 'r';
 \set where 'SELECT * FROM regress_where ORDER BY relation COLLATE "C"'
 SELECT tiered_storage.add_tiering_policy('regress_p', '3 years', 'regress_slow') AS slow \gset
-SELECT tiered_storage.add_tiering_policy('regress_n', '1 day', 'regress_slow', key_unit => 'seconds', key_epoch => '2026-01-01 00:00:00+00', key_shift => 1) AS n \gset
+SELECT tiered_storage.add_tiering_policy('regress_n', '1 day', 'regress_slow', key_unit => 'seconds',
+	key_epoch => '2026-01-01 00:00:00+00', key_shift => 1) AS n \gset
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- Altered
@@ -22,10 +28,14 @@ SELECT tiered_storage.add_tiering_policy('regress_n', '1 day', 'regress_slow', k
 
 -- What is not given stays as it is.
 SELECT tiered_storage.alter_tiering_policy('regress_p', move_after => '1 year');
-SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, include_indexes => false, age_from => 'newest', time_zone => 'Europe/Berlin');
-SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled FROM tiered_storage.policies WHERE policy_id = :slow;
-SELECT tiered_storage.alter_tiering_policy('regress_p', 'regress_slow', new_tier => 'regress_cheap', age_from => 'now', time_zone => 'UTC');
-SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled FROM tiered_storage.policies WHERE policy_id = :slow;
+SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, include_indexes => false, age_from => 'newest',
+	time_zone => 'Europe/Berlin');
+SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled FROM tiered_storage.policies
+	WHERE policy_id = :slow;
+SELECT tiered_storage.alter_tiering_policy('regress_p', 'regress_slow', new_tier => 'regress_cheap', age_from => 'now',
+	time_zone => 'UTC');
+SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled FROM tiered_storage.policies
+	WHERE policy_id = :slow;
 SELECT tiered_storage.alter_tiering_policy('regress_p', new_tier => 'regress_slow', include_indexes => true);
 -- A unit that does not count has nothing to count from.
 SELECT tiered_storage.alter_tiering_policy('regress_n', key_shift => 2, key_epoch => '2025-01-01 00:00:00+00');
@@ -49,15 +59,20 @@ SELECT tiered_storage.alter_tiering_policy('regress_p', 'regress_cheap', enabled
 SELECT tiered_storage.remove_tiering_policy('regress_p', tier => 'regress_cheap'); \echo :SQLSTATE
 SELECT tiered_storage.remove_tiering_policy('regress_p', 'regress_cheap', policy_id => :slow, if_exists => true);
 SELECT tiered_storage.alter_tiering_policy(policy_id => -1, enabled => false, if_exists => true);
-SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled, last_result FROM tiered_storage.policies WHERE policy_id = :slow;
+SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled, last_result FROM tiered_storage.policies
+	WHERE policy_id = :slow;
 -- How an age is told goes with move_after; nothing of it comes back with it.
-SELECT tiered_storage.alter_tiering_policy('regress_n', key_unit => 'seconds', key_epoch => '2025-01-01 00:00:00+00', key_shift => 1, age_from => 'newest');
-SELECT tiered_storage.alter_tiering_policy('regress_n', unset => '{move_after}', idle_for => '1 day', key_unit => 'seconds'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_n', key_unit => 'seconds', key_epoch => '2025-01-01 00:00:00+00',
+	key_shift => 1, age_from => 'newest');
+SELECT tiered_storage.alter_tiering_policy('regress_n', unset => '{move_after}', idle_for => '1 day',
+	key_unit => 'seconds'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_n', unset => '{move_after}', idle_for => '1 day');
-SELECT move_after, idle_for, age_from, key_unit, key_epoch, key_shift FROM tiered_storage.policies WHERE policy_id = :n;
+SELECT move_after, idle_for, age_from, key_unit, key_epoch, key_shift FROM tiered_storage.policies
+	WHERE policy_id = :n;
 SELECT tiered_storage.alter_tiering_policy('regress_n', move_after => '1 day'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_n', move_after => '1 day', key_unit => 'seconds');
-SELECT move_after, idle_for, age_from, key_unit, key_epoch, key_shift FROM tiered_storage.policies WHERE policy_id = :n;
+SELECT move_after, idle_for, age_from, key_unit, key_epoch, key_shift FROM tiered_storage.policies
+	WHERE policy_id = :n;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :n);
 
 ---------------------------------------------------------------------------
@@ -82,12 +97,14 @@ CALL tiered_storage.migrate();
 ---------------------------------------------------------------------------
 
 SELECT batch_id, kind, moves_done, effect IS NOT NULL AS has_effect, undo_command FROM tiered_storage.move_batches;
+\set ECHO none
 -- Not by a stranger, whose attempts count as no failure of the relations.
 CREATE ROLE regress_stranger;
 GRANT USAGE ON SCHEMA tiered_storage TO regress_stranger;
 GRANT EXECUTE ON PROCEDURE tiered_storage.undo_move(bigint, boolean) TO regress_stranger;
 SELECT count(*) AS moves FROM _tiered_storage.move \gset
 SET ROLE regress_stranger;
+\set ECHO all
 CALL tiered_storage.undo_move(1, dry_run => true);
 CALL tiered_storage.undo_move(1);
 RESET ROLE;
@@ -103,12 +120,14 @@ CALL tiered_storage.migrate();
 SELECT batch_id, kind, moves_done, undo_of, undone_by FROM tiered_storage.move_batches ORDER BY batch_id;
 CALL tiered_storage.undo_move(1);
 -- No advice was involved: what was moved is no part of move_limit_per_day, and no verdict on the advice.
-SELECT m.batch_id, e.batch_id AS judged_as FROM _tiered_storage.move_effect e JOIN _tiered_storage.move m USING (move_id) ORDER BY 1;
+SELECT m.batch_id, e.batch_id AS judged_as FROM _tiered_storage.move_effect e
+	JOIN _tiered_storage.move m USING (move_id) ORDER BY 1;
 
 ---------------------------------------------------------------------------
 -- Whose rights count
 ---------------------------------------------------------------------------
 
+\set ECHO none
 CREATE ROLE regress_owner;
 CREATE ROLE regress_other;
 GRANT USAGE ON SCHEMA tiered_storage TO regress_owner, regress_other;
@@ -116,6 +135,7 @@ GRANT EXECUTE ON FUNCTION tiered_storage.alter_tiering_policy TO regress_owner, 
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_owner;
 ALTER TABLE regress_p OWNER TO regress_owner;
 SET ROLE regress_other;
+\set ECHO all
 SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => false); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => true); \echo :SQLSTATE
 -- The owner may disable what an administrator made, and then it still is the administrator's.
@@ -125,7 +145,8 @@ RESET ROLE;
 SELECT created_by = current_user AS unchanged FROM tiered_storage.policies WHERE policy_id = :slow;
 -- What he asks for needs his rights: he has none on the other tier.
 SET ROLE regress_owner;
-SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => true, new_tier => 'regress_cheap'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => true,
+	new_tier => 'regress_cheap'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => true, move_after => '1 day');
 RESET ROLE;
 SELECT created_by, enabled, move_after, tier_name FROM tiered_storage.policies WHERE policy_id = :slow;
@@ -141,11 +162,13 @@ GRANT EXECUTE ON FUNCTION tiered_storage.remove_tiering_policy TO regress_owner,
 SET ROLE regress_other;
 SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => false); \echo :SQLSTATE
 SELECT tiered_storage.remove_tiering_policy(policy_id => :slow); \echo :SQLSTATE
+\set ECHO none
 -- Nor is it that of a table of another role with its name.
 RESET ROLE;
 CREATE TABLE regress_p (at date) PARTITION BY RANGE (at);
 ALTER TABLE regress_p OWNER TO regress_other;
 SET ROLE regress_other;
+\set ECHO all
 SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => false); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_p', enabled => false); \echo :SQLSTATE
 SET ROLE regress_owner;
@@ -166,17 +189,23 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => :slow);
 -- Several policies have moved something in one batch
 ---------------------------------------------------------------------------
 
+\set ECHO none
 CREATE TABLE regress_p (at date) PARTITION BY RANGE (at);
-CREATE TABLE regress_p_1 PARTITION OF regress_p FOR VALUES FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_p_1 PARTITION OF regress_p FOR VALUES
+	FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
 CREATE TABLE regress_q (at date) PARTITION BY RANGE (at);
-CREATE TABLE regress_q_1 PARTITION OF regress_q FOR VALUES FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_q_1 PARTITION OF regress_q FOR VALUES
+	FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
 ALTER SEQUENCE _tiered_storage.policy_policy_id_seq RESTART WITH 100;
-SELECT tiered_storage.add_tiering_policy('regress_p', '1 year', 'regress_slow'), tiered_storage.add_tiering_policy('regress_q', '1 year', 'regress_cheap');
+\set ECHO all
+SELECT tiered_storage.add_tiering_policy('regress_p', '1 year', 'regress_slow'),
+	tiered_storage.add_tiering_policy('regress_q', '1 year', 'regress_cheap');
 CALL tiered_storage.migrate();
 CALL tiered_storage.undo_move(3);
 -- As the hint says.
 SELECT tiered_storage.alter_tiering_policy(policy_id => id, enabled => false) FROM unnest('{100, 101}'::int[]) id;
 CALL tiered_storage.migrate();
+\set ECHO none
 DROP TABLE regress_p, regress_q;
 
 -- What is refused counts in a dry run and afterwards.
@@ -195,8 +224,10 @@ RESET client_min_messages;
 UPDATE _tiered_storage.move SET batch_id = 1000 WHERE relation_name ~ '_(first|own|last)$';
 ALTER TABLE regress_p_own OWNER TO regress_stranger;
 SET ROLE regress_stranger;
+\set ECHO all
 CALL tiered_storage.undo_move(1000, dry_run => true);
 CALL tiered_storage.undo_move(1000);
+\set ECHO none
 RESET ROLE;
 DROP TABLE regress_p_first, regress_p_own, regress_p_last;
 DROP OWNED BY regress_stranger;
@@ -210,3 +241,4 @@ DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
 DROP OWNED BY regress_owner, regress_other;
 DROP ROLE regress_owner, regress_other;
+\set ECHO all

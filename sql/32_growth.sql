@@ -1,11 +1,14 @@
 -- What grows: what fills a tier until the horizon, and when it is full.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
+\set ECHO none
 CREATE TABLESPACE regress_ts_fast LOCATION '';
 CREATE TABLESPACE regress_ts_slow LOCATION '';
 SET client_min_messages = warning;
-SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0.2, capacity_bytes => 200 * 8192, compressed => false),
-	tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false) \g /dev/null
+SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0,
+	reserve_fraction => 0.2, capacity_bytes => 200 * 8192, compressed => false),
+	tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1,
+		reserve_fraction => 0, compressed => false) \g /dev/null
 RESET client_min_messages;
 SET tiered_storage.track_access = off;
 SET tiered_storage.test_page_cache = off;
@@ -30,7 +33,8 @@ INSERT INTO regress_g_hot SELECT '' FROM generate_series(1, 60);
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 
--- Twelve days, in halves: two blocks a day; twenty at once on the second day; five, of which none is left in the morning;
+-- Twelve days, in halves: two blocks a day; twenty at once on the second day; five, of which none is left in the
+-- morning;
 -- and a partition of four blocks a day, of which only the last three days are kept.
 CREATE PROCEDURE regress_days(first int, last int) LANGUAGE plpgsql AS $$
 DECLARE
@@ -45,7 +49,8 @@ BEGIN
 		TRUNCATE regress_g_emptied;
 		INSERT INTO regress_g_grows VALUES ('');
 		INSERT INTO regress_g_log SELECT date '2029-12-31' + day, '' FROM generate_series(1, 2);
-		PERFORM set_config('tiered_storage.test_now', (started + day * interval '1 day' - interval '12 hours')::text, false);
+		PERFORM set_config('tiered_storage.test_now', (started + day * interval '1 day' - interval '12 hours')::text,
+			false);
 		COMMIT;
 		PERFORM pg_stat_force_next_flush();
 		CALL tiered_storage.sample();
@@ -66,12 +71,17 @@ SET client_min_messages = warning;
 CALL regress_days(1, 12);
 RESET client_min_messages;
 CREATE VIEW regress_tier_growth AS
-	SELECT tier_name, used_bytes / 8192 AS used, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available, round((growth_bytes_per_day / 8192)::numeric, 1) AS growth,
-		round(days_until_reserve) AS days_until_reserve, CASE WHEN tier_name = 'regress_fast' THEN round(days_until_full) END AS days_until_full, reason
+	SELECT tier_name, used_bytes / 8192 AS used, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END
+		AS available, round((growth_bytes_per_day / 8192)::numeric, 1) AS growth,
+		round(days_until_reserve) AS days_until_reserve, CASE
+			WHEN tier_name = 'regress_fast' THEN round(days_until_full) END AS days_until_full, reason
 	FROM tiered_storage.placement_summary() WHERE tier_name IS NOT NULL;
-SELECT s.relation_oid::regclass AS relation, round((24 * _tiered_storage.growth_per_hour(evidence_began_at, evidence_interval_s, evidence_growth,
+\set ECHO all
+SELECT s.relation_oid::regclass AS relation, round((24 * _tiered_storage.growth_per_hour(evidence_began_at,
+	evidence_interval_s, evidence_growth,
 	'2030-01-13 00:00:00+00') / 8192)::numeric, 1) AS blocks_per_day
-FROM _tiered_storage.relation_state s WHERE s.relation_oid::regclass::text ~ '^regress_g_(grows|loaded|emptied)$' ORDER BY 1;
+FROM _tiered_storage.relation_state s WHERE s.relation_oid::regclass::text ~ '^regress_g_(grows|loaded|emptied)$'
+	ORDER BY 1;
 -- Of the partitions each grew, and all together do not.
 SELECT * FROM regress_tier_growth;
 
@@ -90,26 +100,33 @@ CALL tiered_storage.apply_placement(dry_run => true);
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 98 * 8192) \g /dev/null
 SELECT * FROM regress_growth_advice ORDER BY relation::text COLLATE "C";
 -- No more has to go for twelve days of growth than for the room of today: what grows takes its growth along.
-SELECT tier_name, used_bytes / 8192 AS used, advised_bytes / 8192 AS advised, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available FROM tiered_storage.placement_summary();
+SELECT tier_name, used_bytes / 8192 AS used, advised_bytes / 8192 AS advised, CASE
+	WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available
+		FROM tiered_storage.placement_summary();
 
 ---------------------------------------------------------------------------
 -- What goes to a tier that will be full
 ---------------------------------------------------------------------------
 
 -- All have been observed for twelve days.  60 blocks that are read at random 1,000 times an hour.
-UPDATE _tiered_storage.relation_state SET random_fast = 1000, random_slow = 1000, device_random_fast = 1000, device_random_slow = 1000,
-	evidence_reads = decode(repeat('0000803f', 16), 'hex'), heat_at = '2030-01-13 00:00:00+00', observed_since = '2030-01-01 00:00:00+00', evidence_interval_s = 43200,
+UPDATE _tiered_storage.relation_state SET random_fast = 1000, random_slow = 1000, device_random_fast = 1000,
+	device_random_slow = 1000,
+	evidence_reads = decode(repeat('0000803f', 16), 'hex'), heat_at = '2030-01-13 00:00:00+00',
+		observed_since = '2030-01-01 00:00:00+00', evidence_interval_s = 43200,
 	evidence_began_at = '2030-01-05 00:00:00+00' WHERE relation_oid = 'regress_g_hot'::regclass;
 -- There is room for it and for twelve days more: no forecast reaches further ahead than back.
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 216 * 8192) \g /dev/null
 SELECT relation, recommended_tier, confidence FROM regress_growth_advice;
-SELECT tier_name, fits, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available, left(reason, 12) AS reason FROM tiered_storage.explain_placement('regress_g_hot');
+SELECT tier_name, fits, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available, left(reason,
+	12) AS reason FROM tiered_storage.explain_placement('regress_g_hot');
 -- Room for it, but not for twelve days.
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 202 * 8192) \g /dev/null
 SELECT relation, recommended_tier, confidence FROM regress_growth_advice;
-SELECT tier_name, fits, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available, left(reason, 12) AS reason FROM tiered_storage.explain_placement('regress_g_hot');
+SELECT tier_name, fits, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available, left(reason,
+	12) AS reason FROM tiered_storage.explain_placement('regress_g_hot');
 -- Half as much load is half as much growth; or a shorter look ahead.
-SELECT tier_name, used_bytes / 8192 AS used, advised_bytes / 8192 AS advised, simulated_bytes / 8192 AS simulated FROM tiered_storage.simulate_placement(load_factor => 0.3);
+SELECT tier_name, used_bytes / 8192 AS used, advised_bytes / 8192 AS advised, simulated_bytes / 8192 AS simulated
+	FROM tiered_storage.simulate_placement(load_factor => 0.3);
 SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement(horizon => '3 days');
 
 ---------------------------------------------------------------------------
@@ -141,6 +158,7 @@ SELECT tier_name, growth FROM regress_tier_growth;
 UPDATE _tiered_storage.tablespace_growth SET evidence_growth = 'x', evidence_interval_s = 'NaN';
 UPDATE _tiered_storage.relation_state SET evidence_growth = decode(repeat('0000807f', 16), 'hex');
 SELECT tier_name, growth FROM regress_tier_growth;
+\set ECHO none
 CALL tiered_storage.sample();
 -- A tablespace that is gone is forgotten.
 DROP TABLE regress_g_grows, regress_g_loaded, regress_g_emptied, regress_g_log, regress_g_hot;
@@ -149,7 +167,9 @@ CREATE TABLE regress_g_new (a char(7000)) WITH (autovacuum_enabled = off) TABLES
 INSERT INTO regress_g_new VALUES ('');
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-SELECT spcname, evidence_interval_s > 0 AS noted FROM _tiered_storage.tablespace_growth g LEFT JOIN pg_tablespace t ON t.oid = tablespace_oid WHERE spcname IS DISTINCT FROM 'pg_default';
+\set ECHO all
+SELECT spcname, evidence_interval_s > 0 AS noted FROM _tiered_storage.tablespace_growth g LEFT
+	JOIN pg_tablespace t ON t.oid = tablespace_oid WHERE spcname IS DISTINCT FROM 'pg_default';
 DROP TABLE regress_g_new;
 DROP VIEW regress_growth_advice, regress_tier_growth;
 DROP PROCEDURE regress_days;

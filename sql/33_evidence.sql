@@ -2,6 +2,7 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
+\set ECHO none
 SET tiered_storage.track_access = off;
 SET tiered_storage.test_page_cache = off;
 SET tiered_storage.observation_period = 0;
@@ -17,18 +18,24 @@ CALL tiered_storage.sample();
 -- Random reads per hour, and since when that has been seen.
 CREATE FUNCTION regress_reads(relation regclass, per_hour float8, since timestamptz, placed timestamptz DEFAULT NULL)
 RETURNS void LANGUAGE sql AS $$
-	UPDATE _tiered_storage.relation_state SET random_fast = r, random_slow = r, device_random_fast = r, device_random_slow = r,
-		sequential_fast = 0, sequential_slow = 0, device_sequential_fast = 0, device_sequential_slow = 0, changes_fast = 0, changes_slow = 0,
-		page_writes_fast = 0, page_writes_slow = 0, evidence_interval_s = 0, heat_at = '2030-02-01', observed_since = '2020-01-01',
+	UPDATE _tiered_storage.relation_state SET random_fast = r, random_slow = r, device_random_fast = r,
+		device_random_slow = r,
+		sequential_fast = 0, sequential_slow = 0, device_sequential_fast = 0, device_sequential_slow = 0,
+			changes_fast = 0, changes_slow = 0,
+		page_writes_fast = 0, page_writes_slow = 0, evidence_interval_s = 0, heat_at = '2030-02-01',
+			observed_since = '2020-01-01',
 		sampled_since = since, placed_at = placed
 	FROM (SELECT per_hour AS r) x WHERE relation_oid = relation
 $$;
 CREATE VIEW regress_moves AS
-	SELECT r.relation, r.recommended_tier, r.confidence, substring(e.reason FROM '; (has not lost yet|gives way to what|depends on how many reads)') AS why
-	FROM tiered_storage.recommend_placement(relations => '{regress_g_a,regress_g_b}') r, tiered_storage.explain_placement(r.relation) e
+	SELECT r.relation, r.recommended_tier, r.confidence, substring(e.reason
+		FROM '; (has not lost yet|gives way to what|depends on how many reads)') AS why
+	FROM tiered_storage.recommend_placement(relations => '{regress_g_a,regress_g_b}') r,
+		tiered_storage.explain_placement(r.relation) e
 	WHERE e.is_recommended ORDER BY r.relation::text COLLATE "C";
 UPDATE _tiered_storage.sampler SET last_sample_at = '2030-02-01', wal_since = NULL;
 SET tiered_storage.test_now = '2030-02-01 00:00:00+00';
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- What it costs to be where it is has to reach what the move costs
@@ -69,11 +76,14 @@ SELECT * FROM regress_moves;
 
 SELECT tiered_storage.alter_tier('regress_fast', sequential_write_mb_per_s => 1000) \g /dev/null
 -- Counted for an hour, with an error of a tenth or so for each.
-SELECT regress_reads('regress_g_b', 100, '2030-01-31 23:00:00'), regress_reads('regress_g_a', 160, '2030-01-31 23:00:00') \g /dev/null
-UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-31 23:00:00' WHERE relation_oid IN ('regress_g_a'::regclass, 'regress_g_b'::regclass);
+SELECT regress_reads('regress_g_b', 100, '2030-01-31 23:00:00'), regress_reads('regress_g_a', 160,
+	'2030-01-31 23:00:00') \g /dev/null
+UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-31 23:00:00'
+	WHERE relation_oid IN ('regress_g_a'::regclass, 'regress_g_b'::regclass);
 SELECT relation, recommended_tier, confidence FROM regress_moves;
 -- The same rates, known well.
-SELECT regress_reads('regress_g_b', 100, '2030-01-31 23:00:00'), regress_reads('regress_g_a', 160, '2030-01-31 23:00:00') \g /dev/null
+SELECT regress_reads('regress_g_b', 100, '2030-01-31 23:00:00'), regress_reads('regress_g_a', 160,
+	'2030-01-31 23:00:00') \g /dev/null
 SELECT relation, recommended_tier, confidence FROM regress_moves;
 
 ---------------------------------------------------------------------------
@@ -83,15 +93,20 @@ SELECT relation, recommended_tier, confidence FROM regress_moves;
 SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
 CREATE INDEX regress_g_index ON regress_g_a (a) TABLESPACE regress_ts_slow;
 CALL tiered_storage.sample();
-SELECT regress_reads('regress_g_a', 160, '2029-01-01'), regress_reads('regress_g_index', 100, '2029-01-01') \g /dev/null
+SELECT regress_reads('regress_g_a', 160, '2029-01-01'), regress_reads('regress_g_index', 100,
+	'2029-01-01') \g /dev/null
 SELECT DISTINCT recommended_tier FROM tiered_storage.recommend_placement(relations => '{regress_g_a}');
 ALTER EXTENSION plpgsql ADD TABLE regress_g_a;
 SELECT * FROM tiered_storage.recommend_placement(relations => '{regress_g_a}');
-SELECT relation, recommended_tier, reason FROM tiered_storage.recommend_placement(true, relations => '{regress_g_a}') ORDER BY relation::text COLLATE "C";
-SELECT tier_name, is_recommended, reason FROM tiered_storage.explain_placement('regress_g_a') WHERE NOT is_recommended ORDER BY tier_name;
+SELECT relation, recommended_tier, reason FROM tiered_storage.recommend_placement(true, relations => '{regress_g_a}')
+	ORDER BY relation::text COLLATE "C";
+SELECT tier_name, is_recommended, reason FROM tiered_storage.explain_placement('regress_g_a') WHERE NOT is_recommended
+	ORDER BY tier_name;
 -- A pin is somebody's word.
 SELECT tiered_storage.pin('regress_g_a', 'regress_fast') \g /dev/null
-SELECT relation, recommended_tier, reason FROM tiered_storage.recommend_placement(relations => '{regress_g_a}') ORDER BY relation::text COLLATE "C";
+SELECT relation, recommended_tier, reason FROM tiered_storage.recommend_placement(relations => '{regress_g_a}')
+	ORDER BY relation::text COLLATE "C";
+\set ECHO none
 SELECT tiered_storage.unpin('regress_g_a') \g /dev/null
 ALTER EXTENSION plpgsql DROP TABLE regress_g_a;
 DROP INDEX regress_g_index;
@@ -103,3 +118,4 @@ DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
+\set ECHO all

@@ -2,9 +2,11 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
+\set ECHO none
 -- The same plans at costs that are all as high, so that each of them is tracked.
 SET jit = off;
-SELECT set_config(name, (boot_val::float8 * 1e5)::text, false) FROM pg_settings WHERE name ~ '^(seq_page|random_page|cpu.*|parallel.*)_cost$' \g /dev/null
+SELECT set_config(name, (boot_val::float8 * 1e5)::text, false) FROM pg_settings
+	WHERE name ~ '^(seq_page|random_page|cpu.*|parallel.*)_cost$' \g /dev/null
 SET tiered_storage.cooldown = 0;
 SET max_parallel_workers_per_gather = 0;
 -- After all that has happened to the statistics of this server.
@@ -16,9 +18,11 @@ CREATE VIEW regress_verdicts AS
 
 CREATE TABLE regress_l (k int, v text) PARTITION BY LIST (k);
 CREATE TABLE regress_l_1 PARTITION OF regress_l FOR VALUES IN (1) TABLESPACE regress_ts_fast;
+\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_l', tier => 'regress_slow', idle_for => '7 days') > 0 AS added;
 -- Nobody has looked.
 SELECT relation, verdict, reason FROM regress_verdicts;
+\set ECHO none
 SELECT set_config('tiered_storage.test_now', '2040-01-01 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 CREATE TABLE regress_l_2 PARTITION OF regress_l FOR VALUES IN (2) TABLESPACE regress_ts_fast;
@@ -29,6 +33,7 @@ INSERT INTO regress_l SELECT k, repeat('x', 100) FROM generate_series(1, 4) k, g
 DROP TABLE regress_l_1;
 SELECT set_config('tiered_storage.test_now', '2040-01-02 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- Idle
@@ -63,10 +68,12 @@ SELECT set_config('tiered_storage.test_now', '2040-01-12 00:00:00+00', false), p
 CALL tiered_storage.sample();
 SET tiered_storage.test_now = '2040-01-17 00:00:00+00';
 SELECT relation, verdict, reason FROM regress_verdicts ORDER BY relation;
+\set ECHO none
 -- TRUNCATE writes.
 TRUNCATE regress_l_3;
 SELECT set_config('tiered_storage.test_now', '2040-01-18 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
+\set ECHO all
 SELECT relation, verdict, reason FROM regress_verdicts WHERE relation = 'regress_l_3';
 
 -- What is due is moved, with its index; the second time nothing is.
@@ -77,7 +84,8 @@ CALL tiered_storage.migrate();
 RESET client_min_messages;
 CALL tiered_storage.migrate();
 SELECT relation, verdict FROM regress_verdicts ORDER BY relation;
-SELECT relname, reltablespace::regclass IS NULL OR spcname = 'regress_ts_slow' AS is_slow FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace
+SELECT relname, reltablespace::regclass IS NULL OR spcname = 'regress_ts_slow' AS is_slow FROM pg_class c
+	JOIN pg_tablespace t ON t.oid = c.reltablespace
 	WHERE relname LIKE 'regress\_l\_%' ORDER BY 1;
 -- It was a move, and no use.
 SELECT set_config('tiered_storage.test_now', '2040-01-26 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
@@ -101,31 +109,39 @@ UPDATE _tiered_storage.sampler SET timeline = timeline + 1;
 SELECT relation, verdict, reason FROM regress_verdicts ORDER BY relation;
 UPDATE _tiered_storage.sampler SET timeline = timeline - 1, system_identifier = 1;
 SELECT DISTINCT verdict FROM regress_verdicts;
+\set ECHO none
 -- A sample remembers that.
 SELECT set_config('tiered_storage.test_now', '2040-03-01 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SET tiered_storage.test_now = '2040-03-07 00:00:00+00';
+\set ECHO all
 SELECT relation, verdict, reason FROM regress_verdicts ORDER BY relation;
 SET tiered_storage.test_now = '2040-03-08 00:00:00+00';
 SELECT DISTINCT verdict FROM regress_verdicts;
 -- A crash or a reset after the last sample, by the clock of the server.
 UPDATE _tiered_storage.sampler SET last_sample_at = '2001-01-01';
 SELECT DISTINCT verdict, reason FROM regress_verdicts;
+\set ECHO none
 UPDATE _tiered_storage.sampler SET last_sample_at = '2040-03-01';
 -- A standby that does not tell, and one that has told, and was read.
-INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid, added_at) VALUES ('regress_sb', 'dbname=none', current_user, 10, '2040-01-01');
+INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid, added_at) VALUES ('regress_sb',
+	'dbname=none', current_user, 10, '2040-01-01');
+\set ECHO all
 SELECT DISTINCT verdict, reason FROM regress_verdicts;
-INSERT INTO _tiered_storage.standby_state (standby_name, last_attempt_at, last_pull_at, next_pull_at, failures) VALUES ('regress_sb', now(), now(), 'infinity', 0);
+INSERT INTO _tiered_storage.standby_state (standby_name, last_attempt_at, last_pull_at, next_pull_at,
+	failures) VALUES ('regress_sb', now(), now(), 'infinity', 0);
 SELECT DISTINCT verdict FROM regress_verdicts;
 INSERT INTO _tiered_storage.standby_reads VALUES ('regress_l_3'::regclass, 1, 1, 1, 1);
 SELECT relation, verdict, reason FROM regress_verdicts ORDER BY relation;
 DELETE FROM _tiered_storage.standby_reads;
 UPDATE _tiered_storage.standby SET added_at = '2040-03-06';
 SELECT relation, verdict, reason FROM regress_verdicts WHERE relation = 'regress_l_3';
+\set ECHO none
 DELETE FROM _tiered_storage.standby;
 -- A clock that was set back: what is used meanwhile is not idle when it is corrected.
 CALL tiered_storage.sample();
 SET tiered_storage.test_now = '2040-02-01 00:00:00+00';
+\set ECHO all
 SELECT count(*) FROM regress_l_3;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
@@ -139,10 +155,13 @@ SET tiered_storage.test_now = '2040-03-14 00:00:00+00';
 SELECT DISTINCT verdict FROM regress_verdicts;
 SET tiered_storage.test_now = '2040-03-15 00:00:00+00';
 SELECT DISTINCT verdict FROM regress_verdicts;
+\set ECHO none
 -- One that was ahead, and is right now.
 UPDATE _tiered_storage.sampler SET last_sample_at = '2099-01-01 00:00:00+00';
-UPDATE _tiered_storage.relation_state SET last_read_at = '2099-01-01 00:00:00+00' WHERE relation_oid = 'regress_l_3'::regclass;
+UPDATE _tiered_storage.relation_state SET last_read_at = '2099-01-01 00:00:00+00'
+	WHERE relation_oid = 'regress_l_3'::regclass;
 CALL tiered_storage.sample();
+\set ECHO all
 SELECT DISTINCT verdict FROM regress_verdicts WHERE relation <> 'regress_l_3';
 SET tiered_storage.test_now = '2040-03-22 00:00:00+00';
 SELECT DISTINCT verdict FROM regress_verdicts;
@@ -160,56 +179,76 @@ RESET track_counts;
 ---------------------------------------------------------------------------
 
 SELECT tiered_storage.alter_tiering_policy('regress_l', enabled => false);
+\set ECHO none
 CREATE TABLE regress_r (d date, a int) PARTITION BY RANGE (d);
-CREATE TABLE regress_r_old PARTITION OF regress_r FOR VALUES FROM ('2039-01-01') TO ('2040-01-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_r_new PARTITION OF regress_r FOR VALUES FROM ('2040-01-01') TO ('2041-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_r_old PARTITION OF regress_r FOR VALUES
+	FROM ('2039-01-01') TO ('2040-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_r_new PARTITION OF regress_r FOR VALUES
+	FROM ('2040-01-01') TO ('2041-01-01') TABLESPACE regress_ts_fast;
 INSERT INTO regress_r SELECT '2039-01-01'::date + (n % 500), n FROM generate_series(1, 20000) n;
 SELECT set_config('tiered_storage.test_now', '2040-03-08 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
+\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_r', '30 days', 'regress_slow', no_writes_for => '10 days') > 0,
-	tiered_storage.add_tiering_policy('regress_r', tier => 'regress_cheap', move_after => '30 days', below_reads_per_hour => 20) > 0;
-SELECT relation, move_after, idle_for, no_writes_for, below_reads_per_hour FROM tiered_storage.policies ORDER BY policy_id;
+	tiered_storage.add_tiering_policy('regress_r', tier => 'regress_cheap', move_after => '30 days',
+		below_reads_per_hour => 20) > 0;
+SELECT relation, move_after, idle_for, no_writes_for, below_reads_per_hour FROM tiered_storage.policies
+	ORDER BY policy_id;
 SELECT * FROM regress_verdicts WHERE relation LIKE 'regress\_r%' ORDER BY relation, to_tier;
 SET tiered_storage.test_now = '2040-03-18 00:00:00+00';
 SELECT count(*) FROM regress_r_old;
 SELECT pg_stat_force_next_flush() \g /dev/null
 SELECT relation, to_tier, verdict FROM regress_verdicts WHERE relation LIKE 'regress\_r%' ORDER BY relation, to_tier;
+\set ECHO none
 SELECT set_config('tiered_storage.test_now', '2040-03-18 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 -- The rate of a day or that of a fortnight, whichever is greater.
-UPDATE _tiered_storage.relation_state SET heat_at = '2040-03-18', observed_since = '2030-01-01', random_fast = 0, sequential_fast = 0, random_slow = 25, sequential_slow = 0
+UPDATE _tiered_storage.relation_state SET heat_at = '2040-03-18', observed_since = '2030-01-01', random_fast = 0,
+	sequential_fast = 0, random_slow = 25, sequential_slow = 0
 	WHERE relation_oid = 'regress_r_old'::regclass;
+\set ECHO all
 SELECT relation, to_tier, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_old' ORDER BY to_tier;
-UPDATE _tiered_storage.relation_state SET random_fast = 30, random_slow = 2 WHERE relation_oid = 'regress_r_old'::regclass;
+UPDATE _tiered_storage.relation_state SET random_fast = 30, random_slow = 2
+	WHERE relation_oid = 'regress_r_old'::regclass;
 SELECT relation, to_tier, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_old' ORDER BY to_tier;
 UPDATE _tiered_storage.relation_state SET random_fast = 2 WHERE relation_oid = 'regress_r_old'::regclass;
 SELECT relation, to_tier, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_old' ORDER BY to_tier;
+\set ECHO none
 -- The slowest tier decides; the advice does not bring back what a policy has moved.
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
+\set ECHO all
 CALL tiered_storage.migrate();
-SELECT relation, current_tier, recommended_tier FROM tiered_storage.recommend_placement(true) WHERE relation = 'regress_r_old'::regclass;
-SELECT tier_name, reason LIKE '%policy%' AS by_policy FROM tiered_storage.explain_placement('regress_r_old') WHERE tier_name LIKE 'regress%' ORDER BY 1;
+SELECT relation, current_tier, recommended_tier FROM tiered_storage.recommend_placement(true)
+	WHERE relation = 'regress_r_old'::regclass;
+SELECT tier_name, reason LIKE '%policy%' AS by_policy FROM tiered_storage.explain_placement('regress_r_old')
+	WHERE tier_name LIKE 'regress%' ORDER BY 1;
 -- Altered.
-SELECT tiered_storage.alter_tiering_policy('regress_r', 'regress_cheap', idle_for => '1 day', below_reads_per_hour => 0.5);
-SELECT move_after, idle_for, no_writes_for, below_reads_per_hour FROM tiered_storage.policies WHERE tier_name = 'regress_cheap';
+SELECT tiered_storage.alter_tiering_policy('regress_r', 'regress_cheap', idle_for => '1 day',
+	below_reads_per_hour => 0.5);
+SELECT move_after, idle_for, no_writes_for, below_reads_per_hour FROM tiered_storage.policies
+	WHERE tier_name = 'regress_cheap';
 
 ---------------------------------------------------------------------------
 -- Whatever else there is
 ---------------------------------------------------------------------------
 
+\set ECHO none
 CREATE TABLE regress_plain (a int) TABLESPACE regress_ts_fast;
 CREATE MATERIALIZED VIEW regress_matview TABLESPACE regress_ts_fast AS SELECT 1 AS a;
 CREATE TABLE "Regress parent" (a int) TABLESPACE regress_ts_fast;
 INSERT INTO "Regress parent" VALUES (1);
 CREATE TABLE regress_child () INHERITS ("Regress parent") TABLESPACE regress_ts_fast;
+\set ECHO all
 CREATE TABLE regress_grandchild () INHERITS (regress_child, "Regress parent") TABLESPACE regress_ts_slow;
+\set ECHO none
 CREATE FOREIGN DATA WRAPPER regress_fdw;
 CREATE SERVER regress_server FOREIGN DATA WRAPPER regress_fdw;
 CREATE FOREIGN TABLE regress_foreign () INHERITS ("Regress parent") SERVER regress_server;
 CREATE TABLE regress_hash (a int) PARTITION BY HASH (a);
-CREATE TABLE regress_hash_0 PARTITION OF regress_hash FOR VALUES WITH (MODULUS 1, REMAINDER 0) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_hash_0 PARTITION OF regress_hash FOR VALUES WITH (MODULUS 1, REMAINDER 0)
+	TABLESPACE regress_ts_fast;
 CREATE TABLE regress_text (a text) PARTITION BY RANGE (a);
 CREATE TABLE regress_text_a PARTITION OF regress_text FOR VALUES FROM ('a') TO ('b') TABLESPACE regress_ts_fast;
 CREATE TEMPORARY TABLE regress_temporary (a int);
@@ -219,16 +258,20 @@ CREATE SEQUENCE regress_sequence;
 SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
 SELECT set_config('tiered_storage.test_now', '2040-04-01 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
+\set ECHO all
 SELECT r, tiered_storage.add_tiering_policy(r, tier => 'regress_slow', idle_for => '3 days') > 0 AS added
 	FROM unnest('{regress_plain,regress_matview,"\"Regress parent\"",regress_hash,regress_text}'::regclass[]) r;
 SELECT relation, verdict, reason FROM regress_verdicts ORDER BY relation;
 SET tiered_storage.test_now = '2040-04-04 00:00:00+00';
 SELECT relation, verdict FROM regress_verdicts ORDER BY relation;
+\set ECHO none
 REFRESH MATERIALIZED VIEW regress_matview;
 CREATE TABLE regress_child_2 () INHERITS ("Regress parent") TABLESPACE regress_ts_fast;
 SELECT set_config('tiered_storage.test_now', '2040-04-04 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-SELECT relation, verdict, lower_bound, upper_bound FROM tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
+\set ECHO all
+SELECT relation, verdict, lower_bound, upper_bound FROM tiered_storage.evaluate_policies()
+	ORDER BY relation::text COLLATE "C";
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
@@ -245,16 +288,22 @@ SELECT relation_name, last_result FROM tiered_storage.policies WHERE relation IS
 -- Indexes on a tier of their own, and several steps
 ---------------------------------------------------------------------------
 
+\set ECHO none
 SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
 CREATE TABLE regress_s (d date, a int) PARTITION BY RANGE (d);
-CREATE TABLE regress_s_old PARTITION OF regress_s FOR VALUES FROM ('2038-01-01') TO ('2039-01-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_s_mid PARTITION OF regress_s FOR VALUES FROM ('2039-01-01') TO ('2040-01-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_s_new PARTITION OF regress_s FOR VALUES FROM ('2040-01-01') TO ('2041-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_s_old PARTITION OF regress_s FOR VALUES
+	FROM ('2038-01-01') TO ('2039-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_s_mid PARTITION OF regress_s FOR VALUES
+	FROM ('2039-01-01') TO ('2040-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_s_new PARTITION OF regress_s FOR VALUES
+	FROM ('2040-01-01') TO ('2041-01-01') TABLESPACE regress_ts_fast;
 CREATE INDEX regress_s_a ON regress_s (a);
 ALTER INDEX regress_s_old_a_idx SET TABLESPACE regress_ts_fast;
 ALTER INDEX regress_s_mid_a_idx SET TABLESPACE regress_ts_fast;
 ALTER INDEX regress_s_new_a_idx SET TABLESPACE regress_ts_fast;
-CREATE VIEW regress_places AS SELECT relname, spcname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE relname LIKE 'regress\_s\_%';
+CREATE VIEW regress_places AS SELECT relname, spcname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace
+	WHERE relname LIKE 'regress\_s\_%';
+\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_s', '30 days', 'regress_slow', index_tier => 'regress_fast') > 0,
 	tiered_storage.add_tiering_policy('regress_s', '365 days', 'regress_cheap', index_tier => 'regress_slow') > 0;
 SELECT relation, tier_name, index_tier FROM tiered_storage.policies ORDER BY policy_id;
@@ -266,14 +315,18 @@ SELECT * FROM regress_places ORDER BY relname;
 CALL tiered_storage.migrate();
 SELECT relation, to_tier, verdict FROM regress_verdicts ORDER BY relation, to_tier;
 -- The advice leaves an index where the policy has put it, or on a slower tier.
-SELECT tier_name, reason LIKE '%policy%' AS by_policy FROM tiered_storage.explain_placement('regress_s_old_a_idx') WHERE tier_name LIKE 'regress%' ORDER BY 1;
+SELECT tier_name, reason LIKE '%policy%' AS by_policy FROM tiered_storage.explain_placement('regress_s_old_a_idx')
+	WHERE tier_name LIKE 'regress%' ORDER BY 1;
+\set ECHO none
 -- A year later.
 SET tiered_storage.test_now = '2041-04-04 00:00:00+00';
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
+\set ECHO all
 SELECT * FROM regress_places ORDER BY relname;
 CALL tiered_storage.migrate();
+\set ECHO none
 -- An index that is pinned stays; one that somebody has moved away follows.
 SELECT tiered_storage.pin('regress_s_mid_a_idx', 'regress_fast') \g /dev/null
 ALTER INDEX regress_s_mid_a_idx SET TABLESPACE regress_ts_fast;
@@ -281,6 +334,7 @@ ALTER INDEX regress_s_old_a_idx SET TABLESPACE regress_ts_fast;
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
+\set ECHO all
 SELECT * FROM regress_places WHERE relname LIKE '%idx' ORDER BY relname;
 -- A tier of indexes is in use, is renamed and altered like the other one.
 SELECT tiered_storage.remove_tiering_policy('regress_s', 'regress_slow');
@@ -291,8 +345,10 @@ SELECT tiered_storage.alter_tiering_policy('regress_s', index_tier => 'regress_c
 SELECT tier_name, index_tier FROM tiered_storage.policies;
 SELECT tiered_storage.alter_tiering_policy('regress_s', index_tier => 'regress_nowhere'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_s', include_indexes => false); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_s', '1 day', 'regress_Slow', index_tier => 'regress_fast', include_indexes => false); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_s', '1 day', 'regress_Slow', index_tier => 'regress_nowhere'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_s', '1 day', 'regress_Slow', index_tier => 'regress_fast',
+	include_indexes => false); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_s', '1 day', 'regress_Slow',
+	index_tier => 'regress_nowhere'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_Slow', new_name => 'regress_slow');
 DROP TABLE regress_s;
 DROP VIEW regress_places;
@@ -300,40 +356,61 @@ DROP VIEW regress_places;
 -- Refused.
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_slow', idle_for => '3 days') > 0 AS added;
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', move_after => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_hash', tier => 'regress_cheap', move_after => '1 day', idle_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
+	move_after => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_hash', tier => 'regress_cheap', move_after => '1 day',
+	idle_for => '1 day'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', idle_for => '1 day'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '0'); \echo :SQLSTATE
 -- What a session has used is in the statistics a minute later.
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '59.9 seconds'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', no_writes_for => '1 second'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '-1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '2 mon -29 days'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', no_writes_for => '1 day -1 hour'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', no_writes_for => '178000000 years'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', below_reads_per_hour => 0); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', below_reads_per_hour => 'NaN'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', below_reads_per_hour => 'Infinity'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '1 day', age_from => 'newest'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '1 day', key_unit => 'seconds'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
+	idle_for => '59.9 seconds'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
+	no_writes_for => '1 second'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
+	idle_for => '-1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
+	idle_for => '2 mon -29 days'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
+	no_writes_for => '1 day -1 hour'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
+	no_writes_for => '178000000 years'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
+	below_reads_per_hour => 0); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
+	below_reads_per_hour => 'NaN'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
+	below_reads_per_hour => 'Infinity'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '1 day',
+	age_from => 'newest'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '1 day',
+	key_unit => 'seconds'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_renamed', move_after => '1 day'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_renamed', below_reads_per_hour => '-1'); \echo :SQLSTATE
 \set VERBOSITY sqlstate
 SELECT tiered_storage.add_tiering_policy('regress_temporary', tier => 'regress_cheap', idle_for => '1 day');
 \set VERBOSITY default
-SELECT tiered_storage.add_tiering_policy('regress_unlogged', tier => 'regress_cheap', idle_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_unlogged', tier => 'regress_cheap',
+	idle_for => '1 day'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_view', tier => 'regress_cheap', idle_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_sequence', tier => 'regress_cheap', idle_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_foreign', tier => 'regress_cheap', idle_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_l_2_k', tier => 'regress_cheap', idle_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_sequence', tier => 'regress_cheap',
+	idle_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_foreign', tier => 'regress_cheap',
+	idle_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_l_2_k', tier => 'regress_cheap',
+	idle_for => '1 day'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('pg_class', tier => 'regress_cheap', idle_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('_tiered_storage.tier', tier => 'regress_cheap', idle_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('_tiered_storage.tier', tier => 'regress_cheap',
+	idle_for => '1 day'); \echo :SQLSTATE
 
-DROP TABLE regress_l, regress_r, regress_renamed, "Regress parent", regress_child, regress_grandchild, regress_hash, regress_text, regress_unlogged CASCADE;
+DROP TABLE regress_l, regress_r, regress_renamed, "Regress parent", regress_child, regress_grandchild, regress_hash,
+	regress_text, regress_unlogged CASCADE;
 DROP VIEW regress_verdicts, regress_view;
 DROP SEQUENCE regress_sequence;
 DROP FOREIGN DATA WRAPPER regress_fdw CASCADE;
+\set ECHO none
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
+\set ECHO all

@@ -1,21 +1,27 @@
 -- Move windows: what a person says of them, what the clock makes of it, and what waits.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
+\set ECHO none
 CREATE TABLESPACE regress_ts_1 LOCATION '';
 CREATE TABLESPACE regress_ts_2 LOCATION '';
 SET client_min_messages = warning;
-SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_1}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false),
-	tiered_storage.add_tier('regress_slow', '{regress_ts_2}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false) \g /dev/null
+SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_1}', profile => 'nvme', rank => 0, reserve_fraction => 0,
+	compressed => false),
+	tiered_storage.add_tier('regress_slow', '{regress_ts_2}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0,
+		compressed => false) \g /dev/null
 SET client_min_messages = notice;
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- Definitions
 ---------------------------------------------------------------------------
 
 SELECT * FROM tiered_storage.move_windows;
-SELECT tiered_storage.add_move_window('nightly', NULL, '22:00', '06:00', 'europe/berlin', max_bytes => 1000000, jitter => '0') \g /dev/null
+SELECT tiered_storage.add_move_window('nightly', NULL, '22:00', '06:00', 'europe/berlin', max_bytes => 1000000,
+	jitter => '0') \g /dev/null
 SELECT tiered_storage.add_move_window('week"end', '{SUN,sat,sat}', '00:00', '24:00') \g /dev/null
-SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM tiered_storage.move_windows ORDER BY 1;
+SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM tiered_storage.move_windows
+	ORDER BY 1;
 \set VERBOSITY default
 SELECT tiered_storage.add_move_window('nightly', NULL, '1:00', '2:00');
 SELECT tiered_storage.add_move_window(NULL, NULL, '1:00', '2:00');
@@ -44,45 +50,59 @@ SELECT tiered_storage.remove_move_window('w', if_exists => true);
 SELECT tiered_storage.alter_move_window(NULL, enabled => false); \echo :SQLSTATE
 SELECT tiered_storage.remove_move_window(NULL, if_exists => true); \echo :SQLSTATE
 \set VERBOSITY terse
-SELECT tiered_storage.alter_move_window('nightly', days => '{fri}', starts => '23:00', time_zone => 'UTC', jitter => '1 hour', enabled => false) \g /dev/null
-SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM tiered_storage.move_windows WHERE window_name = 'nightly';
+SELECT tiered_storage.alter_move_window('nightly', days => '{fri}', starts => '23:00', time_zone => 'UTC',
+	jitter => '1 hour', enabled => false) \g /dev/null
+SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM tiered_storage.move_windows
+	WHERE window_name = 'nightly';
 SELECT tiered_storage.alter_move_window('nightly', unset => '{days,max_bytes}', enabled => true) \g /dev/null
-SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM tiered_storage.move_windows WHERE window_name = 'nightly';
+SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM tiered_storage.move_windows
+	WHERE window_name = 'nightly';
 BEGIN;
 SET LOCAL transaction_read_only = on;
 SELECT tiered_storage.add_move_window('w', NULL, '1:00', '2:00');
+\set ECHO none
 ROLLBACK;
 BEGIN;
-INSERT INTO _tiered_storage.move_window SELECT 'many_' || i, NULL, '1:00', '2:00', 'UTC', NULL, '0', true FROM generate_series(1, 62) i;
+INSERT INTO _tiered_storage.move_window SELECT 'many_' || i, NULL, '1:00', '2:00', 'UTC', NULL, '0', true
+	FROM generate_series(1, 62) i;
+\set ECHO all
 SELECT tiered_storage.add_move_window('one_more', NULL, '1:00', '2:00');
 ROLLBACK;
 SELECT count(*) FROM tiered_storage.move_windows;
 
+\set ECHO none
 -- Nobody but those who were granted it.
 CREATE ROLE regress_nobody;
 GRANT USAGE ON SCHEMA tiered_storage TO regress_nobody;
 SET ROLE regress_nobody;
+\set ECHO all
 SELECT tiered_storage.add_move_window('w', NULL, '1:00', '2:00');
 SELECT * FROM tiered_storage.move_windows;
 RESET ROLE;
 GRANT pg_monitor TO regress_nobody;
 SET ROLE regress_nobody;
 SELECT window_name FROM tiered_storage.move_windows ORDER BY 1;
+\set ECHO none
 RESET ROLE;
 REVOKE USAGE ON SCHEMA tiered_storage FROM regress_nobody;
 DROP ROLE regress_nobody;
 SELECT tiered_storage.remove_move_window('week"end') \g /dev/null
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- What the clock says
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.alter_move_window('nightly', starts => '22:00', time_zone => 'Europe/Berlin', jitter => '0') \g /dev/null
+\set ECHO none
+SELECT tiered_storage.alter_move_window('nightly', starts => '22:00', time_zone => 'Europe/Berlin',
+	jitter => '0') \g /dev/null
 SET timezone = 'Europe/Berlin';
-CREATE FUNCTION regress_w(now text) RETURNS TABLE (is_open boolean, opens_at timestamptz, closes_at timestamptz) LANGUAGE sql AS $$
+CREATE FUNCTION regress_w(now text) RETURNS TABLE (is_open boolean, opens_at timestamptz, closes_at timestamptz)
+	LANGUAGE sql AS $$
 	SELECT set_config('tiered_storage.test_now', now, false);
 	SELECT w.is_open, w.opens_at, w.closes_at FROM tiered_storage.move_windows w WHERE w.window_name = 'nightly'
 $$;
+\set ECHO all
 SELECT n, w.* FROM unnest('{2026-11-23 21:59:59.999999+01,2026-11-23 22:00+01,2026-11-24 05:59:59.999999+01,2026-11-24 06:00+01}'::text[]) WITH ORDINALITY t(n, o), regress_w(n) w ORDER BY o;
 -- Seven hours, and nine.
 SELECT n, w.* FROM unnest('{2026-03-28 12:00+01,2026-10-24 12:00+02}'::text[]) n, regress_w(n) w ORDER BY 1;
@@ -93,7 +113,8 @@ SELECT n, w.* FROM unnest('{2026-03-28 12:00+01,2026-10-24 12:00+02}'::text[]) n
 SELECT tiered_storage.alter_move_window('nightly', starts => '02:15', ends => '02:45') \g /dev/null
 SELECT n, w.* FROM unnest('{2026-03-28 12:00+01}'::text[]) n, regress_w(n) w;
 -- It opens later, never beyond the jitter, and always by the same time.
-SELECT tiered_storage.alter_move_window('nightly', days => '{mon}', starts => '01:00', ends => '06:00', jitter => '1 hour') \g /dev/null
+SELECT tiered_storage.alter_move_window('nightly', days => '{mon}', starts => '01:00', ends => '06:00',
+	jitter => '1 hour') \g /dev/null
 SELECT w.opens_at BETWEEN '2026-11-30 01:00+01' AND '2026-11-30 02:00+01' AS later, v.opens_at - w.opens_at AS week
 FROM regress_w('2026-11-24 12:00+01') w, regress_w('2026-12-01 12:00+01') v;
 -- Disabled, and of a zone that this server does not have.
@@ -107,39 +128,50 @@ SELECT * FROM regress_w('2026-11-24 12:00+01');
 -- What waits
 ---------------------------------------------------------------------------
 
+\set ECHO none
 SET client_min_messages = warning;
 CREATE TABLE regress_w (d date, a int, filler text) PARTITION BY RANGE (d);
-CREATE TABLE regress_w_1 PARTITION OF regress_w FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') TABLESPACE regress_ts_1;
-CREATE TABLE regress_w_2 PARTITION OF regress_w FOR VALUES FROM ('2021-01-01') TO ('2022-01-01') TABLESPACE regress_ts_1;
+CREATE TABLE regress_w_1 PARTITION OF regress_w FOR VALUES
+	FROM ('2020-01-01') TO ('2021-01-01') TABLESPACE regress_ts_1;
+CREATE TABLE regress_w_2 PARTITION OF regress_w FOR VALUES
+	FROM ('2021-01-01') TO ('2022-01-01') TABLESPACE regress_ts_1;
 INSERT INTO regress_w SELECT date '2020-01-01' + i % 700, i, repeat('x', 500) FROM generate_series(1, 1000) i;
 VACUUM regress_w;
 SELECT tiered_storage.add_tiering_policy('regress_w', '30 days', 'regress_slow') \g /dev/null
 CREATE VIEW regress_places AS
-	SELECT c.relname, t.tier_name FROM pg_class c JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace
+	SELECT c.relname, t.tier_name FROM pg_class c
+		JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace
 	WHERE c.relname ~ 'regress_w_.$';
 SET client_min_messages = notice;
 \set VERBOSITY default
 SET tiered_storage.test_now = '2026-11-24 12:00+01';
+\set ECHO all
 CALL tiered_storage.migrate();
 UPDATE _tiered_storage.move_window SET time_zone = 'Europe/Berlin', jitter = '0' \g /dev/null
 CALL tiered_storage.migrate();
 CALL tiered_storage.migrate(dry_run => true);
+\set ECHO none
 -- Open, and nothing is known that would make it too short: one is moved, and then the bytes are used up.
 SET tiered_storage.test_now = '2026-11-30 05:00+01';
-SELECT tiered_storage.alter_move_window('nightly', max_bytes => (SELECT max(pg_table_size(o)) + 8192 FROM unnest('{regress_w_1,regress_w_2}'::regclass[]) o)) \g /dev/null
+SELECT tiered_storage.alter_move_window('nightly', max_bytes => (SELECT max(pg_table_size(o)) + 8192
+	FROM unnest('{regress_w_1,regress_w_2}'::regclass[]) o)) \g /dev/null
+\set ECHO all
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
 SELECT * FROM regress_places ORDER BY 1;
-SELECT is_open, moved_bytes > 0 AND moved_bytes < max_bytes AS "moved something" FROM tiered_storage.move_windows WHERE window_name = 'nightly';
+SELECT is_open, moved_bytes > 0 AND moved_bytes < max_bytes AS "moved something" FROM tiered_storage.move_windows
+	WHERE window_name = 'nightly';
 -- At the next opening there is room again; in none there is for more than may be moved in each.
 SET tiered_storage.test_now = '2026-11-30 12:00+01';
 SELECT tiered_storage.alter_move_window('nightly', max_bytes => 8192) \g /dev/null
 CALL tiered_storage.migrate();
+\set ECHO none
 SELECT tiered_storage.alter_move_window('nightly', unset => '{max_bytes}') \g /dev/null
 
 -- As slow as the last move between these tiers, in part: this is longer than what is left, but not than a window.
 UPDATE _tiered_storage.move SET elapsed_ms = 6 * 3600.0 * 1000 \g /dev/null
 SET tiered_storage.test_now = '2026-11-30 05:00+01';
+\set ECHO all
 CALL tiered_storage.migrate();
 UPDATE _tiered_storage.move SET elapsed_ms = elapsed_ms * 4 \g /dev/null
 CALL tiered_storage.migrate();
@@ -165,9 +197,11 @@ SELECT tiered_storage.remove_move_window(window_name) FROM tiered_storage.move_w
 CALL tiered_storage.migrate();
 SELECT * FROM regress_places ORDER BY 1;
 
+\set ECHO none
 DROP VIEW regress_places;
 DROP FUNCTION regress_w;
 DROP TABLE regress_w;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_1;
 DROP TABLESPACE regress_ts_2;
+\set ECHO all

@@ -2,53 +2,71 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
+\set ECHO none
 SET client_min_messages = warning;
-SELECT tiered_storage.alter_tier(t, low_watermark => 0.999, high_watermark => 1) FROM unnest('{regress_fast,regress_slow,regress_cheap}'::name[]) t \g /dev/null
+SELECT tiered_storage.alter_tier(t, low_watermark => 0.999, high_watermark => 1)
+	FROM unnest('{regress_fast,regress_slow,regress_cheap}'::name[]) t \g /dev/null
 RESET client_min_messages;
 
 -- How much there is differs from machine to machine, and so do devices.
 CREATE FUNCTION regress_masked(text) RETURNS text LANGUAGE sql AS $$
-	SELECT regexp_replace(regexp_replace(regexp_replace($1, '[0-9.]+ (bytes|kB|MB|GB|TB)', 'N', 'g'), 'be [0-9]+ %', 'be N %'), '^role \S+ may', 'role R may')
+	SELECT regexp_replace(regexp_replace(regexp_replace($1, '[0-9.]+ (bytes|kB|MB|GB|TB)', 'N', 'g'), 'be [0-9]+ %',
+		'be N %'), '^role \S+ may', 'role R may')
 $$;
 \set show 'SELECT check_name, verdict, regress_masked(finding) AS finding, remedy FROM tiered_storage.preflight'
 \set blocks 'WHERE verdict = ''blocks'''
 
-CREATE TABLE regress_p (id int PRIMARY KEY USING INDEX TABLESPACE regress_ts_fast, t text) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_p (id int PRIMARY KEY USING INDEX TABLESPACE regress_ts_fast, t text)
+	WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 INSERT INTO regress_p VALUES (1, 'x');
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- Nothing is in the way
 ---------------------------------------------------------------------------
 
-SELECT check_name, verdict IN ('ok', 'warning') AS fine, finding <> '' AS found, (verdict = 'ok') = (remedy IS NULL) AS has_remedy
+SELECT check_name, verdict IN ('ok', 'warning') AS fine, finding <> '' AS found, (verdict = 'ok') = (remedy IS NULL)
+	AS has_remedy
 	FROM tiered_storage.preflight('regress_p', 'regress_slow');
-:show('regress_p', 'regress_slow') WHERE check_name ~ '^(relation|rights|pin|method|directory|capacity|locks|cooldown|bytes|wear)$' ORDER BY check_name COLLATE "C";
+:show('regress_p', 'regress_slow')
+	WHERE check_name ~ '^(relation|rights|pin|method|directory|capacity|locks|cooldown|bytes|wear)$'
+		ORDER BY check_name COLLATE "C";
 -- All tablespaces of tests are beside each other.
-SELECT check_name, verdict, regexp_replace(finding, ', \w+:', ':') AS finding FROM tiered_storage.preflight('regress_p_pkey', 'regress_ts_slow') WHERE check_name IN ('relation', 'place');
+SELECT check_name, verdict, regexp_replace(finding, ', \w+:', ':') AS finding
+	FROM tiered_storage.preflight('regress_p_pkey', 'regress_ts_slow') WHERE check_name IN ('relation', 'place');
 -- An index elsewhere.
-SELECT finding FROM tiered_storage.preflight('regress_p', 'regress_slow', index_target => 'regress_fast') WHERE check_name = 'relation';
+SELECT finding FROM tiered_storage.preflight('regress_p', 'regress_slow', index_target => 'regress_fast')
+	WHERE check_name = 'relation';
 -- Where it is.
-:show('regress_p', 'regress_fast') WHERE check_name IN ('place', 'space', 'wal', 'time', 'lock', 'bytes', 'wear') ORDER BY check_name COLLATE "C";
+:show('regress_p', 'regress_fast') WHERE check_name IN ('place', 'space', 'wal', 'time', 'lock', 'bytes', 'wear')
+	ORDER BY check_name COLLATE "C";
 -- Moves under a lock.
 CREATE UNLOGGED TABLE regress_p_unlogged (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 INSERT INTO regress_p_unlogged VALUES (1);
-:show('regress_p_unlogged', 'regress_slow') WHERE check_name IN ('method', 'lock', 'bytes') ORDER BY check_name COLLATE "C";
-:show('regress_p_unlogged', 'regress_slow', allow_lock => true) WHERE check_name IN ('method', 'bytes', 'wal') ORDER BY check_name COLLATE "C";
+:show('regress_p_unlogged', 'regress_slow') WHERE check_name IN ('method', 'lock', 'bytes')
+	ORDER BY check_name COLLATE "C";
+:show('regress_p_unlogged', 'regress_slow', allow_lock => true) WHERE check_name IN ('method', 'bytes', 'wal')
+	ORDER BY check_name COLLATE "C";
+\set ECHO none
 -- No tier, so nothing is known of it.
 SET client_min_messages = warning;
 CREATE TABLESPACE regress_x LOCATION '';
 RESET client_min_messages;
+\set ECHO all
 :show('regress_p', 'regress_x') WHERE check_name IN ('capacity', 'time') ORDER BY check_name COLLATE "C";
 -- Moves are paused.
 SELECT tiered_storage.pause();
-SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p', 'regress_slow') WHERE check_name = 'pause';
-SELECT finding ~ '^by CALL after resume\(\)' AS waits FROM tiered_storage.preflight('regress_p', 'regress_slow') WHERE check_name = 'start';
+SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p', 'regress_slow')
+	WHERE check_name = 'pause';
+SELECT finding ~ '^by CALL after resume\(\)' AS waits FROM tiered_storage.preflight('regress_p', 'regress_slow')
+	WHERE check_name = 'start';
 SELECT tiered_storage.resume();
 
 ---------------------------------------------------------------------------
 -- What blocks is what a move is refused for
 ---------------------------------------------------------------------------
 
+\set ECHO none
 CREATE VIEW regress_p_view AS SELECT 1;
 CREATE SEQUENCE regress_p_sequence;
 CREATE FOREIGN DATA WRAPPER regress_p_wrapper;
@@ -56,6 +74,7 @@ CREATE SERVER regress_p_server FOREIGN DATA WRAPPER regress_p_wrapper;
 CREATE FOREIGN TABLE regress_p_foreign (a int) SERVER regress_p_server;
 CREATE TABLE regress_p_dup (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 INSERT INTO regress_p_dup VALUES (1), (1);
+\set ECHO all
 CREATE UNIQUE INDEX CONCURRENTLY regress_p_dup_i ON regress_p_dup (a) TABLESPACE regress_ts_fast;
 :show('regress_p_view', 'regress_slow');
 :show('regress_p_sequence', 'regress_slow') :blocks;
@@ -85,82 +104,109 @@ SELECT tiered_storage.pin('regress_p_unlogged', 'regress_fast');
 :show('regress_p_unlogged', 'regress_slow') :blocks;
 SELECT tiered_storage.unpin('regress_p_unlogged');
 
+\set ECHO none
 -- Full, by what somebody has said; what comes first is counted.
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SET client_min_messages = warning;
+\set ECHO all
 SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 8192);
 :show('regress_p', 'regress_slow') :blocks;
 CALL tiered_storage.move_relation('regress_p', 'regress_slow');
 CALL tiered_storage.move_relation('regress_p', 'regress_slow', dry_run => true);
 SELECT pg_total_relation_size('regress_p') - 8192 AS not_both \gset
 SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => :not_both);
-SELECT check_name, verdict, regress_masked(finding) AS finding FROM tiered_storage.preflight('regress_p', 'regress_slow') :blocks;
-SELECT check_name, verdict, regress_masked(finding) AS finding FROM tiered_storage.preflight('regress_p', 'regress_slow', include_indexes => false) :blocks;
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => :not_both * 10, low_watermark => 0.01, high_watermark => 0.02);
-SELECT check_name, verdict, regress_masked(finding) AS finding, remedy FROM tiered_storage.preflight('regress_p', 'regress_slow') WHERE check_name = 'capacity';
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 1000000000, low_watermark => 0.999, high_watermark => 1);
+SELECT check_name, verdict, regress_masked(finding) AS finding
+	FROM tiered_storage.preflight('regress_p', 'regress_slow') :blocks;
+SELECT check_name, verdict, regress_masked(finding) AS finding
+	FROM tiered_storage.preflight('regress_p', 'regress_slow', include_indexes => false) :blocks;
+SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => :not_both * 10, low_watermark => 0.01,
+	high_watermark => 0.02);
+SELECT check_name, verdict, regress_masked(finding) AS finding, remedy
+	FROM tiered_storage.preflight('regress_p', 'regress_slow') WHERE check_name = 'capacity';
+SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 1000000000, low_watermark => 0.999,
+	high_watermark => 1);
 SELECT count(*) FROM tiered_storage.preflight('regress_p', 'regress_slow') :blocks;
 -- What no sample has seen is there as well: two of three fit.
 CREATE TABLE regress_p_new (at date, v int) PARTITION BY RANGE (at);
 SELECT format('CREATE TABLE regress_p_new_%s PARTITION OF regress_p_new FOR VALUES FROM (%L) TO (%L) TABLESPACE regress_ts_fast', y, y || '-01-01', y + 1 || '-01-01') FROM generate_series(2001, 2003) y \gexec
 INSERT INTO regress_p_new SELECT make_date(2001 + i % 3, 1, 1), i FROM generate_series(1, 30000) i;
-SELECT tiered_storage.alter_tier('regress_cheap', capacity_bytes => pg_table_size('regress_p_new_2001') * 5 / 2, low_watermark => 0.1, high_watermark => 0.7) \g /dev/null
-SELECT check_name, verdict, regress_masked(finding) AS finding FROM tiered_storage.preflight('regress_p_new', 'regress_cheap') WHERE check_name = 'capacity';
+SELECT tiered_storage.alter_tier('regress_cheap', capacity_bytes => pg_table_size('regress_p_new_2001') * 5 / 2,
+	low_watermark => 0.1, high_watermark => 0.7) \g /dev/null
+SELECT check_name, verdict, regress_masked(finding) AS finding
+	FROM tiered_storage.preflight('regress_p_new', 'regress_cheap') WHERE check_name = 'capacity';
 CALL tiered_storage.move_relation('regress_p_new_2001', 'regress_cheap');
-SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_p_new_2002', 'regress_cheap') WHERE check_name = 'capacity';
+SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_p_new_2002', 'regress_cheap')
+	WHERE check_name = 'capacity';
 CALL tiered_storage.move_relation('regress_p_new_2002', 'regress_cheap');
 \set VERBOSITY sqlstate
 CALL tiered_storage.move_relation('regress_p_new_2003', 'regress_cheap');
 \set VERBOSITY default
-SELECT count(*) FROM pg_class WHERE relname ~ '^regress_p_new_' AND reltablespace = (SELECT oid FROM pg_tablespace WHERE spcname = 'regress_ts_cheap');
+SELECT count(*) FROM pg_class WHERE relname ~ '^regress_p_new_' AND reltablespace = (SELECT oid FROM pg_tablespace
+	WHERE spcname = 'regress_ts_cheap');
 -- Where nothing is left to be moved, what is there counts.
-SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_p_new_2002', 'regress_cheap') WHERE check_name = 'capacity';
+SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_p_new_2002', 'regress_cheap')
+	WHERE check_name = 'capacity';
+\set ECHO none
 DROP TABLE regress_p_new;
-SELECT tiered_storage.alter_tier('regress_cheap', unset => '{capacity_bytes}', low_watermark => 0.999, high_watermark => 1) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_cheap', unset => '{capacity_bytes}', low_watermark => 0.999,
+	high_watermark => 1) \g /dev/null
 RESET client_min_messages;
 
 -- Partitions, of which one is foreign.
 CREATE TABLE regress_p_m (at date, v int) PARTITION BY RANGE (at);
-CREATE TABLE regress_p_m_1 PARTITION OF regress_p_m FOR VALUES FROM ('2025-01-01') TO ('2026-01-01') TABLESPACE regress_ts_fast;
-CREATE UNLOGGED TABLE regress_p_m_2 PARTITION OF regress_p_m FOR VALUES FROM ('2026-01-01') TO ('2027-01-01') TABLESPACE regress_ts_fast;
-CREATE FOREIGN TABLE regress_p_m_3 PARTITION OF regress_p_m FOR VALUES FROM ('2024-01-01') TO ('2025-01-01') SERVER regress_p_server;
+CREATE TABLE regress_p_m_1 PARTITION OF regress_p_m FOR VALUES
+	FROM ('2025-01-01') TO ('2026-01-01') TABLESPACE regress_ts_fast;
+CREATE UNLOGGED TABLE regress_p_m_2 PARTITION OF regress_p_m FOR VALUES
+	FROM ('2026-01-01') TO ('2027-01-01') TABLESPACE regress_ts_fast;
+CREATE FOREIGN TABLE regress_p_m_3 PARTITION OF regress_p_m FOR VALUES
+	FROM ('2024-01-01') TO ('2025-01-01') SERVER regress_p_server;
 CREATE INDEX regress_p_m_i ON regress_p_m_1 (at) TABLESPACE regress_ts_fast;
+\set ECHO all
 :show('regress_p_m', 'regress_slow') WHERE check_name IN ('relation', 'method') ORDER BY check_name COLLATE "C";
 CALL tiered_storage.move_relation('regress_p_m', 'regress_slow', dry_run => true);
 CREATE TABLE regress_p_none (a int) PARTITION BY LIST (a);
 :show('regress_p_none', 'regress_slow') WHERE check_name IN ('relation', 'place') ORDER BY check_name COLLATE "C";
 CALL tiered_storage.move_relation('regress_p_none', 'regress_slow', dry_run => true);
 -- Of an extension: tables of ours are no exception.
-SELECT verdict, finding, remedy FROM tiered_storage.preflight('_tiered_storage.pin', 'regress_slow') WHERE check_name = 'relation';
+SELECT verdict, finding, remedy FROM tiered_storage.preflight('_tiered_storage.pin', 'regress_slow')
+	WHERE check_name = 'relation';
 
 ---------------------------------------------------------------------------
 -- Whose rights
 ---------------------------------------------------------------------------
 
+\set ECHO none
 CREATE ROLE regress_p_owner;
 CREATE ROLE "regress p'monitor" IN ROLE pg_monitor;
 GRANT USAGE ON SCHEMA tiered_storage TO regress_p_owner;
 GRANT EXECUTE ON FUNCTION tiered_storage.preflight TO regress_p_owner;
 CREATE TABLE regress_p_owned (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 ALTER TABLE regress_p_owned OWNER TO regress_p_owner;
+\set ECHO all
 -- An administrator can do what the owner cannot.
 :show('regress_p_owned', 'regress_slow') WHERE check_name = 'rights';
 SET ROLE regress_p_owner;
-SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow') WHERE check_name IN ('rights', 'standbys') ORDER BY 1;
-SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p', 'regress_slow') WHERE check_name = 'rights';
+SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow')
+	WHERE check_name IN ('rights', 'standbys') ORDER BY 1;
+SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p', 'regress_slow')
+	WHERE check_name = 'rights';
 RESET ROLE;
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_p_owner;
 SET ROLE regress_p_owner;
-SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow') WHERE check_name = 'rights' OR verdict = 'blocks';
+SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow')
+	WHERE check_name = 'rights' OR verdict = 'blocks';
 RESET ROLE;
 SET ROLE "regress p'monitor";
-SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow') WHERE check_name = 'rights' OR verdict = 'blocks';
+SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow')
+	WHERE check_name = 'rights' OR verdict = 'blocks';
 CALL tiered_storage.move_relation('regress_p_owned', 'regress_slow', dry_run => true);
+\set ECHO none
 RESET ROLE;
 CREATE ROLE regress_p_nobody;
 SET ROLE regress_p_nobody;
 \set VERBOSITY sqlstate
+\set ECHO all
 SELECT * FROM tiered_storage.preflight('regress_p', 'regress_slow');
 \set VERBOSITY default
 RESET ROLE;
@@ -175,8 +221,10 @@ SELECT * FROM tiered_storage.preflight(0, 'regress_slow'); \echo :SQLSTATE
 SELECT * FROM tiered_storage.preflight('regress_p', ''); \echo :SQLSTATE
 SELECT * FROM tiered_storage.preflight('regress_p', 'no_such_place'); \echo :SQLSTATE
 SELECT * FROM tiered_storage.preflight('regress_p', 'regress_slow', allow_lock => NULL); \echo :SQLSTATE
-SELECT * FROM tiered_storage.preflight('regress_p_pkey', 'regress_slow', index_target => 'regress_fast'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.preflight('regress_p', 'regress_slow', include_indexes => false, index_target => 'regress_fast'); \echo :SQLSTATE
+SELECT * FROM tiered_storage.preflight('regress_p_pkey', 'regress_slow',
+	index_target => 'regress_fast'); \echo :SQLSTATE
+SELECT * FROM tiered_storage.preflight('regress_p', 'regress_slow', include_indexes => false,
+	index_target => 'regress_fast'); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_p', 'regress_slow', dry_run => NULL); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_p', 'no_such_place', dry_run => true); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_p_view', 'regress_slow', dry_run => true); \echo :SQLSTATE
@@ -189,11 +237,14 @@ CALL tiered_storage.undo_move(-1, dry_run => true); \echo :SQLSTATE
 -- Dry runs
 ---------------------------------------------------------------------------
 
-CREATE VIEW regress_p_traces AS SELECT (SELECT count(*) FROM tiered_storage.moves) AS moves, (SELECT count(*) FROM _tiered_storage.move_file) AS files,
+\set ECHO none
+CREATE VIEW regress_p_traces AS SELECT (SELECT count(*) FROM tiered_storage.moves) AS moves, (SELECT count(*)
+	FROM _tiered_storage.move_file) AS files,
 	pg_relation_filepath('regress_p') AS file, pg_current_xact_id_if_assigned() AS xid;
 TRUNCATE _tiered_storage.move;
 SELECT moves, files, xid, file AS before FROM regress_p_traces \gset
 BEGIN;
+\set ECHO all
 SELECT count(*) > 0 AS asked FROM tiered_storage.preflight('regress_p', 'regress_slow');
 CALL tiered_storage.move_relation('regress_p', 'regress_slow', dry_run => true);
 CALL tiered_storage.move_relation('regress_p', 'regress_slow', index_target => 'regress_cheap', dry_run => true);
@@ -208,15 +259,20 @@ COMMIT;
 SET default_transaction_read_only = on;
 :show('regress_p', 'regress_slow') :blocks;
 CALL tiered_storage.move_relation('regress_p', 'regress_slow');
+\set ECHO none
 RESET default_transaction_read_only;
 
 -- A batch, and what undoing it would do.
 CREATE TABLE regress_p_parts (at date NOT NULL, v int) PARTITION BY RANGE (at);
-CREATE TABLE regress_p_parts_1 PARTITION OF regress_p_parts FOR VALUES FROM ('2001-01-01') TO ('2001-02-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_p_parts_2 PARTITION OF regress_p_parts FOR VALUES FROM ('2001-02-01') TO ('2001-03-01') TABLESPACE regress_ts_fast;
-CREATE UNLOGGED TABLE regress_p_parts_3 PARTITION OF regress_p_parts FOR VALUES FROM ('2001-03-01') TO ('2001-04-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_p_parts_1 PARTITION OF regress_p_parts FOR VALUES
+	FROM ('2001-01-01') TO ('2001-02-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_p_parts_2 PARTITION OF regress_p_parts FOR VALUES
+	FROM ('2001-02-01') TO ('2001-03-01') TABLESPACE regress_ts_fast;
+CREATE UNLOGGED TABLE regress_p_parts_3 PARTITION OF regress_p_parts FOR VALUES
+	FROM ('2001-03-01') TO ('2001-04-01') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_p_parts', '1 day', 'regress_slow') AS policy \gset
 \set VERBOSITY terse
+\set ECHO all
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
 \set VERBOSITY default
@@ -240,19 +296,27 @@ CALL tiered_storage.undo_move(:batch, dry_run => true);
 
 -- What was moved lately.
 CALL tiered_storage.move_relation('regress_p', 'regress_slow');
-SELECT check_name, verdict, finding ~ '^public.regress_p(_pkey)? was moved less than a minute ago: advice leaves it there for 24 hours$' AS finding, remedy
+SELECT check_name, verdict,
+	finding ~ '^public.regress_p(_pkey)? was moved less than a minute ago: advice leaves it there for 24 hours$'
+		AS finding, remedy
 	FROM tiered_storage.preflight('regress_p', 'regress_fast') WHERE check_name = 'cooldown';
+\set ECHO none
 -- So it is if no sample has seen it before, and if its index was rebuilt since.
 CREATE TABLE regress_p_unseen (a int PRIMARY KEY);
 INSERT INTO regress_p_unseen SELECT generate_series(1, 1000);
 CALL tiered_storage.move_relation('regress_p_unseen', 'regress_slow');
 REINDEX INDEX CONCURRENTLY regress_p_unseen_pkey;
-SELECT r AS relation, verdict, finding ~ (' was moved less than a minute ago: advice leaves it there for 24 hours$') AS finding
-	FROM unnest('{regress_p_unseen,regress_p_unseen_pkey}'::regclass[]) r, tiered_storage.preflight(r, 'regress_fast') WHERE check_name = 'cooldown';
+\set ECHO all
+SELECT r AS relation, verdict, finding ~ (' was moved less than a minute ago: advice leaves it there for 24 hours$')
+	AS finding
+	FROM unnest('{regress_p_unseen,regress_p_unseen_pkey}'::regclass[]) r, tiered_storage.preflight(r, 'regress_fast')
+		WHERE check_name = 'cooldown';
 DROP TABLE regress_p_unseen;
-SELECT verdict, finding ~ 'past moves: [0-9.]+ ms, longest [0-9.]+ ms$' AS knows_locks FROM tiered_storage.preflight('regress_p_owned', 'regress_slow') WHERE check_name = 'lock';
+SELECT verdict, finding ~ 'past moves: [0-9.]+ ms, longest [0-9.]+ ms$' AS knows_locks
+	FROM tiered_storage.preflight('regress_p_owned', 'regress_slow') WHERE check_name = 'lock';
 SET tiered_storage.cooldown = 0;
 SELECT verdict, finding FROM tiered_storage.preflight('regress_p', 'regress_fast') WHERE check_name = 'cooldown';
+\set ECHO none
 RESET tiered_storage.cooldown;
 
 SET client_min_messages = warning;
@@ -269,3 +333,4 @@ DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
 DROP TABLESPACE regress_x;
+\set ECHO all

@@ -3,24 +3,32 @@
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
 SET client_min_messages = warning;
-SELECT tiered_storage.alter_tier(t, low_watermark => 0.999, high_watermark => 1) FROM unnest('{regress_fast,regress_slow,regress_cheap}'::name[]) t \g /dev/null
+SELECT tiered_storage.alter_tier(t, low_watermark => 0.999, high_watermark => 1)
+	FROM unnest('{regress_fast,regress_slow,regress_cheap}'::name[]) t \g /dev/null
 -- When the next attempt is, and why nothing is moved by itself, differ.
 CREATE VIEW regress_queue AS
 	SELECT place, relation, from_tier, to_tier, to_tablespace, cause, state, failures,
-		regexp_replace(regexp_replace(regexp_replace(reason, 'at \d{4}-\S+ \S+', 'at T'), '^(waiting for CALL.*\(\)): .*', '\1'), '[0-9.]+ (kB|bytes)', 'N', 'g') AS reason
+		regexp_replace(regexp_replace(regexp_replace(reason, 'at \d{4}-\S+ \S+', 'at T'),
+			'^(waiting for CALL.*\(\)): .*', '\1'), '[0-9.]+ (kB|bytes)', 'N', 'g') AS reason
 	FROM tiered_storage.move_queue;
 SELECT * FROM regress_queue;
 
+\set ECHO none
 CREATE TABLE regress_q (d date, a int) PARTITION BY RANGE (d);
-CREATE TABLE regress_q_1 PARTITION OF regress_q FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
-CREATE UNLOGGED TABLE regress_q_2 PARTITION OF regress_q FOR VALUES FROM ('2021-01-01') TO ('2022-01-01') WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
-CREATE TABLE regress_q_3 PARTITION OF regress_q FOR VALUES FROM ('2022-01-01') TO ('2023-01-01') WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_q_1 PARTITION OF regress_q FOR VALUES
+	FROM ('2020-01-01') TO ('2021-01-01') WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+CREATE UNLOGGED TABLE regress_q_2 PARTITION OF regress_q FOR VALUES
+	FROM ('2021-01-01') TO ('2022-01-01') WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_q_3 PARTITION OF regress_q FOR VALUES
+	FROM ('2022-01-01') TO ('2023-01-01') WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 CREATE INDEX ON regress_q_3 (a) TABLESPACE regress_ts_fast;
 INSERT INTO regress_q SELECT date '2020-01-01' + i, i FROM generate_series(1, 1000) i;
 SELECT tiered_storage.add_tiering_policy('regress_q', '30 days', 'regress_slow') AS policy \gset
 SET tiered_storage.test_now = '2026-11-24 12:00+00';
+\set ECHO all
 SELECT * FROM regress_queue ORDER BY place;
-SELECT bool_and(q.policy_id = :policy) AS policy, bool_and(size_bytes = pg_total_relation_size(relation) - pg_indexes_size(relation)) FILTER (WHERE relation <> 'regress_q_3_a_idx'::regclass) AS size, bool_and(next_attempt_at IS NULL AND last_error IS NULL) AS fresh, bool_and(from_tablespace = 'regress_ts_fast') AS tablespace FROM tiered_storage.move_queue q;
+SELECT bool_and(q.policy_id = :policy) AS policy,
+	bool_and(size_bytes = pg_total_relation_size(relation) - pg_indexes_size(relation)) FILTER (WHERE relation <> 'regress_q_3_a_idx'::regclass) AS size, bool_and(next_attempt_at IS NULL AND last_error IS NULL) AS fresh, bool_and(from_tablespace = 'regress_ts_fast') AS tablespace FROM tiered_storage.move_queue q;
 
 ---------------------------------------------------------------------------
 -- What it waits for
@@ -33,10 +41,12 @@ SET timezone = 'Europe/Berlin';
 SELECT tiered_storage.add_move_window('night', NULL, '22:00', '6:00', 'Europe/Berlin') \g /dev/null
 SELECT DISTINCT state, reason FROM regress_queue;
 -- preflight() asks the same.
-SELECT finding ~ 'waiting for window night, opens 2026-11-24 22:00 CET' AS told FROM tiered_storage.preflight('regress_q_1', 'regress_slow') WHERE check_name = 'start';
+SELECT finding ~ 'waiting for window night, opens 2026-11-24 22:00 CET' AS told
+	FROM tiered_storage.preflight('regress_q_1', 'regress_slow') WHERE check_name = 'start';
 SET tiered_storage.test_now = '2026-11-24 23:00+01';
 SELECT DISTINCT state, reason FROM regress_queue WHERE relation <> 'regress_q_2'::regclass;
-SELECT finding ~ 'waiting for window' AS told FROM tiered_storage.preflight('regress_q_1', 'regress_slow') WHERE check_name = 'start';
+SELECT finding ~ 'waiting for window' AS told FROM tiered_storage.preflight('regress_q_1', 'regress_slow')
+	WHERE check_name = 'start';
 SELECT tiered_storage.remove_move_window('night') \g /dev/null
 SET timezone = 'UTC';
 SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 1) \g /dev/null
@@ -57,7 +67,8 @@ SELECT tiered_storage.unpin('regress_q_1') \g /dev/null
 CALL tiered_storage.migrate();
 SELECT * FROM regress_queue;
 CREATE FUNCTION regress_pause() RETURNS interval LANGUAGE sql AS $$
-	SELECT date_trunc('minute', m.next_attempt_at - m.finished_at) FROM _tiered_storage.move m WHERE m.state = 'skipped'
+	SELECT date_trunc('minute', m.next_attempt_at - m.finished_at) FROM _tiered_storage.move m
+		WHERE m.state = 'skipped'
 $$;
 SELECT regress_pause(), last_error FROM tiered_storage.move_queue;
 CALL tiered_storage.migrate();
@@ -72,7 +83,8 @@ ALTER TABLE regress_q_2 SET LOGGED;
 SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 1) \g /dev/null
 SET client_min_messages = error;
 CALL tiered_storage.migrate();
-SELECT regress_pause(), q.failures, m.sqlstate FROM tiered_storage.move_queue q JOIN tiered_storage.moves m ON m.relation = q.relation::text;
+SELECT regress_pause(), q.failures, m.sqlstate FROM tiered_storage.move_queue q
+	JOIN tiered_storage.moves m ON m.relation = q.relation::text;
 CALL tiered_storage.migrate();
 CALL tiered_storage.migrate();
 CALL tiered_storage.migrate();
@@ -104,18 +116,25 @@ SELECT count(*) FROM regress_queue;
 -- Two policies for one relation, a tier that is too full, and rights
 ---------------------------------------------------------------------------
 
+\set ECHO none
 CREATE TABLE regress_q_full (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
 INSERT INTO regress_q_full SELECT generate_series(1, 10000);
-CREATE TABLE regress_q_2 PARTITION OF regress_q FOR VALUES FROM ('2021-01-01') TO ('2022-01-01') WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
+CREATE TABLE regress_q_2 PARTITION OF regress_q FOR VALUES
+	FROM ('2021-01-01') TO ('2022-01-01') WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
 INSERT INTO regress_q SELECT date '2021-01-01', i FROM generate_series(1, 10000) i;
 ALTER TABLE regress_q_1 SET TABLESPACE regress_ts_fast;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 500000, low_watermark => 0.1, high_watermark => 0.2) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 500000, low_watermark => 0.1,
+	high_watermark => 0.2) \g /dev/null
 SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress_cheap') AS fullness \gset
 SET tiered_storage.cooldown = 0;
-SELECT relation, to_tier, cause, policy_id = :fullness AS by_fullness FROM tiered_storage.move_queue WHERE relation IN ('regress_q_1'::regclass, 'regress_q_2'::regclass, 'regress_q_full'::regclass) ORDER BY relation::text;
-SELECT array_agg(cause ORDER BY place) = array_agg(cause ORDER BY cause, place) AS "the full tier first", max(place) = count(*) AS numbered FROM tiered_storage.move_queue;
+\set ECHO all
+SELECT relation, to_tier, cause, policy_id = :fullness AS by_fullness FROM tiered_storage.move_queue
+	WHERE relation IN ('regress_q_1'::regclass, 'regress_q_2'::regclass, 'regress_q_full'::regclass)
+		ORDER BY relation::text;
+SELECT array_agg(cause ORDER BY place) = array_agg(cause
+	ORDER BY cause, place) AS "the full tier first", max(place) = count(*) AS numbered FROM tiered_storage.move_queue;
 -- By age and because the tier is full: once.
 SELECT tiered_storage.add_tiering_policy('regress_q', '60 days', 'regress_cheap') \g /dev/null
 SELECT cause, count(*) FROM tiered_storage.move_queue WHERE relation = 'regress_q_2'::regclass GROUP BY 1;
@@ -127,6 +146,7 @@ RESET ROLE;
 GRANT pg_monitor TO regress_nobody;
 SET ROLE regress_nobody;
 SELECT count(*) > 0 AS may FROM tiered_storage.move_queue;
+\set ECHO none
 RESET ROLE;
 DROP ROLE regress_nobody;
 
@@ -137,22 +157,31 @@ SELECT tiered_storage.remove_fullness_policy(policy_id => :fullness) \g /dev/nul
 SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}') \g /dev/null
 DELETE FROM _tiered_storage.move;
 CREATE TABLE regress_w (d date, v text) PARTITION BY RANGE (d);
+\set ECHO all
 SELECT format('CREATE TABLE regress_w_%s PARTITION OF regress_w FOR VALUES FROM (%L) TO (%L) TABLESPACE regress_ts_fast', y, y || '-01-01', y + 1 || '-01-01') FROM generate_series(2011, 2015) y \gexec
-INSERT INTO regress_w SELECT make_date(y, 2, 2), repeat('x', 500) FROM generate_series(2011, 2015) y, generate_series(1, 100);
+INSERT INTO regress_w SELECT make_date(y, 2, 2), repeat('x', 500)
+	FROM generate_series(2011, 2015) y, generate_series(1, 100);
 SELECT tiered_storage.add_tiering_policy('regress_w', '30 days', 'regress_slow') \g /dev/null
-SELECT tiered_storage.add_move_window('all', NULL, '00:00', '24:00', max_bytes => (2.5 * pg_table_size('regress_w_2011'))::bigint) \g /dev/null
-SELECT relation, reason ~ '^waiting for window "?all.* less than its .* may still be moved' AS held_back FROM tiered_storage.move_queue ORDER BY place;
+SELECT tiered_storage.add_move_window('all', NULL, '00:00', '24:00',
+	max_bytes => (2.5 * pg_table_size('regress_w_2011'))::bigint) \g /dev/null
+SELECT relation, reason ~ '^waiting for window "?all.* less than its .* may still be moved' AS held_back
+	FROM tiered_storage.move_queue ORDER BY place;
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
-SELECT relation, reason ~ '^waiting for window "?all.* less than its .* may still be moved' AS held_back FROM tiered_storage.move_queue ORDER BY place;
+SELECT relation, reason ~ '^waiting for window "?all.* less than its .* may still be moved' AS held_back
+	FROM tiered_storage.move_queue ORDER BY place;
 -- What was given up as its window had closed waits for that, and has not failed.
-UPDATE _tiered_storage.move SET relation_oid = 'regress_w_2013'::regclass, relation_name = 'public.regress_w_2013', state = 'skipped', attempts = 1, failures = 0,
+UPDATE _tiered_storage.move SET relation_oid = 'regress_w_2013'::regclass, relation_name = 'public.regress_w_2013',
+	state = 'skipped', attempts = 1, failures = 0,
 	error = 'waiting for window all', next_attempt_at = clock_timestamp() + interval '1 minute'
 	WHERE relation_name = 'public.regress_w_2011';
-SELECT relation, state, reason ~ '^waiting for window' AS waits_for_window, next_attempt_at FROM tiered_storage.move_queue WHERE relation = 'regress_w_2013'::regclass;
+SELECT relation, state, reason ~ '^waiting for window' AS waits_for_window, next_attempt_at
+	FROM tiered_storage.move_queue WHERE relation = 'regress_w_2013'::regclass;
 SELECT tiered_storage.alter_move_window('all', max_bytes => 1000000000) \g /dev/null
-SELECT state, reason ~ '^waiting for CALL' AS is_left_to_a_call FROM tiered_storage.move_queue WHERE relation = 'regress_w_2013'::regclass;
+SELECT state, reason ~ '^waiting for CALL' AS is_left_to_a_call FROM tiered_storage.move_queue
+	WHERE relation = 'regress_w_2013'::regclass;
+\set ECHO none
 DROP TABLE regress_w;
 
 RESET tiered_storage.test_now;
@@ -163,3 +192,4 @@ DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
+\set ECHO all

@@ -9,8 +9,10 @@ SELECT tiered_storage.add_tiering_policy('"Regress N"', '10 years', 'regress_slo
 -- The statement does what the hint says.
 ALTER TABLE public."Regress N" SET TABLESPACE regress_ts_fast;
 CREATE TABLE regress_n_2 PARTITION OF "Regress N" FOR VALUES FROM ('2021-01-01') TO ('2022-01-01');
-SELECT relname, spcname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE relname ~ '^regress_n_' ORDER BY 1;
--- Nothing to say: they are on a faster tier, or none is; the owner may not create on one; the table has no partitions, or is one of many.
+SELECT relname, spcname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE relname ~ '^regress_n_'
+	ORDER BY 1;
+-- Nothing to say: they are on a faster tier, or none is; the owner may not create on one; the table has no partitions,
+-- or is one of many.
 SELECT tiered_storage.add_tiering_policy('"Regress N"', '20 years', 'regress_cheap') AS id;
 SELECT tiered_storage.add_tiering_policy('"Regress N"', '5 years', 'regress_fast') AS id;
 CREATE ROLE regress_n_owner;
@@ -20,7 +22,8 @@ SELECT tiered_storage.add_tiering_policy('regress_n_owned', '90 days', 'regress_
 GRANT CREATE ON TABLESPACE regress_ts_fast TO regress_n_owner;
 CREATE TABLE regress_n_plain (i int) TABLESPACE regress_ts_slow;
 SELECT tiered_storage.add_tiering_policy('regress_n_plain', tier => 'regress_slow', idle_for => '90 days') AS id;
-SELECT tiered_storage.add_tiering_policy(names_like => 'regress_n%', tier => 'regress_slow', idle_for => '90 days') AS id;
+SELECT tiered_storage.add_tiering_policy(names_like => 'regress_n%', tier => 'regress_slow', idle_for => '90 days')
+	AS id;
 -- Created on a slower tier than that of the policy; the nearest that is faster.
 CREATE TABLE regress_n_slowest (d date) PARTITION BY RANGE (d) TABLESPACE regress_ts_cheap;
 SELECT tiered_storage.add_tiering_policy('regress_n_slowest', tier => 'regress_cheap', idle_for => '90 days') AS id;

@@ -3,12 +3,15 @@
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
 -- However full the disks of this machine are.
-SELECT count(tiered_storage.alter_tier(tier_name, capacity_bytes => 1000000000)) FROM tiered_storage.tiers WHERE tier_name LIKE 'regress%';
+SELECT count(tiered_storage.alter_tier(tier_name, capacity_bytes => 1000000000)) FROM tiered_storage.tiers
+	WHERE tier_name LIKE 'regress%';
+\set ECHO none
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE SCHEMA regress_g;
 CREATE SCHEMA "regress G 2";
 CREATE VIEW regress_says AS
 	SELECT policy_id, relation, verdict, to_tier FROM tiered_storage.evaluate_policies();
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- Refused
@@ -16,38 +19,62 @@ CREATE VIEW regress_says AS
 
 CREATE TABLE regress_g.t (a int);
 SELECT tiered_storage.add_tiering_policy(tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_g.t', tier => 'regress_slow', no_writes_for => '1 day', in_schema => 'regress_g'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_nothing', tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => '', tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'pg_catalog', tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'information_schema', tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => '_tiered_storage', tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(names_like => '', tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(names_like => 'log\', tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => repeat('%', 1025), tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => repeat('%x', 100000), tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.remove_tiering_policy(policy_id => tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => repeat('%', 1024), tier => 'regress_slow', no_writes_for => '1 day'));
+SELECT tiered_storage.add_tiering_policy('regress_g.t', tier => 'regress_slow', no_writes_for => '1 day',
+	in_schema => 'regress_g'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_nothing', tier => 'regress_slow',
+	no_writes_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => '', tier => 'regress_slow',
+	no_writes_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'pg_catalog', tier => 'regress_slow',
+	no_writes_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'information_schema', tier => 'regress_slow',
+	no_writes_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => '_tiered_storage', tier => 'regress_slow',
+	no_writes_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(names_like => '', tier => 'regress_slow',
+	no_writes_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(names_like => 'log\', tier => 'regress_slow',
+	no_writes_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => repeat('%', 1025),
+	tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => repeat('%x', 100000),
+	tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.remove_tiering_policy(policy_id => tiered_storage.add_tiering_policy(in_schema => 'regress_g',
+	names_like => repeat('%', 1024), tier => 'regress_slow', no_writes_for => '1 day'));
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', tier => 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', age_from => 'newest'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', key_unit => 'fortnights'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', key_unit => 'seconds', key_shift => 99); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', key_unit => 'seconds', key_shift => -5); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', key_unit => 'seconds', key_epoch => 'infinity'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', key_unit => 'yyyymm', key_epoch => '2020-01-01'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', key_shift => 1); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_nothing'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
+	age_from => 'newest'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
+	key_unit => 'fortnights'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
+	key_unit => 'seconds', key_shift => 99); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
+	key_unit => 'seconds', key_shift => -5); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
+	key_unit => 'seconds', key_epoch => 'infinity'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
+	key_unit => 'yyyymm', key_epoch => '2020-01-01'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
+	key_shift => 1); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day',
+	tier => 'regress_nothing'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.policies;
 
 ---------------------------------------------------------------------------
 -- By age: partitioned tables of a time, each by its own key; what comes later, too
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '90 days', tier => 'regress_slow') AS schema \gset
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '90 days', tier => 'regress_slow')
+	AS schema \gset
 SELECT relation, relation_name, in_schema, names_like, tier_name, last_result FROM tiered_storage.policies;
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '30 days', tier => 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '30 days', tier => 'regress_slow', if_not_exists => true) = :schema AS same;
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '30 days',
+	tier => 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '30 days', tier => 'regress_slow',
+	if_not_exists => true) = :schema AS same;
 SELECT tiered_storage.alter_tiering_policy(policy_id => :schema, key_unit => 'fortnights'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy(policy_id => :schema, key_unit => 'seconds', key_shift => 2000000000); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy(policy_id => :schema, key_unit => 'seconds',
+	key_shift => 2000000000); \echo :SQLSTATE
+\set ECHO none
 CREATE TABLE regress_g.log_d (at date) PARTITION BY RANGE (at);
 CREATE TABLE regress_g.log_d_old PARTITION OF regress_g.log_d FOR VALUES FROM ('2026-01-01') TO ('2026-02-01');
 CREATE TABLE regress_g.log_d_new PARTITION OF regress_g.log_d FOR VALUES FROM ('2026-05-01') TO ('2026-06-01');
@@ -64,6 +91,7 @@ CREATE VIEW regress_g.view AS SELECT 1 AS a;
 CREATE SEQUENCE regress_g.sequence;
 CREATE TEMP TABLE regress_temporary (a int);
 CREATE MATERIALIZED VIEW regress_g.matview AS SELECT 1 AS a;
+\set ECHO all
 SELECT relation, verdict, to_tier FROM regress_says ORDER BY relation::text;
 CALL tiered_storage.migrate();
 CALL tiered_storage.migrate();
@@ -74,10 +102,15 @@ SELECT last_due, last_on_target, last_result FROM tiered_storage.policies ORDER 
 -- The nearest policy decides: of a table, of a pattern, of a schema
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => 'log\_%', move_after => '60 days', tier => 'regress_cheap') AS pattern \gset
-SELECT tiered_storage.add_tiering_policy('regress_g.stamps', move_after => '10 years', tier => 'regress_cheap') AS own \gset
+\set ECHO none
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => 'log\_%', move_after => '60 days',
+	tier => 'regress_cheap') AS pattern \gset
+SELECT tiered_storage.add_tiering_policy('regress_g.stamps', move_after => '10 years', tier => 'regress_cheap')
+	AS own \gset
+\set ECHO all
 SELECT relation_name FROM tiered_storage.policies ORDER BY policy_id;
-SELECT CASE policy_id WHEN :schema THEN 'schema' WHEN :pattern THEN 'pattern' ELSE 'own' END AS policy, relation, verdict
+SELECT CASE policy_id WHEN :schema THEN 'schema' WHEN :pattern THEN 'pattern' ELSE 'own' END AS policy, relation,
+	verdict
 	FROM regress_says ORDER BY relation::text;
 CALL tiered_storage.migrate();
 CALL tiered_storage.migrate();
@@ -87,14 +120,19 @@ SELECT CASE policy_id WHEN :schema THEN 'schema' ELSE 'own' END AS policy, relat
 	FROM regress_says WHERE relation::text LIKE '%stamps%' ORDER BY 1;
 -- That of a table above is nearer, too; also of a single partition.
 SELECT tiered_storage.alter_tiering_policy(policy_id => :own, enabled => true);
-SELECT tiered_storage.add_tiering_policy('regress_g.log_d_new', no_writes_for => '1 day', tier => 'regress_cheap') AS leaf \gset
-SELECT relation, policy_id = :leaf AS own FROM regress_says WHERE relation::text LIKE '%log_d%' ORDER BY relation::text;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :leaf), tiered_storage.remove_tiering_policy(policy_id => :own);
+SELECT tiered_storage.add_tiering_policy('regress_g.log_d_new', no_writes_for => '1 day', tier => 'regress_cheap')
+	AS leaf \gset
+SELECT relation, policy_id = :leaf AS own FROM regress_says WHERE relation::text LIKE '%log_d%'
+	ORDER BY relation::text;
+SELECT tiered_storage.remove_tiering_policy(policy_id => :leaf),
+	tiered_storage.remove_tiering_policy(policy_id => :own);
 -- A pattern on all schemas is as near as one on a schema.
-SELECT tiered_storage.add_tiering_policy(names_like => 'o%er', move_after => '1 day', tier => 'regress_slow') AS everywhere \gset
+SELECT tiered_storage.add_tiering_policy(names_like => 'o%er', move_after => '1 day', tier => 'regress_slow')
+	AS everywhere \gset
 SELECT relation_name, in_schema FROM tiered_storage.policies WHERE policy_id = :everywhere;
 SELECT relation, verdict FROM regress_says WHERE policy_id = :everywhere;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :everywhere), tiered_storage.remove_tiering_policy(policy_id => :pattern);
+SELECT tiered_storage.remove_tiering_policy(policy_id => :everywhere),
+	tiered_storage.remove_tiering_policy(policy_id => :pattern);
 
 ---------------------------------------------------------------------------
 -- By use: plain tables, materialized views, inheritance
@@ -104,28 +142,38 @@ SELECT tiered_storage.alter_tiering_policy(policy_id => :schema, enabled => fals
 CREATE TABLE "regress G 2".parent (a int) TABLESPACE regress_ts_fast;
 INSERT INTO "regress G 2".parent DEFAULT VALUES;
 SELECT FROM pg_stat_force_next_flush();
+\set ECHO none
 CREATE TABLE "regress G 2".child () INHERITS ("regress G 2".parent) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_g.child () INHERITS ("regress G 2".parent) TABLESPACE regress_ts_fast;
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress G 2', no_writes_for => '1 day', tier => 'regress_cheap') AS use \gset
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress G 2', no_writes_for => '1 day', tier => 'regress_cheap')
+	AS use \gset
+\set ECHO all
 SELECT relation_name FROM tiered_storage.policies WHERE policy_id = :use;
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use ORDER BY relation::text;
+\set ECHO none
 CALL tiered_storage.sample();
-UPDATE _tiered_storage.relation_state SET sampled_since = '2020-01-01', proven_since = '2020-01-01', rewritten_at = NULL, last_read_at = NULL, last_written_at = NULL;
+UPDATE _tiered_storage.relation_state SET sampled_since = '2020-01-01', proven_since = '2020-01-01',
+	rewritten_at = NULL, last_read_at = NULL, last_written_at = NULL;
 UPDATE _tiered_storage.sampler SET counts_since = '2020-01-01';
+\set ECHO all
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use ORDER BY relation::text;
 CALL tiered_storage.migrate();
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use ORDER BY relation::text;
 CALL tiered_storage.migrate();
 
 -- What inherits belongs to its tables, whatever its name; and so do their policies decide.
-SELECT tiered_storage.add_tiering_policy(names_like => 'chi%', no_writes_for => '1 day', tier => 'regress_slow') AS child \gset
+SELECT tiered_storage.add_tiering_policy(names_like => 'chi%', no_writes_for => '1 day', tier => 'regress_slow')
+	AS child \gset
 SELECT tiered_storage.alter_tiering_policy(policy_id => :schema, enabled => true);
-SELECT relation, policy_id = :use AS as_its_parent FROM regress_says WHERE relation::text LIKE '%child%' OR relation::text LIKE '%parent%' ORDER BY relation::text;
+SELECT relation, policy_id = :use AS as_its_parent FROM regress_says
+	WHERE relation::text LIKE '%child%' OR relation::text LIKE '%parent%' ORDER BY relation::text;
 ALTER TABLE regress_g.child NO INHERIT "regress G 2".parent;
-SELECT relation, CASE policy_id WHEN :child THEN 'pattern' WHEN :use THEN 'parent' ELSE 'schema' END AS policy FROM regress_says
+SELECT relation, CASE policy_id WHEN :child THEN 'pattern' WHEN :use THEN 'parent' ELSE 'schema' END AS policy
+	FROM regress_says
 	WHERE relation::text LIKE '%child%' OR relation::text LIKE '%parent%' ORDER BY relation::text;
 ALTER TABLE regress_g.child INHERIT "regress G 2".parent;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :child), tiered_storage.alter_tiering_policy(policy_id => :schema, enabled => false);
+SELECT tiered_storage.remove_tiering_policy(policy_id => :child),
+	tiered_storage.alter_tiering_policy(policy_id => :schema, enabled => false);
 
 ---------------------------------------------------------------------------
 -- Renamed, dropped, created again
@@ -134,7 +182,8 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => :child), tiered_storage
 ALTER SCHEMA "regress G 2" RENAME TO regress_g_3;
 SELECT relation_name, in_schema, last_result FROM tiered_storage.policies WHERE policy_id = :use;
 CALL tiered_storage.sample();
-SELECT schema_name, schema_oid = 'regress_g_3'::regnamespace AS same FROM _tiered_storage.policy WHERE policy_id = :use;
+SELECT schema_name, schema_oid = 'regress_g_3'::regnamespace AS same FROM _tiered_storage.policy
+	WHERE policy_id = :use;
 SET client_min_messages = warning;
 DROP SCHEMA regress_g_3 CASCADE;
 RESET client_min_messages;
@@ -159,9 +208,11 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => :use);
 -- Rights
 ---------------------------------------------------------------------------
 
+\set ECHO none
 CREATE ROLE regress_g_other;
 GRANT USAGE ON SCHEMA tiered_storage TO regress_g_owner, regress_g_other;
-GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy, tiered_storage.alter_tiering_policy, tiered_storage.remove_tiering_policy TO regress_g_owner, regress_g_other;
+GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy, tiered_storage.alter_tiering_policy,
+	tiered_storage.remove_tiering_policy TO regress_g_owner, regress_g_other;
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_g_owner, regress_g_other;
 ALTER SCHEMA regress_g_3 OWNER TO regress_g_owner;
 CREATE TABLE regress_g_3.mine (at date) PARTITION BY RANGE (at);
@@ -173,26 +224,37 @@ CREATE TABLE regress_g_3.theirs_old PARTITION OF regress_g_3.theirs FOR VALUES F
 ALTER TABLE regress_g_3.theirs OWNER TO regress_g_other;
 ALTER TABLE regress_g_3.theirs_old OWNER TO regress_g_other;
 SET ROLE regress_g_other;
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g_3', move_after => '1 day', tier => 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(names_like => '%', move_after => '1 day', tier => 'regress_slow'); \echo :SQLSTATE
+\set ECHO all
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g_3', move_after => '1 day',
+	tier => 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(names_like => '%', move_after => '1 day',
+	tier => 'regress_slow'); \echo :SQLSTATE
+\set ECHO none
 SET ROLE regress_g_owner;
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g_3', move_after => '1 day', tier => 'regress_slow') AS id \gset
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g_3', move_after => '1 day', tier => 'regress_slow')
+	AS id \gset
 SET ROLE regress_g_other;
+\set ECHO all
 SELECT tiered_storage.remove_tiering_policy(policy_id => :id); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy(policy_id => :id, enabled => false); \echo :SQLSTATE
 RESET ROLE;
 SELECT relation, verdict, reason FROM tiered_storage.evaluate_policies() WHERE policy_id = :id ORDER BY relation::text;
 CALL tiered_storage.migrate();
-SELECT c.relname, t.spcname FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE c.relname IN ('mine_old', 'theirs_old') ORDER BY 1;
+SELECT c.relname, t.spcname FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
+	WHERE c.relname IN ('mine_old', 'theirs_old') ORDER BY 1;
 -- What it has no right on, it does not keep from others.
-SELECT tiered_storage.add_tiering_policy(names_like => 'theirs', move_after => '1 day', tier => 'regress_slow') AS admin \gset
-SELECT relation, verdict, policy_id = :admin AS by_administrator FROM regress_says WHERE relation::text LIKE '%theirs%' ORDER BY 3;
+SELECT tiered_storage.add_tiering_policy(names_like => 'theirs', move_after => '1 day', tier => 'regress_slow')
+	AS admin \gset
+SELECT relation, verdict, policy_id = :admin AS by_administrator FROM regress_says WHERE relation::text LIKE '%theirs%'
+	ORDER BY 3;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :admin);
+\set ECHO none
 -- The role is gone: nobody else's rights are used.
 ALTER TABLE regress_g_3.mine_old SET TABLESPACE pg_default;
 REASSIGN OWNED BY regress_g_owner TO regress_g_other;
 DROP OWNED BY regress_g_owner;
 DROP ROLE regress_g_owner;
+\set ECHO all
 SELECT relation, verdict, reason FROM tiered_storage.evaluate_policies() WHERE policy_id = :id ORDER BY relation::text;
 CALL tiered_storage.migrate();
 SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
@@ -201,13 +263,16 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_
 -- Whatever there is: the second time nothing is moved
 ---------------------------------------------------------------------------
 
+\set ECHO none
 SET client_min_messages = warning;
 DROP SCHEMA regress_g, regress_g_3 CASCADE;
 CREATE SCHEMA regress_g;
 SELECT setseed(0.27182) \g /dev/null
 CREATE FUNCTION regress_any(n int) RETURNS int LANGUAGE sql VOLATILE AS 'SELECT 1 + floor(random() * n)::int';
-CREATE FUNCTION regress_tier() RETURNS name LANGUAGE sql VOLATILE AS $$SELECT ('{regress_fast,regress_slow,regress_cheap}'::name[])[regress_any(3)]$$;
-CREATE VIEW regress_places AS SELECT c.oid::regclass::text AS relation, COALESCE(array_position('{regress_ts_fast,regress_ts_slow,regress_ts_cheap}', t.spcname), 0) AS place
+CREATE FUNCTION regress_tier() RETURNS name LANGUAGE sql VOLATILE
+	AS $$SELECT ('{regress_fast,regress_slow,regress_cheap}'::name[])[regress_any(3)]$$;
+CREATE VIEW regress_places AS SELECT c.oid::regclass::text AS relation,
+	COALESCE(array_position('{regress_ts_fast,regress_ts_slow,regress_ts_cheap}', t.spcname), 0) AS place
 	FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE c.relnamespace = 'regress_g'::regnamespace;
 CREATE TABLE regress_rounds (round int, moved int, brought_back int, moved_again int);
 CREATE TABLE regress_before (relation text, place int);
@@ -223,29 +288,36 @@ BEGIN
 			FOR year IN 2023..2025 LOOP
 				EXECUTE format('CREATE TABLE regress_g.t_%1$s_%2$s PARTITION OF regress_g.t_%1$s FOR VALUES FROM (%3$L) TO (%4$L) TABLESPACE regress_ts_%5$s',
 					i, year, year || '-01-01', year + 1 || '-01-01', ('{fast,slow,cheap}'::text[])[regress_any(3)]);
-				EXECUTE format('CREATE INDEX ON regress_g.t_%s_%s (d) TABLESPACE regress_ts_%s', i, year, ('{fast,slow,cheap}'::text[])[regress_any(3)]);
+				EXECUTE format('CREATE INDEX ON regress_g.t_%s_%s (d) TABLESPACE regress_ts_%s', i, year,
+					('{fast,slow,cheap}'::text[])[regress_any(3)]);
 			END LOOP;
 		END LOOP;
 		FOR i IN 1..regress_any(5) LOOP
 			CASE regress_any(3)
-				WHEN 1 THEN PERFORM tiered_storage.add_tiering_policy('regress_g.t_' || regress_any(3), regress_any(1200) * interval '1 day', regress_tier(), if_not_exists => true);
-				WHEN 2 THEN PERFORM tiered_storage.add_tiering_policy(NULL, regress_any(1200) * interval '1 day', regress_tier(), if_not_exists => true, names_like => 't\_' || regress_any(3));
-				ELSE PERFORM tiered_storage.add_tiering_policy(NULL, regress_any(1200) * interval '1 day', regress_tier(), if_not_exists => true, in_schema => 'regress_g');
+				WHEN 1 THEN PERFORM tiered_storage.add_tiering_policy('regress_g.t_' || regress_any(3),
+					regress_any(1200) * interval '1 day', regress_tier(), if_not_exists => true);
+				WHEN 2 THEN PERFORM tiered_storage.add_tiering_policy(NULL, regress_any(1200) * interval '1 day',
+					regress_tier(), if_not_exists => true, names_like => 't\_' || regress_any(3));
+				ELSE PERFORM tiered_storage.add_tiering_policy(NULL, regress_any(1200) * interval '1 day',
+					regress_tier(), if_not_exists => true, in_schema => 'regress_g');
 			END CASE;
 		END LOOP;
 		PERFORM tiered_storage.pin(c.oid, regress_tier(), include_indexes => c.relkind = 'r' AND regress_any(2) = 1)
-			FROM pg_class c WHERE c.relnamespace = 'regress_g'::regnamespace AND c.relkind IN ('r', 'i') AND regress_any(5) = 1;
+			FROM pg_class c WHERE c.relnamespace = 'regress_g'::regnamespace AND c.relkind IN ('r', 'i')
+				AND regress_any(5) = 1;
 		DELETE FROM regress_before;
 		INSERT INTO regress_before SELECT * FROM regress_places;
 		COMMIT;
 		CALL tiered_storage.migrate();
-		SELECT count(*) FILTER (WHERE p.place <> b.place), count(*) FILTER (WHERE p.place < b.place) INTO moved, brought_back
+		SELECT count(*) FILTER (WHERE p.place <> b.place), count(*) FILTER (WHERE p.place < b.place) INTO moved,
+			brought_back
 			FROM regress_places p JOIN regress_before b USING (relation);
 		DELETE FROM regress_before;
 		INSERT INTO regress_before SELECT * FROM regress_places;
 		COMMIT;
 		CALL tiered_storage.migrate();
-		SELECT count(*) INTO moved_again FROM regress_places p JOIN regress_before b USING (relation) WHERE p.place <> b.place;
+		SELECT count(*) INTO moved_again FROM regress_places p JOIN regress_before b USING (relation)
+			WHERE p.place <> b.place;
 		INSERT INTO regress_rounds VALUES (round, moved, brought_back, moved_again);
 		DROP TABLE regress_g.t_1, regress_g.t_2, regress_g.t_3;
 		PERFORM tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
@@ -255,7 +327,10 @@ BEGIN
 END
 $$;
 CALL regress_rounds(20);
-SELECT count(*) AS rounds, sum(moved) > 20 AS "there was something to move", sum(brought_back) AS brought_back, sum(moved_again) AS moved_again FROM regress_rounds;
+\set ECHO all
+SELECT count(*) AS rounds, sum(moved) > 20 AS "there was something to move", sum(brought_back) AS brought_back,
+	sum(moved_again) AS moved_again FROM regress_rounds;
+\set ECHO none
 DROP TABLE regress_rounds, regress_before;
 DROP PROCEDURE regress_rounds;
 DROP VIEW regress_places, regress_says;
@@ -267,3 +342,4 @@ DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
+\set ECHO all

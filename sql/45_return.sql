@@ -2,30 +2,41 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
+\set ECHO none
 -- However full the disks of this machine are.
-SELECT count(tiered_storage.alter_tier(tier_name, capacity_bytes => 1000000000)) FROM tiered_storage.tiers WHERE tier_name LIKE 'regress%' \g /dev/null
+SELECT count(tiered_storage.alter_tier(tier_name, capacity_bytes => 1000000000)) FROM tiered_storage.tiers
+	WHERE tier_name LIKE 'regress%' \g /dev/null
 SET tiered_storage.cooldown = 0;
 SET tiered_storage.test_now = '2040-01-01 00:00:00+00';
 DELETE FROM _tiered_storage.sampler;
 DELETE FROM _tiered_storage.relation_state;
 CREATE VIEW regress_verdicts AS
-	SELECT relation::text COLLATE "C" AS relation, from_tier, to_tier, verdict, reason FROM tiered_storage.evaluate_policies();
+	SELECT relation::text COLLATE "C" AS relation, from_tier, to_tier, verdict, reason
+		FROM tiered_storage.evaluate_policies();
 CREATE VIEW regress_places AS
-	SELECT relname, t.tier_name FROM pg_class c JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace WHERE relname LIKE 'regress\_r\_%';
+	SELECT relname, t.tier_name FROM pg_class c
+		JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace
+			WHERE relname LIKE 'regress\_r\_%';
 -- As if it had been read so often each hour, in hours that many ago; the last of them make the mean of a day.
-CREATE FUNCTION regress_read(relation regclass, rate int, first_hour int, last_hour int) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION regress_read(relation regclass, rate int, first_hour int, last_hour int) RETURNS void LANGUAGE plpgsql
+	AS $$
 DECLARE
 	moment timestamptz := current_setting('tiered_storage.test_now');
 BEGIN
-	INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
-		SELECT moment - h * interval '1 hour', relation, 3600, 1, rate / 2, rate - rate / 2, 0, 0 FROM generate_series(first_hour, last_hour) h;
-	UPDATE _tiered_storage.relation_state SET heat_at = moment, observed_since = '2030-01-01', last_read_at = moment - interval '1 minute',
-		random_fast = rate, random_slow = rate / 10, sequential_fast = 0, sequential_slow = 0 WHERE relation_oid = relation;
+	INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads,
+		sequential_reads, hits, row_changes)
+		SELECT moment - h * interval '1 hour', relation, 3600, 1, rate / 2, rate - rate / 2, 0, 0
+			FROM generate_series(first_hour, last_hour) h;
+	UPDATE _tiered_storage.relation_state SET heat_at = moment, observed_since = '2030-01-01',
+		last_read_at = moment - interval '1 minute',
+		random_fast = rate, random_slow = rate / 10, sequential_fast = 0, sequential_slow = 0
+			WHERE relation_oid = relation;
 END
 $$;
 CREATE FUNCTION regress_cool() RETURNS void LANGUAGE sql AS $$
 	DELETE FROM _tiered_storage.relation_history;
-	UPDATE _tiered_storage.relation_state SET random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0;
+	UPDATE _tiered_storage.relation_state SET random_fast = 0, random_slow = 0, sequential_fast = 0,
+		sequential_slow = 0;
 $$;
 
 CREATE TABLE regress_r (k int, v text) PARTITION BY LIST (k);
@@ -34,12 +45,16 @@ CREATE TABLE regress_r_2 PARTITION OF regress_r FOR VALUES IN (2) TABLESPACE reg
 CREATE TABLE regress_r_3 PARTITION OF regress_r FOR VALUES IN (3) TABLESPACE regress_ts_slow;
 CREATE INDEX regress_r_1_k ON regress_r_1 (k) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r SELECT 1 + k % 3, repeat('x', 100) FROM generate_series(1, 3000) k;
-SELECT tiered_storage.add_tiering_policy('regress_r', tier => 'regress_slow', idle_for => '7 days', return_when_reads_per_hour => 100) AS id \gset
+SELECT tiered_storage.add_tiering_policy('regress_r', tier => 'regress_slow', idle_for => '7 days',
+	return_when_reads_per_hour => 100) AS id \gset
+\set ECHO all
 SELECT return_when_reads_per_hour, return_after, return_tier FROM tiered_storage.policies;
+\set ECHO none
 SELECT set_config('tiered_storage.test_now', '2040-01-01 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT set_config('tiered_storage.test_now', '2040-01-09 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
+\set ECHO all
 SELECT relation, verdict FROM regress_verdicts ORDER BY 1;
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
@@ -65,24 +80,32 @@ SELECT regress_cool(), regress_read('regress_r_1', 99, 25, 48), regress_read('re
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 SELECT regress_cool(), regress_read('regress_r_1', 1000, 73, 100), regress_read('regress_r_1', 1000, 1, 1);
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+\set ECHO none
 -- A part of an hour is no hour; what the roll-up makes of samples says the same.
-CREATE FUNCTION regress_nights(relation regclass, starts interval, minutes int, reads int) RETURNS void LANGUAGE sql AS $$
-	INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
-		SELECT '2040-01-31 00:00+00'::timestamptz - d * interval '1 day' + starts + m * interval '1 minute', relation, 60, 1, reads, 0, 0, 0
+CREATE FUNCTION regress_nights(relation regclass, starts interval, minutes int, reads int) RETURNS void LANGUAGE sql
+	AS $$
+	INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads,
+		sequential_reads, hits, row_changes)
+		SELECT '2040-01-31 00:00+00'::timestamptz - d * interval '1 day' + starts + m * interval '1 minute', relation,
+			60, 1, reads, 0, 0, 0
 		FROM generate_series(0, 2) d, generate_series(0, minutes - 1) m;
 	UPDATE _tiered_storage.relation_state SET random_fast = 1000000 WHERE relation_oid = 'regress_r_1'::regclass $$;
 CREATE FUNCTION regress_rolled() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-	CREATE TEMP TABLE rolled AS SELECT min(period_start) AS period_start, relation_oid, extract(epoch FROM max(period_start) - min(period_start))::int + 60 AS period_s,
+	CREATE TEMP TABLE rolled AS SELECT min(period_start) AS period_start, relation_oid, extract(epoch
+		FROM max(period_start) - min(period_start))::int + 60 AS period_s,
 			sum(scans)::bigint AS scans, sum(random_reads)::bigint AS reads
 		FROM _tiered_storage.relation_history GROUP BY relation_oid, date_trunc('hour', period_start);
 	DELETE FROM _tiered_storage.relation_history;
-	INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
+	INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads,
+		sequential_reads, hits, row_changes)
 		SELECT period_start, relation_oid, period_s, scans, reads, 0, 0, 0 FROM pg_temp.rolled;
 	DROP TABLE rolled;
 END
 $$;
-SELECT set_config('tiered_storage.test_now', '2040-01-31 12:00:00+00', false), regress_cool(), regress_nights('regress_r_1', '02:29', 440, 100000) \g /dev/null
+SELECT set_config('tiered_storage.test_now', '2040-01-31 12:00:00+00', false), regress_cool(),
+	regress_nights('regress_r_1', '02:29', 440, 100000) \g /dev/null
+\set ECHO all
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 SELECT regress_rolled();
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
@@ -91,27 +114,37 @@ SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdi
 SELECT regress_rolled();
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 -- A table and its index that are read in the same hours are read once; half of the rate each is the rate.
-SELECT regress_cool(), regress_nights('regress_r_1', '02:00', 300, 100000), regress_nights('regress_r_1_k', '02:10', 290, 100000) \g /dev/null
+SELECT regress_cool(), regress_nights('regress_r_1', '02:00', 300, 100000), regress_nights('regress_r_1_k', '02:10',
+	290, 100000) \g /dev/null
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 SELECT regress_rolled();
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
-SELECT regress_cool(), regress_nights('regress_r_1', '02:00', 480, 1), regress_nights('regress_r_1_k', '02:00', 480, 1) \g /dev/null
+SELECT regress_cool(), regress_nights('regress_r_1', '02:00', 480, 1), regress_nights('regress_r_1_k', '02:00', 480,
+	1) \g /dev/null
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+\set ECHO none
 -- A single hour is the last one.
 SELECT set_config('tiered_storage.test_now', '2040-01-31 09:30:00+00', false), regress_cool() \g /dev/null
-INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
-	SELECT '2040-01-31 08:30+00'::timestamptz + m * interval '10 minutes', 'regress_r_1'::regclass, 600, 1, 25, 0, 0, 0 FROM generate_series(0, 5) m;
-UPDATE _tiered_storage.relation_state SET random_fast = 1000, heat_at = '2040-01-31 09:30+00' WHERE relation_oid = 'regress_r_1'::regclass;
+INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads,
+	sequential_reads, hits, row_changes)
+	SELECT '2040-01-31 08:30+00'::timestamptz + m * interval '10 minutes', 'regress_r_1'::regclass, 600, 1, 25, 0, 0, 0
+		FROM generate_series(0, 5) m;
+UPDATE _tiered_storage.relation_state SET random_fast = 1000, heat_at = '2040-01-31 09:30+00'
+	WHERE relation_oid = 'regress_r_1'::regclass;
 UPDATE _tiered_storage.policy SET return_after = '1 hour';
+\set ECHO all
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 -- What had a shorter time before it was refused is looked at by that.
 UPDATE _tiered_storage.policy SET return_after = '1 microsecond';
 SELECT verdict FROM regress_verdicts WHERE relation = 'regress_r_1';
+\set ECHO none
 UPDATE _tiered_storage.policy SET return_after = NULL;
 SELECT set_config('tiered_storage.test_now', '2040-02-01 00:00:00+00', false) \g /dev/null
 -- At night nobody works.  What the policy has not moved stays where it is.
 SELECT regress_cool() \g /dev/null
-SELECT regress_read('regress_r_1', 288, d * 24 + 8, d * 24 + 16), regress_read('regress_r_3', 288, d * 24 + 8, d * 24 + 16) FROM generate_series(0, 2) d \g /dev/null
+SELECT regress_read('regress_r_1', 288, d * 24 + 8, d * 24 + 16), regress_read('regress_r_3', 288, d * 24 + 8,
+	d * 24 + 16) FROM generate_series(0, 2) d \g /dev/null
+\set ECHO all
 SELECT * FROM regress_verdicts ORDER BY relation;
 SELECT tiered_storage.alter_tiering_policy('regress_r', enabled => false);
 SELECT relation, to_tier, verdict FROM regress_verdicts ORDER BY relation;
@@ -128,11 +161,14 @@ SELECT verdict FROM regress_verdicts WHERE relation = 'regress_r_1';
 -- Nor to where there is no room: to the low watermark of a tier that a fullness policy empties.
 SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 8192) \g /dev/null
 SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+\set ECHO none
 SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
 -- Nor to where another policy would take it from again, but to where that one wants it.
-SELECT tiered_storage.add_tiering_policy('regress_r', tier => 'regress_cheap', below_reads_per_hour => 100000) AS other \gset
+SELECT tiered_storage.add_tiering_policy('regress_r', tier => 'regress_cheap', below_reads_per_hour => 100000)
+	AS other \gset
 UPDATE _tiered_storage.relation_state SET sampled_since = '2030-01-01', proven_since = '2030-01-01';
 UPDATE _tiered_storage.sampler SET counts_since = '2030-01-01';
+\set ECHO all
 SELECT to_tier, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1' ORDER BY 1;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :other);
 CALL tiered_storage.migrate(dry_run => true);
@@ -161,12 +197,15 @@ SELECT * FROM regress_places ORDER BY 1;
 ---------------------------------------------------------------------------
 
 -- Somebody else was the last to move it: the policy has nothing to take back.
-SELECT regress_cool(), regress_read('regress_r_1', 150, 1, 72), regress_read('regress_r_1_k', 150, 1, 72), regress_read('regress_r_2', 150, 1, 72), regress_read('regress_r_3', 150, 1, 72);
+SELECT regress_cool(), regress_read('regress_r_1', 150, 1, 72), regress_read('regress_r_1_k', 150, 1, 72),
+	regress_read('regress_r_2', 150, 1, 72), regress_read('regress_r_3', 150, 1, 72);
 SELECT relation, verdict FROM regress_verdicts ORDER BY 1;
+\set ECHO none
 SET client_min_messages = warning;
 CALL tiered_storage.move_relation('regress_r_1', 'regress_ts_fast', include_indexes => false);
 CALL tiered_storage.move_relation('regress_r_1', 'regress_ts_slow', include_indexes => false);
 RESET client_min_messages;
+\set ECHO all
 -- Its index has been moved by the policy all the same.
 SELECT relation, to_tier, verdict FROM regress_verdicts ORDER BY 1;
 SELECT tiered_storage.pin('regress_r_1_k', 'regress_slow') \g /dev/null
@@ -177,15 +216,19 @@ SELECT tiered_storage.alter_tiering_policy('regress_r', return_tier => 'regress_
 SELECT return_after, return_tier FROM tiered_storage.policies;
 DELETE FROM _tiered_storage.move;
 SELECT relation, to_tier, verdict, reason FROM regress_verdicts ORDER BY 1;
+\set ECHO none
 -- What somebody has put there an hour ago, by a way that leaves no record, stays for the cooldown.
 BEGIN;
 SET LOCAL tiered_storage.cooldown = '2h';
 UPDATE _tiered_storage.relation_state SET placed_at = current_setting('tiered_storage.test_now')::timestamptz - interval '1 hour' WHERE relation_oid = 'regress_r_2'::regclass;
+\set ECHO all
 SELECT relation, to_tier, verdict, reason FROM regress_verdicts ORDER BY 1;
+\set ECHO none
 ROLLBACK;
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
+\set ECHO all
 SELECT * FROM regress_places ORDER BY 1;
 CALL tiered_storage.migrate();
 -- A tier to return to is in use, and renamed like the others.
@@ -195,15 +238,19 @@ SELECT tier_name, return_tier FROM tiered_storage.policies;
 SELECT tiered_storage.alter_tier('regress_Fast', new_name => 'regress_fast') \g /dev/null
 SELECT tiered_storage.remove_tiering_policy('regress_r');
 
+\set ECHO none
 -- An age is no reason to stay: what is old and read returns, and leaves when it is not read any more.
 CREATE TABLE regress_a (d date) PARTITION BY RANGE (d);
-CREATE TABLE regress_r_old PARTITION OF regress_a FOR VALUES FROM ('2039-01-01') TO ('2040-01-01') TABLESPACE regress_ts_fast;
-SELECT tiered_storage.add_tiering_policy('regress_a', '7 days', 'regress_slow', return_when_reads_per_hour => 100, below_reads_per_hour => 10, return_after => '1 day') AS id \gset
+CREATE TABLE regress_r_old PARTITION OF regress_a FOR VALUES
+	FROM ('2039-01-01') TO ('2040-01-01') TABLESPACE regress_ts_fast;
+SELECT tiered_storage.add_tiering_policy('regress_a', '7 days', 'regress_slow', return_when_reads_per_hour => 100,
+	below_reads_per_hour => 10, return_after => '1 day') AS id \gset
 INSERT INTO regress_a VALUES ('2039-02-02');
 SELECT set_config('tiered_storage.test_now', '2040-02-02 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.relation_state SET sampled_since = '2030-01-01', proven_since = '2030-01-01';
 UPDATE _tiered_storage.sampler SET counts_since = '2030-01-01';
+\set ECHO all
 SELECT regress_cool(), regress_read('regress_r_old', 10, 1, 24);
 SELECT verdict, reason FROM regress_verdicts;
 SELECT regress_cool();
@@ -214,11 +261,13 @@ RESET client_min_messages;
 SELECT verdict FROM regress_verdicts;
 SELECT regress_read('regress_r_old', 100, 1, 24);
 SELECT verdict, to_tier, reason FROM regress_verdicts;
+\set ECHO none
 -- Where it came from is remembered as long as it may return.
 UPDATE _tiered_storage.move SET finished_at = '2038-01-01', started_at = '2038-01-01';
 UPDATE _tiered_storage.sampler SET rolled_up_until = '2038-01-01';
 SELECT set_config('tiered_storage.test_now', '2040-02-02 02:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
+\set ECHO all
 SELECT relation_name, from_tier, to_tier FROM _tiered_storage.move ORDER BY move_id;
 SELECT regress_cool(), regress_read('regress_r_old', 100, 1, 24);
 SELECT verdict, to_tier FROM regress_verdicts;
@@ -230,11 +279,15 @@ SELECT verdict, reason FROM regress_verdicts;
 
 -- History is kept for as long as a policy looks back and a day, also beyond history_retention, which is 90 days.
 SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '100 days');
-INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
-	SELECT '2040-02-02 02:00+00'::timestamptz - d * interval '1 day', 'regress_r_old'::regclass, 3600, 1, 1, 0, 0, 0 FROM unnest('{100.5,102}'::float8[]) d;
+\set ECHO none
+INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads,
+	sequential_reads, hits, row_changes)
+	SELECT '2040-02-02 02:00+00'::timestamptz - d * interval '1 day', 'regress_r_old'::regclass, 3600, 1, 1, 0, 0, 0
+		FROM unnest('{100.5,102}'::float8[]) d;
 UPDATE _tiered_storage.sampler SET rolled_up_until = '2038-01-01';
 SELECT set_config('tiered_storage.test_now', '2040-02-02 03:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
+\set ECHO all
 SELECT period_start FROM _tiered_storage.relation_history WHERE period_start < '2039-12-01';
 SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '1 day');
 UPDATE _tiered_storage.sampler SET rolled_up_until = '2038-01-01';
@@ -245,6 +298,7 @@ SELECT count(*) FROM _tiered_storage.relation_history WHERE period_start < '2039
 -- What a person has moved does not return later either, nor what another policy has moved: who
 -- was the last is remembered though the record is old.
 SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_fast');
+\set ECHO none
 SET client_min_messages = warning;
 CALL tiered_storage.move_relation('regress_r_old', 'regress_ts_slow');
 RESET client_min_messages;
@@ -252,7 +306,9 @@ UPDATE _tiered_storage.move SET finished_at = '2038-01-01', started_at = '2038-0
 UPDATE _tiered_storage.sampler SET rolled_up_until = '2038-01-01';
 SELECT set_config('tiered_storage.test_now', '2040-02-02 05:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-SELECT relation_name, from_tier, to_tier, policy_id IS NULL AS by_hand, state FROM _tiered_storage.move ORDER BY move_id;
+\set ECHO all
+SELECT relation_name, from_tier, to_tier, policy_id IS NULL AS by_hand, state FROM _tiered_storage.move
+	ORDER BY move_id;
 SELECT regress_cool(), regress_read('regress_r_old', 100, 1, 24);
 SELECT verdict, reason FROM regress_verdicts;
 CALL tiered_storage.migrate();
@@ -269,6 +325,7 @@ SELECT tiered_storage.alter_tiering_policy('regress_a', return_when_reads_per_ho
 -- Rebuilt
 ---------------------------------------------------------------------------
 
+\set ECHO none
 -- The index of that name on that table is what was moved, though it is another relation by now; and
 -- what is left behind is said.
 CREATE TABLE regress_r_x (k int, v int) TABLESPACE regress_ts_fast;
@@ -276,16 +333,22 @@ CREATE INDEX regress_r_x_k ON regress_r_x (k) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_r_x_v ON regress_r_x (v) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r_x SELECT k, k FROM generate_series(1, 1000) k;
 VACUUM regress_r_x;
+\set ECHO all
 SELECT tiered_storage.alter_tiering_policy('regress_a', enabled => false);
-SELECT tiered_storage.add_tiering_policy('regress_r_x', tier => 'regress_slow', below_reads_per_hour => 10, return_when_reads_per_hour => 100, return_after => '1 day');
+SELECT tiered_storage.add_tiering_policy('regress_r_x', tier => 'regress_slow', below_reads_per_hour => 10,
+	return_when_reads_per_hour => 100, return_after => '1 day');
+\set ECHO none
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01', proven_since = '2030-01-01';
+UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01',
+	proven_since = '2030-01-01';
+\set ECHO all
 SELECT regress_cool();
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
 SELECT * FROM regress_places WHERE relname ~ 'x' ORDER BY 1;
+\set ECHO none
 SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
 SELECT 'regress_r_x_k'::regclass::oid AS first_oid \gset
 REINDEX INDEX CONCURRENTLY regress_r_x_k;
@@ -293,6 +356,7 @@ ALTER INDEX regress_r_x_v RENAME TO regress_r_x_old;
 CREATE INDEX regress_r_x_v2 ON regress_r_x (v) TABLESPACE regress_ts_slow;
 DROP INDEX regress_r_x_old;
 BEGIN;
+\set ECHO all
 CALL tiered_storage.undo_move(:batch, dry_run => true);
 ROLLBACK;
 -- Before any sample knows of that, and after one does.
@@ -304,21 +368,25 @@ CALL tiered_storage.sample();
 RESET client_min_messages;
 SELECT regress_read('regress_r_x', 1000, 1, 24);
 SELECT relation, verdict, reason FROM regress_verdicts WHERE relation ~ 'x';
-SELECT DISTINCT relation_oid = :first_oid AS is_first, relation_oid = 'regress_r_x_k'::regclass AS is_rebuilt FROM _tiered_storage.move WHERE relation_name = 'public.regress_r_x_k';
+SELECT DISTINCT relation_oid = :first_oid AS is_first, relation_oid = 'regress_r_x_k'::regclass AS is_rebuilt
+	FROM _tiered_storage.move WHERE relation_name = 'public.regress_r_x_k';
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
 SELECT * FROM regress_places WHERE relname ~ 'x' ORDER BY 1;
 -- Once more, by undo_move().
 SELECT regress_cool();
+\set ECHO none
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
 SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
 REINDEX TABLE CONCURRENTLY regress_r_x;
+\set ECHO all
 SELECT tiered_storage.remove_tiering_policy('regress_r_x');
 CALL tiered_storage.undo_move(:batch);
 SELECT * FROM regress_places WHERE relname ~ 'x' ORDER BY 1;
+\set ECHO none
 DROP TABLE regress_r_x;
 
 -- Renamed, or in another schema, before it is rebuilt; and moved by a session that quotes all names.
@@ -328,15 +396,19 @@ CREATE INDEX regress_r_y_k ON regress_r_y (k) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_r_y_v ON regress_r_y (v) TABLESPACE regress_ts_fast;
 CREATE INDEX "Regress ""r"".y" ON regress_r_y (w) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r_y SELECT k, k, k FROM generate_series(1, 1000) k;
+\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_r_y', tier => 'regress_slow', below_reads_per_hour => 10);
+\set ECHO none
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01', proven_since = '2030-01-01';
+UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01',
+	proven_since = '2030-01-01';
 SELECT regress_cool() \g /dev/null
 SET client_min_messages = warning;
 SET quote_all_identifiers = on;
 CALL tiered_storage.migrate();
 RESET quote_all_identifiers;
+\set ECHO all
 SELECT tiered_storage.remove_tiering_policy('regress_r_y');
 SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
 SELECT relation_name, index_name FROM _tiered_storage.move WHERE batch_id = :batch ORDER BY relation_name COLLATE "C";
@@ -356,21 +428,29 @@ CALL tiered_storage.sample();
 SELECT relation, effect FROM tiered_storage.moves WHERE batch_id = :batch ORDER BY relation COLLATE "C";
 RESET client_min_messages;
 CALL tiered_storage.undo_move(:batch);
-SELECT c.relname, t.tier_name FROM pg_class c JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace WHERE c.relnamespace = 'regress_r_s'::regnamespace ORDER BY 1;
+SELECT c.relname, t.tier_name FROM pg_class c
+	JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace
+		WHERE c.relnamespace = 'regress_r_s'::regnamespace ORDER BY 1;
 CALL tiered_storage.undo_move(:batch);
+\set ECHO none
 -- What is gone for good costs nothing, and cannot be moved again.
 DROP TABLE regress_r_s.regress_r_y;
-SELECT string_agg(concat(xmin, ' ', xmax), ', ' ORDER BY move_id) AS versions FROM _tiered_storage.move WHERE batch_id >= :batch \gset
+SELECT string_agg(concat(xmin, ' ', xmax), ', ' ORDER BY move_id) AS versions FROM _tiered_storage.move
+	WHERE batch_id >= :batch \gset
 CALL tiered_storage.sample();
-SELECT count(*), string_agg(concat(xmin, ' ', xmax), ', ' ORDER BY move_id) = :'versions' AS is_untouched FROM _tiered_storage.move WHERE batch_id >= :batch;
+\set ECHO all
+SELECT count(*), string_agg(concat(xmin, ' ', xmax), ', ' ORDER BY move_id) = :'versions' AS is_untouched
+	FROM _tiered_storage.move WHERE batch_id >= :batch;
 CALL tiered_storage.undo_move(:batch);
+\set ECHO none
 DROP SCHEMA regress_r_s;
 
 -- Names that were exchanged before one of the two was rebuilt: what was another index has not taken its place.
 CREATE TABLE regress_r_z (k int, v int) TABLESPACE regress_ts_slow;
 INSERT INTO regress_r_z SELECT k, k FROM generate_series(1, 1000) k;
 CREATE FUNCTION regress_moved(index regclass) RETURNS bigint LANGUAGE sql AS $$
-	UPDATE _tiered_storage.move SET batch_id = nextval('_tiered_storage.move_batch') WHERE relation_oid = index RETURNING batch_id;
+	UPDATE _tiered_storage.move SET batch_id = nextval('_tiered_storage.move_batch')
+		WHERE relation_oid = index RETURNING batch_id;
 $$;
 CREATE PROCEDURE regress_exchange() LANGUAGE plpgsql AS $$
 BEGIN
@@ -387,12 +467,14 @@ SELECT regress_moved('regress_r_z_a') AS batch \gset
 CALL regress_exchange();
 REINDEX INDEX CONCURRENTLY regress_r_z_b;
 RESET client_min_messages;
+\set ECHO all
 SELECT undo_command FROM tiered_storage.move_batches WHERE batch_id = :batch;
 CALL tiered_storage.undo_move(:batch, dry_run => true);
 CALL tiered_storage.undo_move(:batch);
 CALL tiered_storage.sample();
 CALL tiered_storage.undo_move(:batch);
 SELECT * FROM regress_places WHERE relname ~ 'z' ORDER BY 1;
+\set ECHO none
 DROP INDEX regress_r_z_a, regress_r_z_b;
 -- It has come after the move, but a sample knows it.
 SET client_min_messages = warning;
@@ -405,8 +487,10 @@ CALL regress_exchange();
 DROP INDEX regress_r_z_b;
 CREATE INDEX regress_r_z_b ON regress_r_z (k) TABLESPACE regress_ts_slow;
 RESET client_min_messages;
+\set ECHO all
 CALL tiered_storage.undo_move(:batch);
 SELECT * FROM regress_places WHERE relname ~ 'z' ORDER BY 1;
+\set ECHO none
 DROP INDEX regress_r_z_a, regress_r_z_b;
 -- Both are rebuilt: the definition tells them apart, and finds the right one where names stay.
 SET client_min_messages = warning;
@@ -417,8 +501,10 @@ SELECT regress_moved('regress_r_z_a') AS columns \gset
 CALL regress_exchange();
 REINDEX TABLE CONCURRENTLY regress_r_z;
 RESET client_min_messages;
+\set ECHO all
 CALL tiered_storage.undo_move(:columns);
 SELECT * FROM regress_places WHERE relname ~ 'z' ORDER BY 1;
+\set ECHO none
 DROP INDEX regress_r_z_a, regress_r_z_b;
 SET client_min_messages = warning;
 CREATE INDEX regress_r_z_a ON regress_r_z (k) TABLESPACE regress_ts_fast WHERE v < 500;
@@ -428,13 +514,15 @@ CREATE INDEX regress_r_z_e ON regress_r_z ((k + v), (k - v)) TABLESPACE regress_
 CALL tiered_storage.move_relation('regress_r_z_a', 'regress_slow');
 CALL tiered_storage.move_relation('regress_r_z_d', 'regress_slow');
 CALL tiered_storage.move_relation('regress_r_z_e', 'regress_slow');
-SELECT regress_moved('regress_r_z_a') AS predicate, regress_moved('regress_r_z_d') AS rebuilt, regress_moved('regress_r_z_e') AS replaced \gset
+SELECT regress_moved('regress_r_z_a') AS predicate, regress_moved('regress_r_z_d') AS rebuilt,
+	regress_moved('regress_r_z_e') AS replaced \gset
 CALL regress_exchange();
 DROP INDEX regress_r_z_e;
 REINDEX TABLE CONCURRENTLY regress_r_z;
 CREATE INDEX regress_r_z_e ON regress_r_z
 	((k   +   v), (k - v)) TABLESPACE regress_ts_slow WHERE (v < 500) OR (v IS NULL);
 RESET client_min_messages;
+\set ECHO all
 CALL tiered_storage.undo_move(:predicate);
 CALL tiered_storage.undo_move(:rebuilt);
 CALL tiered_storage.undo_move(:replaced);
@@ -447,24 +535,32 @@ DROP PROCEDURE regress_exchange;
 -- What is due first takes the room below the mark
 ---------------------------------------------------------------------------
 
+\set ECHO none
 -- The queue and a dry run say what the run then does.
 CREATE TABLE regress_d (d date, v text) PARTITION BY RANGE (d);
-CREATE TABLE regress_r_d PARTITION OF regress_d FOR VALUES FROM ('2039-01-01') TO ('2040-02-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_r_d PARTITION OF regress_d FOR VALUES
+	FROM ('2039-01-01') TO ('2040-02-01') TABLESPACE regress_ts_fast;
 CREATE TABLE regress_r_e (k int, v text) TABLESPACE regress_ts_slow;
 INSERT INTO regress_d SELECT '2039-02-02', repeat('x', 500) FROM generate_series(1, 3000);
 INSERT INTO regress_r_e SELECT 1, repeat('x', 500) FROM generate_series(1, 3000);
 VACUUM regress_d, regress_r_e;
-SELECT tiered_storage.add_tiering_policy('regress_r_e', tier => 'regress_cheap', below_reads_per_hour => 10, return_when_reads_per_hour => 100, return_after => '1 day');
+\set ECHO all
+SELECT tiered_storage.add_tiering_policy('regress_r_e', tier => 'regress_cheap', below_reads_per_hour => 10,
+	return_when_reads_per_hour => 100, return_after => '1 day');
+\set ECHO none
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01', proven_since = '2030-01-01';
+UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01',
+	proven_since = '2030-01-01';
 SELECT regress_cool() \g /dev/null
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
 CHECKPOINT;
+\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_d', '1 hour', 'regress_slow');
-SELECT tiered_storage.alter_tier('regress_slow', high_watermark => 0.6, low_watermark => 0.3, capacity_bytes => ((pg_tablespace_size('regress_ts_slow') + 1.5 * pg_table_size('regress_r_e')) / 0.6)::bigint) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', high_watermark => 0.6, low_watermark => 0.3,
+	capacity_bytes => ((pg_tablespace_size('regress_ts_slow') + 1.5 * pg_table_size('regress_r_e')) / 0.6)::bigint) \g /dev/null
 SELECT regress_read('regress_r_e', 1000, 1, 24);
 SELECT relation, to_tier, verdict FROM regress_verdicts WHERE relation ~ '_[de]$' ORDER BY 1;
 SELECT relation, reason LIKE '%above its watermark%' AS held_back FROM tiered_storage.move_queue ORDER BY place;
@@ -475,7 +571,8 @@ CALL tiered_storage.migrate();
 SELECT * FROM regress_places WHERE relname ~ '_[de]$' ORDER BY 1;
 SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}') \g /dev/null
 DROP TABLE regress_d, regress_r_e;
-SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies WHERE relation IS NULL;
+SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies
+	WHERE relation IS NULL;
 
 ---------------------------------------------------------------------------
 -- Refused
@@ -504,23 +601,32 @@ SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '13 mont
 SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_cheap'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_nowhere'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap', return_after => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap', return_tier => 'regress_fast'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_a', tier => 'regress_cheap', return_when_reads_per_hour => 10); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap',
+	return_after => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap',
+	return_tier => 'regress_fast'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_a', tier => 'regress_cheap',
+	return_when_reads_per_hour => 10); \echo :SQLSTATE
 SELECT return_when_reads_per_hour, return_after, return_tier, below_reads_per_hour FROM tiered_storage.policies;
 
+\set ECHO none
 -- What need not be there can be taken away again: one by one, or all of the way back at once.
 CREATE VIEW regress_r_properties AS
-	SELECT move_after, idle_for, no_writes_for, below_reads_per_hour, index_tier, return_when_reads_per_hour, return_after, return_tier FROM tiered_storage.policies;
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_fast', return_after => '2 days', idle_for => '1 day', no_writes_for => '2 days', index_tier => 'regress_cheap');
+	SELECT move_after, idle_for, no_writes_for, below_reads_per_hour, index_tier, return_when_reads_per_hour,
+		return_after, return_tier FROM tiered_storage.policies;
+\set ECHO all
+SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_fast', return_after => '2 days',
+	idle_for => '1 day', no_writes_for => '2 days', index_tier => 'regress_cheap');
 TABLE regress_r_properties;
 SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_tier,index_tier,move_after}');
 TABLE regress_r_properties;
 SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_after,no_writes_for,no_writes_for}');
 TABLE regress_r_properties;
 SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_fast', return_after => '2 days');
-SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_when_reads_per_hour}', return_after => '3 days'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_after}', return_after => '3 days'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_when_reads_per_hour}',
+	return_after => '3 days'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_after}',
+	return_after => '3 days'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{tier}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{idle_for,below_reads_per_hour}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_when_reads_per_hour,below_reads_per_hour}');
@@ -532,22 +638,27 @@ DROP TABLE regress_r, regress_a;
 -- What somebody has moved away and back, by a way that leaves no record
 ---------------------------------------------------------------------------
 
+\set ECHO none
 SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
 CREATE TABLE regress_r_h (k int) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_r_i (k int) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r_h SELECT generate_series(1, 1000);
 INSERT INTO regress_r_i SELECT generate_series(1, 1000);
-SELECT tiered_storage.add_tiering_policy('regress_r_h', tier => 'regress_slow', idle_for => '7 days', return_when_reads_per_hour => 100, return_after => '1 day'),
-	tiered_storage.add_tiering_policy('regress_r_i', tier => 'regress_slow', idle_for => '7 days', return_when_reads_per_hour => 100, return_after => '1 day') \g /dev/null
+SELECT tiered_storage.add_tiering_policy('regress_r_h', tier => 'regress_slow', idle_for => '7 days',
+	return_when_reads_per_hour => 100, return_after => '1 day'),
+	tiered_storage.add_tiering_policy('regress_r_i', tier => 'regress_slow', idle_for => '7 days',
+		return_when_reads_per_hour => 100, return_after => '1 day') \g /dev/null
 CREATE PROCEDURE regress_look(day int) LANGUAGE plpgsql AS $$
 BEGIN
-	PERFORM set_config('tiered_storage.test_now', ('2041-01-01 00:00+00'::timestamptz + day * interval '1 day')::text, false);
+	PERFORM set_config('tiered_storage.test_now', ('2041-01-01 00:00+00'::timestamptz + day * interval '1 day')::text,
+		false);
 	CALL tiered_storage.sample();
 END
 $$;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL regress_look(0);
-UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01', proven_since = '2030-01-01';
+UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01',
+	proven_since = '2030-01-01';
 CALL regress_look(10);
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
@@ -561,10 +672,12 @@ ALTER TABLE regress_r_h SET TABLESPACE regress_ts_slow;
 CALL regress_look(13);
 CALL regress_look(20);
 SELECT regress_cool(), regress_read('regress_r_h', 1000, 1, 24), regress_read('regress_r_i', 1000, 1, 24) \g /dev/null
+\set ECHO all
 SELECT relation, to_tier, verdict, reason FROM regress_verdicts WHERE relation ~ '[hi]$' ORDER BY 1;
 -- Nor to a tier that is named.  Once the policy has moved it again, it returns again.
 SELECT tiered_storage.alter_tiering_policy('regress_r_h', return_tier => 'regress_fast') \g /dev/null
 SELECT relation, to_tier, verdict, reason FROM regress_verdicts WHERE relation ~ 'h$';
+\set ECHO none
 ALTER TABLE regress_r_h SET TABLESPACE regress_ts_fast;
 SELECT regress_cool() \g /dev/null
 CALL regress_look(30);
@@ -573,7 +686,9 @@ CALL tiered_storage.migrate();
 RESET client_min_messages;
 CALL regress_look(40);
 SELECT regress_cool(), regress_read('regress_r_h', 1000, 1, 24) \g /dev/null
+\set ECHO all
 SELECT relation, to_tier, verdict FROM regress_verdicts WHERE relation ~ 'h$';
+\set ECHO none
 DROP TABLE regress_r_h, regress_r_i;
 DROP PROCEDURE regress_look;
 DROP VIEW regress_verdicts, regress_places;
@@ -582,3 +697,4 @@ DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
+\set ECHO all

@@ -2,27 +2,34 @@
 --
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
+\set ECHO none
 CREATE TABLESPACE regress_ts_1 LOCATION '';
 CREATE TABLESPACE regress_ts_2 LOCATION '';
 CREATE TABLESPACE regress_ts_3 LOCATION '';
 SET client_min_messages = error;
-SELECT tiered_storage.add_tier('regress_1', '{regress_ts_1}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false),
-	tiered_storage.add_tier('regress_2', '{regress_ts_2}', profile => 'sata_ssd', rank => 1, reserve_fraction => 0, compressed => false),
-	tiered_storage.add_tier('regress_3', '{regress_ts_3}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0, compressed => false) \g /dev/null
+SELECT tiered_storage.add_tier('regress_1', '{regress_ts_1}', profile => 'nvme', rank => 0, reserve_fraction => 0,
+	compressed => false),
+	tiered_storage.add_tier('regress_2', '{regress_ts_2}', profile => 'sata_ssd', rank => 1, reserve_fraction => 0,
+		compressed => false),
+	tiered_storage.add_tier('regress_3', '{regress_ts_3}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0,
+		compressed => false) \g /dev/null
 SET tiered_storage.cooldown = 0;
 SET tiered_storage.test_now = '2026-01-01 12:00:00+00';
 SELECT setseed(0.27182) \g /dev/null
 CREATE FUNCTION regress_any(n int) RETURNS int LANGUAGE sql VOLATILE AS 'SELECT 1 + floor(random() * n)::int';
 
--- Tables and partitions of any size, with an index or without, on any of two tiers, some of them pinned or such as cannot be moved online.
+-- Tables and partitions of any size, with an index or without, on any of two tiers, some of them pinned or such as
+-- cannot be moved online.
 CREATE PROCEDURE regress_tables() LANGUAGE plpgsql AS $$
 DECLARE
 	name text;
 BEGIN
 	FOR i IN 1..3 + regress_any(6) LOOP
 		name := 'regress_o_' || i;
-		EXECUTE format('CREATE %s TABLE %I (a int, t text) TABLESPACE regress_ts_%s', CASE WHEN regress_any(8) = 1 THEN 'UNLOGGED' ELSE '' END, name, regress_any(2));
-		EXECUTE format('INSERT INTO %I SELECT n, repeat(''x'', 500) FROM generate_series(1, %s) n', name, 20 * regress_any(20));
+		EXECUTE format('CREATE %s TABLE %I (a int, t text) TABLESPACE regress_ts_%s', CASE
+			WHEN regress_any(8) = 1 THEN 'UNLOGGED' ELSE '' END, name, regress_any(2));
+		EXECUTE format('INSERT INTO %I SELECT n, repeat(''x'', 500) FROM generate_series(1, %s) n', name,
+			20 * regress_any(20));
 		IF regress_any(2) = 1 THEN
 			EXECUTE format('CREATE INDEX %I ON %I (a) TABLESPACE regress_ts_%s', name || '_i', name, regress_any(2));
 		END IF;
@@ -30,7 +37,8 @@ BEGIN
 	CREATE TABLE regress_o (d date, t text) PARTITION BY RANGE (d);
 	FOR year IN 2020..2020 + regress_any(4) LOOP
 		EXECUTE format('CREATE TABLE regress_o_%s PARTITION OF regress_o FOR VALUES FROM (%L) TO (%L) TABLESPACE regress_ts_%s', year, year || '-01-01', year + 1 || '-01-01', regress_any(2));
-		EXECUTE format('INSERT INTO regress_o SELECT %L::date, repeat(''x'', 500) FROM generate_series(1, %s)', year || '-02-02', 20 * regress_any(20));
+		EXECUTE format('INSERT INTO regress_o SELECT %L::date, repeat(''x'', 500) FROM generate_series(1, %s)',
+			year || '-02-02', 20 * regress_any(20));
 		IF regress_any(4) = 1 THEN
 			EXECUTE format('ALTER TABLE regress_o_%s SET UNLOGGED', year);
 		END IF;
@@ -45,8 +53,10 @@ CREATE PROCEDURE regress_rules() LANGUAGE plpgsql AS $$
 DECLARE
 	n int := regress_any(3);
 BEGIN
-	PERFORM tiered_storage.alter_tier('regress_1', capacity_bytes => 100000 * regress_any(20), high_watermark => 0.5 + 0.1 * regress_any(4), low_watermark => 0.1 * regress_any(4)),
-		tiered_storage.alter_tier('regress_2', capacity_bytes => 100000 * regress_any(20), high_watermark => 0.5 + 0.1 * regress_any(4), low_watermark => 0.1 * regress_any(4)),
+	PERFORM tiered_storage.alter_tier('regress_1', capacity_bytes => 100000 * regress_any(20),
+		high_watermark => 0.5 + 0.1 * regress_any(4), low_watermark => 0.1 * regress_any(4)),
+		tiered_storage.alter_tier('regress_2', capacity_bytes => 100000 * regress_any(20),
+			high_watermark => 0.5 + 0.1 * regress_any(4), low_watermark => 0.1 * regress_any(4)),
 		tiered_storage.alter_tier('regress_3', capacity_bytes => 100000 * (10 + regress_any(30)));
 	IF regress_any(5) > 1 THEN
 		PERFORM tiered_storage.add_fullness_policy('regress_1', ('regress_' || 1 + regress_any(2))::name);
@@ -55,17 +65,21 @@ BEGIN
 		PERFORM tiered_storage.add_fullness_policy('regress_2', 'regress_3');
 	END IF;
 	FOR i IN 1..regress_any(3) - 1 LOOP
-		PERFORM tiered_storage.add_tiering_policy('regress_o', 365 * regress_any(6) * interval '1 day', ('regress_' || 1 + regress_any(2))::name, if_not_exists => true);
+		PERFORM tiered_storage.add_tiering_policy('regress_o', 365 * regress_any(6) * interval '1 day',
+			('regress_' || 1 + regress_any(2))::name, if_not_exists => true);
 	END LOOP;
 	IF n > 1 THEN
-		PERFORM tiered_storage.add_move_window('regress_w', NULL, '00:00', CASE n WHEN 2 THEN time '24:00' ELSE '06:00' END, max_bytes => 50000 * regress_any(20));
+		PERFORM tiered_storage.add_move_window('regress_w', NULL, '00:00', CASE n WHEN 2 THEN time '24:00'
+			ELSE '06:00' END, max_bytes => 50000 * regress_any(20));
 	END IF;
 END
 $$;
 
-CREATE VIEW regress_queue AS SELECT q.place, q.relation::text AS relation, q.to_tier::text AS tier FROM tiered_storage.move_queue q
+CREATE VIEW regress_queue AS SELECT q.place, q.relation::text AS relation, q.to_tier::text AS tier
+	FROM tiered_storage.move_queue q
 	WHERE q.state = 'ready' OR q.reason ~ '^waiting for CALL tiered_storage.migrate';
-CREATE VIEW regress_moved AS SELECT m.move_id AS place, m.relation, m.to_tier::text AS tier FROM tiered_storage.moves m WHERE m.state = 'done';
+CREATE VIEW regress_moved AS SELECT m.move_id AS place, m.relation, m.to_tier::text AS tier FROM tiered_storage.moves m
+	WHERE m.state = 'done';
 CREATE TABLE regress_rounds (round int, said text[], moved text[], waiting bigint);
 CREATE PROCEDURE regress_rounds(n int) LANGUAGE plpgsql AS $$
 DECLARE
@@ -79,11 +93,14 @@ BEGIN
 		CALL tiered_storage.sample();
 		DELETE FROM _tiered_storage.move;
 		SELECT array_agg(concat(relation, ' to ', tier) ORDER BY place) INTO said FROM regress_queue;
-		SELECT count(*) INTO waiting FROM tiered_storage.move_queue q WHERE q.reason !~ '^waiting for CALL tiered_storage.migrate';
+		SELECT count(*) INTO waiting FROM tiered_storage.move_queue q
+			WHERE q.reason !~ '^waiting for CALL tiered_storage.migrate';
 		COMMIT;
 		CALL tiered_storage.migrate();
-		INSERT INTO regress_rounds SELECT round, said, (SELECT array_agg(concat(replace(relation, 'public.', ''), ' to ', tier) ORDER BY place) FROM regress_moved), waiting;
-		EXECUTE (SELECT 'DROP TABLE ' || string_agg(format('%I', relname), ', ') FROM pg_class WHERE relname ~ '^regress_o(_[0-9]{1,2})?$' AND relkind IN ('r', 'p'));
+		INSERT INTO regress_rounds SELECT round, said, (SELECT array_agg(concat(replace(relation, 'public.', ''),
+			' to ', tier) ORDER BY place) FROM regress_moved), waiting;
+		EXECUTE (SELECT 'DROP TABLE ' || string_agg(format('%I', relname), ', ') FROM pg_class
+			WHERE relname ~ '^regress_o(_[0-9]{1,2})?$' AND relkind IN ('r', 'p'));
 		PERFORM tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
 		PERFORM tiered_storage.remove_fullness_policy(policy_id => policy_id) FROM tiered_storage.fullness_policies;
 		PERFORM tiered_storage.remove_move_window(window_name) FROM tiered_storage.move_windows;
@@ -93,8 +110,11 @@ BEGIN
 END
 $$;
 CALL regress_rounds(25);
-SELECT count(*) AS rounds, sum(cardinality(said)) > 25 AS "there was something to move", sum(waiting) > 10 AS "and what has to wait" FROM regress_rounds;
+\set ECHO all
+SELECT count(*) AS rounds, sum(cardinality(said)) > 25 AS "there was something to move", sum(waiting) > 10
+	AS "and what has to wait" FROM regress_rounds;
 SELECT round, said, moved FROM regress_rounds WHERE said IS DISTINCT FROM moved;
+\set ECHO none
 DROP TABLE regress_rounds;
 DROP VIEW regress_queue, regress_moved;
 DROP PROCEDURE regress_rounds, regress_rules, regress_tables;
@@ -103,3 +123,4 @@ DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_1;
 DROP TABLESPACE regress_ts_2;
 DROP TABLESPACE regress_ts_3;
+\set ECHO all

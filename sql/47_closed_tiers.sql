@@ -2,6 +2,7 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
+\set ECHO none
 SET tiered_storage.track_access = off;
 SET tiered_storage.cooldown = 0;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
@@ -13,18 +14,26 @@ INSERT INTO regress_c_cold VALUES (1);
 CREATE PROCEDURE regress_observe() LANGUAGE plpgsql AS $$
 BEGIN
 	CALL tiered_storage.sample();
-	UPDATE _tiered_storage.relation_state SET size_bytes = 128 * size_bytes, evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
-		random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0, device_sequential_fast = 0, device_sequential_slow = 0,
-		hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0, placed_at = NULL, device_random_fast = 0, device_random_slow = 0;
-	UPDATE _tiered_storage.relation_state SET random_fast = 10000, random_slow = 10000, device_random_fast = 10000, device_random_slow = 10000 WHERE relation_oid = 'regress_c_hot'::regclass;
+	UPDATE _tiered_storage.relation_state SET size_bytes = 128 * size_bytes, evidence_interval_s = 0,
+		heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
+		random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0,
+			sequential_high_slow = 0, device_sequential_fast = 0, device_sequential_slow = 0,
+		hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0, placed_at = NULL, device_random_fast = 0,
+			device_random_slow = 0;
+	UPDATE _tiered_storage.relation_state SET random_fast = 10000, random_slow = 10000, device_random_fast = 10000,
+		device_random_slow = 10000 WHERE relation_oid = 'regress_c_hot'::regclass;
 END
 $$;
 SELECT pg_stat_force_next_flush() \g /dev/null
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL regress_observe();
-CREATE VIEW regress_moves AS SELECT relation, recommended_tier, confidence, command FROM tiered_storage.recommend_placement();
-CREATE VIEW regress_says AS SELECT tier_name, advised_relations, available_bytes, limited_by, reason FROM tiered_storage.placement_summary() WHERE tier_name = 'regress_fast';
-CREATE VIEW regress_explains AS SELECT tier_name, is_recommended, available_bytes > 0 AS room, fits, reason FROM tiered_storage.explain_placement('regress_c_hot') WHERE tier_name = 'regress_fast';
+CREATE VIEW regress_moves AS SELECT relation, recommended_tier, confidence, command
+	FROM tiered_storage.recommend_placement();
+CREATE VIEW regress_says AS SELECT tier_name, advised_relations, available_bytes, limited_by, reason
+	FROM tiered_storage.placement_summary() WHERE tier_name = 'regress_fast';
+CREATE VIEW regress_explains AS SELECT tier_name, is_recommended, available_bytes > 0 AS room, fits, reason
+	FROM tiered_storage.explain_placement('regress_c_hot') WHERE tier_name = 'regress_fast';
+\set ECHO all
 SELECT relation, recommended_tier, confidence FROM regress_moves;
 
 ---------------------------------------------------------------------------
@@ -36,11 +45,14 @@ SELECT pg_ls_dir AS version FROM pg_ls_dir(:'directory') \gset
 \set away 'COPY (SELECT WHERE false) TO PROGRAM ''mv ' :directory / :version ' ' :directory '/away'''
 :away;
 SELECT tablespaces, capacity_bytes, used_bytes, free_bytes FROM tiered_storage.tiers WHERE tier_name = 'regress_fast';
-SELECT path_exists, total_bytes, free_bytes FROM tiered_storage.tablespace_devices() WHERE tablespace_name = 'regress_ts_fast';
+SELECT path_exists, total_bytes, free_bytes FROM tiered_storage.tablespace_devices()
+	WHERE tablespace_name = 'regress_ts_fast';
 SELECT * FROM regress_moves;
 SELECT * FROM regress_says;
 SELECT * FROM regress_explains;
-SELECT tier_name, simulated_bytes, reason FROM tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 1000000000}}') WHERE tier_name = 'regress_fast';
+SELECT tier_name, simulated_bytes, reason
+	FROM tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 1000000000}}')
+		WHERE tier_name = 'regress_fast';
 SELECT capacity_bytes, used_bytes, is_current, reason FROM tiered_storage.tier_size_curve('regress_fast');
 CALL tiered_storage.apply_placement(dry_run => true);
 \set VERBOSITY sqlstate
@@ -48,13 +60,17 @@ CALL tiered_storage.move_relation('regress_c_hot', 'regress_fast');
 \set VERBOSITY default
 -- Not even what is pinned there.
 SELECT tiered_storage.pin('regress_c_cold', 'regress_fast') \g /dev/null
-SELECT relation, recommended_tier, reason, command FROM tiered_storage.recommend_placement(true) ORDER BY relation::text COLLATE "C";
-SELECT tier_name, is_recommended, fits, reason FROM tiered_storage.explain_placement('regress_c_cold') ORDER BY tier_name;
+SELECT relation, recommended_tier, reason, command FROM tiered_storage.recommend_placement(true)
+	ORDER BY relation::text COLLATE "C";
+SELECT tier_name, is_recommended, fits, reason FROM tiered_storage.explain_placement('regress_c_cold')
+	ORDER BY tier_name;
 SELECT tiered_storage.unpin('regress_c_cold') \g /dev/null
 -- Money is no reason either.
-SELECT tiered_storage.alter_tier('regress_fast', price_per_gb_month => 0), tiered_storage.alter_tier('regress_slow', price_per_gb_month => 10000), tiered_storage.alter_tier('regress_cheap', price_per_gb_month => 1000) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', price_per_gb_month => 0), tiered_storage.alter_tier('regress_slow',
+	price_per_gb_month => 10000), tiered_storage.alter_tier('regress_cheap', price_per_gb_month => 1000) \g /dev/null
 SELECT DISTINCT recommended_tier FROM tiered_storage.recommend_placement(true, objective => 'money');
-SELECT DISTINCT recommended_tier FROM tiered_storage.recommend_placement(true, objective => 'balanced', price_per_wait_hour => 1);
+SELECT DISTINCT recommended_tier FROM tiered_storage.recommend_placement(true, objective => 'balanced',
+	price_per_wait_hour => 1);
 SELECT count(*) AS to_nowhere FROM tiered_storage.unused_relations('0') WHERE cheapest_tier = 'regress_fast';
 \set back 'COPY (SELECT WHERE false) TO PROGRAM ''mv ' :directory '/away ' :directory / :version ''''
 :back;
@@ -90,9 +106,12 @@ SELECT * FROM regress_moves;
 ---------------------------------------------------------------------------
 
 -- What is only scanned is not read at random.
-UPDATE _tiered_storage.relation_state SET sequential_fast = 1000000, sequential_slow = 1000000, sequential_low_slow = 1000000, sequential_high_slow = 1000000,
-	device_sequential_fast = 1000000, device_sequential_slow = 1000000, scans_slow = 100 WHERE relation_oid = 'regress_c_cold'::regclass;
-SELECT relation, recommended_tier, reason FROM tiered_storage.recommend_placement(true) ORDER BY relation::text COLLATE "C";
+UPDATE _tiered_storage.relation_state SET sequential_fast = 1000000, sequential_slow = 1000000,
+	sequential_low_slow = 1000000, sequential_high_slow = 1000000,
+	device_sequential_fast = 1000000, device_sequential_slow = 1000000, scans_slow = 100
+		WHERE relation_oid = 'regress_c_cold'::regclass;
+SELECT relation, recommended_tier, reason FROM tiered_storage.recommend_placement(true)
+	ORDER BY relation::text COLLATE "C";
 -- What was not read for long enough, and what is in the way of a row.
 UPDATE _tiered_storage.relation_state SET last_read_at = '2029-12-01', proven_since = '2029-12-01';
 SELECT count(*) FROM tiered_storage.unused_relations('1 day');

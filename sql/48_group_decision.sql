@@ -3,6 +3,7 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
+\set ECHO none
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE ROLE regress_old;
 CREATE ROLE regress_new;
@@ -20,9 +21,13 @@ CREATE VIEW regress_where AS
 
 -- A pattern that matches the name of a partition alone is on no table.
 CREATE TABLE regress_g.events (at date) PARTITION BY RANGE (at);
-CREATE TABLE regress_g.events_2020 PARTITION OF regress_g.events FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') TABLESPACE regress_ts_fast;
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '90 days', tier => 'regress_slow') AS schema \gset
-SELECT tiered_storage.add_tiering_policy(names_like => 'events\_%', move_after => '90 days', tier => 'regress_cheap') AS pattern \gset
+CREATE TABLE regress_g.events_2020 PARTITION OF regress_g.events FOR VALUES
+	FROM ('2020-01-01') TO ('2021-01-01') TABLESPACE regress_ts_fast;
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '90 days', tier => 'regress_slow')
+	AS schema \gset
+SELECT tiered_storage.add_tiering_policy(names_like => 'events\_%', move_after => '90 days', tier => 'regress_cheap')
+	AS pattern \gset
+\set ECHO all
 SELECT policy_id = :schema AS of_schema, relation, verdict, to_tier FROM regress_says ORDER BY 1, 2;
 CALL tiered_storage.migrate();
 SELECT * FROM regress_where;
@@ -31,9 +36,11 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => :pattern);
 -- What a role may not move, its policy does not take from that of another.
 SET ROLE regress_new;
 CREATE TABLE regress_g.theirs (at date) PARTITION BY RANGE (at);
-CREATE TABLE regress_g.theirs_2020 PARTITION OF regress_g.theirs FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_g.theirs_2020 PARTITION OF regress_g.theirs FOR VALUES
+	FROM ('2020-01-01') TO ('2021-01-01') TABLESPACE regress_ts_fast;
 SET ROLE regress_old;
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => 'theirs%', move_after => '100 years', tier => 'regress_slow') AS pattern \gset
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => 'theirs%', move_after => '100 years',
+	tier => 'regress_slow') AS pattern \gset
 RESET ROLE;
 SELECT policy_id = :schema AS of_schema, relation, verdict, to_tier FROM regress_says ORDER BY 1, 2::text;
 CALL tiered_storage.migrate();
@@ -51,6 +58,7 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => :pattern);
 RESET ROLE;
 
 SELECT tiered_storage.remove_tiering_policy(policy_id => :schema);
+\set ECHO none
 SET client_min_messages = warning;
 DROP VIEW regress_says, regress_where;
 DROP SCHEMA regress_g CASCADE;
@@ -60,3 +68,4 @@ DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
+\set ECHO all

@@ -2,6 +2,7 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
+\set ECHO none
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE ROLE regress_shards_owner;
 CREATE ROLE regress_shards_other;
@@ -11,9 +12,13 @@ SET search_path = "regress n";
 
 -- Without Citus no table has shards.
 CREATE TABLE plain (id bigint);
-SELECT tiered_storage.add_tiering_policy('plain', idle_for => '1 day', tier => 'regress_slow', on_shards => true); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress n', idle_for => '1 day', tier => 'regress_slow', on_shards => true); \echo :SQLSTATE
+\set ECHO all
+SELECT tiered_storage.add_tiering_policy('plain', idle_for => '1 day', tier => 'regress_slow',
+	on_shards => true); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress n', idle_for => '1 day', tier => 'regress_slow',
+	on_shards => true); \echo :SQLSTATE
 
+\set ECHO none
 SET ROLE regress_shards_owner;
 CREATE TABLE "It's 100% ""x""" (id bigint, at date) PARTITION BY RANGE (at);
 CREATE TABLE "It's 100% ""x""_102008" (id bigint, at date) PARTITION BY RANGE (at);
@@ -34,19 +39,28 @@ CREATE TABLE pg_catalog.pg_dist_shard (logicalrelid regclass NOT NULL, shardid b
 CREATE TABLE pg_catalog.pg_dist_placement (shardid bigint NOT NULL, groupid integer NOT NULL);
 CREATE TABLE pg_catalog.pg_dist_local_group (groupid integer NOT NULL);
 INSERT INTO pg_dist_partition VALUES ('"It''s 100% ""x"""', 'h'), ('items', 'h');
-INSERT INTO pg_dist_shard VALUES ('"It''s 100% ""x"""', 102008), ('"It''s 100% ""x"""', 102009), ('items', 102010), ('items', 102011), ('items', 102012);
+INSERT INTO pg_dist_shard VALUES ('"It''s 100% ""x"""', 102008), ('"It''s 100% ""x"""', 102009), ('items', 102010),
+	('items', 102011), ('items', 102012);
 INSERT INTO pg_dist_local_group VALUES (3);
 INSERT INTO pg_dist_placement VALUES (102008, 3), (102009, 2), (102010, 3), (102011, 3), (102012, 3);
+\set ECHO all
 
-SELECT tiered_storage.add_tiering_policy('items', move_after => '90 days', tier => 'regress_slow', on_shards => true); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('part_102020', idle_for => '90 days', tier => 'regress_slow', on_shards => true); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('"It''s 100% ""x"""', move_after => '90 days', tier => 'regress_slow', on_shards => true) AS aged \gset
-SELECT tiered_storage.add_tiering_policy('items', no_writes_for => '90 days', tier => 'regress_slow', on_shards => true) AS used \gset
+SELECT tiered_storage.add_tiering_policy('items', move_after => '90 days', tier => 'regress_slow',
+	on_shards => true); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('part_102020', idle_for => '90 days', tier => 'regress_slow',
+	on_shards => true); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('"It''s 100% ""x"""', move_after => '90 days', tier => 'regress_slow',
+	on_shards => true) AS aged \gset
+SELECT tiered_storage.add_tiering_policy('items', no_writes_for => '90 days', tier => 'regress_slow',
+	on_shards => true) AS used \gset
 -- Not what Citus has not placed here, and not what somebody else has given a shard's name.
-SELECT policy_id = :aged AS aged, relation, verdict FROM tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
+SELECT policy_id = :aged AS aged, relation, verdict FROM tiered_storage.evaluate_policies()
+	ORDER BY relation::text COLLATE "C";
 -- They are nearer than a policy on a pattern.
-SELECT tiered_storage.add_tiering_policy(names_like => 'i%', no_writes_for => '90 days', tier => 'regress_cheap') AS pattern \gset
-SELECT relation, CASE policy_id WHEN :used THEN 'shards' ELSE 'pattern' END AS policy FROM tiered_storage.evaluate_policies()
+SELECT tiered_storage.add_tiering_policy(names_like => 'i%', no_writes_for => '90 days', tier => 'regress_cheap')
+	AS pattern \gset
+SELECT relation, CASE policy_id WHEN :used THEN 'shards' ELSE 'pattern' END AS policy
+	FROM tiered_storage.evaluate_policies()
 	WHERE policy_id <> :aged ORDER BY relation::text COLLATE "C";
 SELECT tiered_storage.remove_tiering_policy(policy_id => :pattern);
 CALL tiered_storage.migrate();
@@ -56,7 +70,8 @@ SELECT relation, last_result FROM tiered_storage.policies ORDER BY policy_id;
 INSERT INTO pg_dist_partition VALUES ('part', 'h');
 INSERT INTO pg_dist_shard VALUES ('part', 102020), ('part', 102021);
 INSERT INTO pg_dist_placement VALUES (102020, 3), (102021, 2);
-SELECT tiered_storage.add_tiering_policy('part', no_writes_for => '90 days', tier => 'regress_slow', on_shards => true) AS of_part \gset
+SELECT tiered_storage.add_tiering_policy('part', no_writes_for => '90 days', tier => 'regress_slow', on_shards => true)
+	AS of_part \gset
 SELECT relation, verdict FROM tiered_storage.evaluate_policies() WHERE policy_id = :of_part;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :of_part);
 UPDATE pg_dist_placement SET groupid = 5 - groupid WHERE shardid IN (102020, 102021);
@@ -83,10 +98,13 @@ CALL tiered_storage.move_relation('items_102010', 'regress_slow');
 DELETE FROM pg_dist_placement WHERE groupid = 3;
 CALL tiered_storage.migrate();
 SELECT relation, last_due, last_result FROM tiered_storage.policies ORDER BY policy_id;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :aged), tiered_storage.remove_tiering_policy(policy_id => :used);
+SELECT tiered_storage.remove_tiering_policy(policy_id => :aged),
+	tiered_storage.remove_tiering_policy(policy_id => :used);
 
+\set ECHO none
 SET allow_system_table_mods = on;
-DROP TABLE pg_catalog.pg_dist_partition, pg_catalog.pg_dist_shard, pg_catalog.pg_dist_placement, pg_catalog.pg_dist_local_group;
+DROP TABLE pg_catalog.pg_dist_partition, pg_catalog.pg_dist_shard, pg_catalog.pg_dist_placement,
+	pg_catalog.pg_dist_local_group;
 RESET allow_system_table_mods;
 RESET search_path;
 SET client_min_messages = warning;
@@ -97,3 +115,4 @@ DROP ROLE regress_shards_owner, regress_shards_other;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
+\set ECHO all

@@ -3,6 +3,7 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
+\set ECHO none
 SET tiered_storage.cooldown = 0;
 SET tiered_storage.test_now = '2040-01-01 00:00:00+00';
 DELETE FROM _tiered_storage.sampler;
@@ -12,13 +13,15 @@ CREATE INDEX regress_p_at ON regress_p (at) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_p_1 () INHERITS (regress_p) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_p_2 () INHERITS (regress_p) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_alone (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
+\set ECHO all
 SELECT tiered_storage.add_tiering_policy(r, tier => 'regress_slow', idle_for => '3 days') > 0 AS added
 	FROM unnest('{regress_p,regress_alone}'::regclass[]) r;
 INSERT INTO regress_p_1 SELECT i, i FROM generate_series(1, 100) i;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SET tiered_storage.test_now = '2040-01-05 00:00:00+00';
-CREATE VIEW regress_places AS SELECT relname, spcname FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
+CREATE VIEW regress_places AS SELECT relname, spcname FROM pg_class c LEFT
+	JOIN pg_tablespace t ON t.oid = c.reltablespace
 	WHERE relname ~ '^regress_(p|alone)' AND relkind IN ('r', 'i');
 SELECT relation, verdict FROM tiered_storage.evaluate_policies() ORDER BY relation::text;
 SET client_min_messages = warning;

@@ -6,15 +6,19 @@ RESET synchronous_commit;
 -- Without tiers it says so.
 SELECT count(*) FROM tiered_storage.recommend_settings();
 \i :abs_srcdir/sql/include/three_tiers.sql
+\set ECHO none
 SET tiered_storage.test_now = '2030-02-01 02:00+00';
 CALL tiered_storage.sample();
 SELECT current_database() AS db \gset
-CREATE VIEW advice AS SELECT setting, tier_name, recommended_value AS value, reason, command, effect, round(expected_ratio::numeric, 3) AS ratio, requires, is_assumed
+CREATE VIEW advice AS SELECT setting, tier_name, recommended_value AS value, reason, command, effect,
+	round(expected_ratio::numeric, 3) AS ratio, requires, is_assumed
 	FROM tiered_storage.recommend_settings() WHERE tablespace_name IS NULL;
 
 -- Nobody has written anything or measured anything: nothing but why.
-TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history, _tiered_storage.file_state, _tiered_storage.file_history;
+TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history, _tiered_storage.file_state,
+	_tiered_storage.file_history;
 UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00';
+\set ECHO all
 SELECT * FROM advice;
 SELECT setting, recommended_value, command, reason FROM tiered_storage.recommend_settings(true)
 	WHERE setting IN ('wal_sync_method', 'fsync', 'full_page_writes', 'synchronous_commit') ORDER BY setting;
@@ -22,20 +26,26 @@ SELECT count(*) AS of_the_server FROM tiered_storage.recommend_settings(NULL) WH
 
 -- Temporary files on the slow tier: 1 GB an hour takes 13.3 s there and 0.4 s on the fast one, if that has room.
 INSERT INTO _tiered_storage.file_state VALUES
-	('temp', 'server', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{regress_ts_slow}', NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL);
-INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 7200, 'temp', 'server', 'regress_ts_slow', NULL, NULL, NULL, 2e9, NULL, NULL);
+	('temp', 'server', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{regress_ts_slow}', NULL, NULL, NULL, 0, NULL,
+		NULL, NULL, NULL);
+INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 7200, 'temp', 'server', 'regress_ts_slow',
+	NULL,
+	NULL, NULL, 2e9, NULL, NULL);
 SELECT * FROM advice \gx
 -- Sessions waited 8 s in two hours for them: no more can be saved, and nothing where most is in memory.
-INSERT INTO _tiered_storage.load_history (period_start, period_s, wait_sampled_ms, wait_temp_ms) VALUES ('2030-02-01 00:00+00', 7200, 7200000, 8000);
+INSERT INTO _tiered_storage.load_history (period_start, period_s, wait_sampled_ms,
+	wait_temp_ms) VALUES ('2030-02-01 00:00+00', 7200, 7200000, 8000);
 SELECT effect, reason, ratio FROM advice;
 UPDATE _tiered_storage.load_history SET wait_temp_ms = 3000;
-SELECT setting, recommended_value, reason, command FROM tiered_storage.recommend_settings(true) WHERE setting = 'temp_tablespaces';
+SELECT setting, recommended_value, reason, command FROM tiered_storage.recommend_settings(true)
+	WHERE setting = 'temp_tablespaces';
 UPDATE _tiered_storage.load_history SET wait_temp_ms = 1e8;
 SELECT effect FROM advice;
 TRUNCATE _tiered_storage.load_history;
 SELECT command FROM advice \gset
 :command
-SELECT c FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase AND s.setrole = 0 CROSS JOIN unnest(s.setconfig) c WHERE d.datname = current_database() AND c ~ '^temp';
+SELECT c FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase AND s.setrole = 0 CROSS
+	JOIN unnest(s.setconfig) c WHERE d.datname = current_database() AND c ~ '^temp';
 ALTER DATABASE :"db" RESET temp_tablespaces;
 SELECT effect FROM advice;
 SET client_min_messages = warning;
@@ -48,11 +58,15 @@ SELECT effect FROM advice;
 SELECT * FROM advice;
 UPDATE _tiered_storage.file_state SET places = '{}';
 UPDATE _tiered_storage.file_history SET place = '';
-SELECT tiered_storage.alter_tier('regress_slow', tablespaces => ARRAY['regress_ts_slow', (SELECT default_place FROM _tiered_storage.temp_places())]) \g /dev/null
-SELECT setting, tier_name, value, replace(reason, (SELECT default_place FROM _tiered_storage.temp_places()), 'the default') AS reason, command, effect, ratio, requires, is_assumed FROM advice \gx
+SELECT tiered_storage.alter_tier('regress_slow', tablespaces => ARRAY['regress_ts_slow', (SELECT default_place
+	FROM _tiered_storage.temp_places())]) \g /dev/null
+SELECT setting, tier_name, value, replace(reason, (SELECT default_place
+	FROM _tiered_storage.temp_places()), 'the default') AS reason, command, effect, ratio, requires, is_assumed
+		FROM advice \gx
 SELECT command FROM advice \gset
 :command
 SELECT * FROM advice;
+\set ECHO none
 REVOKE CREATE ON TABLESPACE regress_ts_fast FROM regress_s_app, "regress_s Web";
 DROP ROLE regress_s_app, "regress_s Web", regress_s_group;
 ALTER DATABASE :"db" RESET temp_tablespaces;
@@ -61,7 +75,10 @@ RESET client_min_messages;
 -- On two tiers, and on one.
 UPDATE _tiered_storage.file_state SET places = '{regress_ts_fast,regress_ts_slow}';
 UPDATE _tiered_storage.file_history SET place = 'regress_ts_slow', write_bytes = 1e9;
-INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 7200, 'temp', 'server', 'regress_ts_fast', NULL, NULL, NULL, 1e9, NULL, NULL);
+INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 7200, 'temp', 'server', 'regress_ts_fast',
+	NULL,
+	NULL, NULL, 1e9, NULL, NULL);
+\set ECHO all
 SELECT * FROM advice;
 SELECT current_value, reason FROM tiered_storage.recommend_settings(true) WHERE setting = 'temp_tablespaces';
 DELETE FROM _tiered_storage.file_history WHERE place = 'regress_ts_fast';
@@ -82,7 +99,8 @@ DELETE FROM _tiered_storage.file_state;
 
 -- A device that finds a page at random sooner than it reads one in sequence.
 SELECT tiered_storage.alter_tier('regress_slow', random_read_ms => 0.002, sequential_read_mb_per_s => 100) \g /dev/null
-SELECT substring(reason FROM '^.* in sequence') AS reason FROM tiered_storage.recommend_settings() WHERE setting = 'random_page_cost' AND tier_name = 'regress_slow';
+SELECT substring(reason FROM '^.* in sequence') AS reason FROM tiered_storage.recommend_settings()
+	WHERE setting = 'random_page_cost' AND tier_name = 'regress_slow';
 
 -- Measuring the methods. (What becomes of it needs fsync: test/t/076_settings.pl.)
 \set VERBOSITY default
@@ -94,14 +112,18 @@ SELECT * FROM tiered_storage.calibrate_wal(0.5, 0);
 SELECT * FROM tiered_storage.calibrate_wal(0.5, dry_run => NULL);
 \set VERBOSITY terse
 SELECT count(*) AS kept FROM tiered_storage.wal_calibration;
-SELECT method, write_ms > 0 AS measured, error_ms >= 0 AND error_ms < 'Infinity' AS has_error, writes >= 10 AS each_turn, is_current = (method = current_setting('wal_sync_method')) AS told
-	FROM tiered_storage.calibrate_wal(0.2, 4194304, dry_run => true) WHERE method IN ('fsync', 'fdatasync') ORDER BY method;
+SELECT method, write_ms > 0 AS measured, error_ms >= 0 AND error_ms < 'Infinity' AS has_error, writes >= 10
+	AS each_turn, is_current = (method = current_setting('wal_sync_method')) AS told
+	FROM tiered_storage.calibrate_wal(0.2, 4194304, dry_run => true) WHERE method IN ('fsync', 'fdatasync')
+		ORDER BY method;
 SELECT count(*) AS kept FROM tiered_storage.wal_calibration;
 -- Within its bytes: half are the file, and each of 20 turns may begin with two writes.
 SELECT sum(writes) * 8192 <= 2097152 + 20 * 2 * 8192 AS within FROM tiered_storage.calibrate_wal(60, 4194304);
-SELECT count(DISTINCT calibrated_at) AS kept, bool_and(path = (SELECT path FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal')) AS here FROM tiered_storage.wal_calibration;
+SELECT count(DISTINCT calibrated_at) AS kept, bool_and(path = (SELECT path FROM _tiered_storage.server_directories()
+	WHERE directory = 'pg_wal')) AS here FROM tiered_storage.wal_calibration;
 SELECT count(*) AS left_over FROM pg_ls_dir('pg_wal') f WHERE f ~ 'calibration';
-INSERT INTO _tiered_storage.wal_calibration SELECT '2001-01-01 UTC'::timestamptz + i * interval '1 day', 'fsync', 1, 0, 1, 'x', NULL FROM generate_series(1, 20) i;
+INSERT INTO _tiered_storage.wal_calibration SELECT '2001-01-01 UTC'::timestamptz + i * interval '1 day', 'fsync', 1, 0,
+	1, 'x', NULL FROM generate_series(1, 20) i;
 SELECT count(*) > 1 AS again FROM tiered_storage.calibrate_wal(0.1, 4194304);
 SELECT count(DISTINCT calibrated_at) AS kept FROM tiered_storage.wal_calibration;
 TRUNCATE _tiered_storage.wal_calibration;

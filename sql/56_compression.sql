@@ -2,28 +2,38 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 
+\set ECHO none
 -- Each of these is looked at as a whole, but for the last one.
-CREATE TABLE regress_c_text WITH (autovacuum_enabled = off) AS SELECT i, repeat('the quick brown fox ', 20) AS t FROM generate_series(1, 4000) i;
+CREATE TABLE regress_c_text WITH (autovacuum_enabled = off) AS SELECT i, repeat('the quick brown fox ', 20) AS t
+	FROM generate_series(1, 4000) i;
 CREATE TABLE regress_c_number WITH (autovacuum_enabled = off) AS SELECT i, i * 2 AS j FROM generate_series(1, 50000) i;
 CREATE INDEX regress_c_number_i ON regress_c_number (i);
-CREATE FUNCTION regress_c_noise(first int, n int) RETURNS text LANGUAGE sql AS $$ SELECT string_agg(sha512((first + i)::text::bytea)::text, '' ORDER BY i) FROM generate_series(1, n) i $$;
+CREATE FUNCTION regress_c_noise(first int, n int) RETURNS text LANGUAGE sql
+	AS $$ SELECT string_agg(sha512((first + i)::text::bytea)::text, '' ORDER BY i) FROM generate_series(1, n) i $$;
 CREATE TABLE regress_c_noise (i int, b bytea) WITH (autovacuum_enabled = off);
 ALTER TABLE regress_c_noise ALTER b SET STORAGE PLAIN;
-INSERT INTO regress_c_noise SELECT i, (SELECT string_agg(sha512((100 * i + k)::text::bytea), '' ORDER BY k) FROM generate_series(1, 62) k) FROM generate_series(1, 400) i;
+INSERT INTO regress_c_noise SELECT i, (SELECT string_agg(sha512((100 * i + k)::text::bytea), '' ORDER BY k)
+	FROM generate_series(1, 62) k) FROM generate_series(1, 400) i;
 CREATE TABLE regress_c_toast (i int, t text) WITH (autovacuum_enabled = off);
 INSERT INTO regress_c_toast SELECT i, regress_c_noise(100 * i, 40) FROM generate_series(1, 400) i;
-CREATE TABLE regress_c_large WITH (autovacuum_enabled = off) AS SELECT i, repeat('x', 1000) AS t FROM generate_series(1, 40000) i;
+CREATE TABLE regress_c_large WITH (autovacuum_enabled = off) AS SELECT i, repeat('x', 1000) AS t
+	FROM generate_series(1, 40000) i;
 CREATE TABLE regress_c_empty (i int, t text);
 -- No page is there that only some versions would have added.
 VACUUM FULL regress_c_text, regress_c_large;
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- What is found
 ---------------------------------------------------------------------------
 
-CREATE FUNCTION regress_c(relation regclass, algorithm text DEFAULT NULL) RETURNS TABLE (part text, compressor text, ratio numeric, exact boolean, all_of_it boolean, stored boolean, reason text) LANGUAGE sql AS $$
-	SELECT CASE WHEN e.part::text ~ 'pg_toast' THEN 'toast table' ELSE e.part::text END, e.compressor, round(e.ratio::numeric, 1), e.ratio_low = e.ratio AND e.ratio_high = e.ratio,
-		e.sampled_pieces = e.pieces AND e.pieces = (pg_relation_size(e.part) + 131071) / 131072, e.size_bytes = pg_relation_size(e.part) AND abs(e.stored_bytes * e.ratio - e.size_bytes) <= e.ratio, e.reason
+CREATE FUNCTION regress_c(relation regclass, algorithm text DEFAULT NULL) RETURNS TABLE (part text, compressor text,
+	ratio numeric, exact boolean, all_of_it boolean, stored boolean, reason text) LANGUAGE sql AS $$
+	SELECT CASE WHEN e.part::text ~ 'pg_toast' THEN 'toast table' ELSE e.part::text END, e.compressor,
+		round(e.ratio::numeric, 1), e.ratio_low = e.ratio AND e.ratio_high = e.ratio,
+		e.sampled_pieces = e.pieces AND e.pieces = (pg_relation_size(e.part) + 131071) / 131072,
+			e.size_bytes = pg_relation_size(e.part) AND abs(e.stored_bytes * e.ratio - e.size_bytes) <= e.ratio,
+				e.reason
 	FROM tiered_storage.estimate_compression(relation, algorithm) e
 	-- Not every system has its library.
 	WHERE e.compressor <> 'lzo'
@@ -31,18 +41,23 @@ $$;
 -- 128 kB cannot take less than a sector of 4 kB.
 SELECT * FROM regress_c('regress_c_text');
 -- Libraries are not of one version everywhere.
-SELECT part, compressor, ratio BETWEEN 1.5 AND 8 AS compresses, exact, all_of_it, stored, reason FROM regress_c('regress_c_number');
+SELECT part, compressor, ratio BETWEEN 1.5 AND 8 AS compresses, exact, all_of_it, stored, reason
+	FROM regress_c('regress_c_number');
 -- What cannot be compressed is stored as it is; of zfs also what can be, by less than an eighth.
 SELECT * FROM regress_c('regress_c_noise');
 -- What is not there is said.
-SELECT count(*), count(ratio) = 1 OR bool_and(reason IS NOT NULL) AS is_said FROM tiered_storage.estimate_compression('regress_c_noise', 'lzo');
+SELECT count(*), count(ratio) = 1 OR bool_and(reason IS NOT NULL) AS is_said
+	FROM tiered_storage.estimate_compression('regress_c_noise', 'lzo');
 -- Hexadecimal digits of noise are half as long, which pglz has not noticed.
-SELECT part, compressor, ratio > 1.5 AS compresses, exact, all_of_it, stored, reason FROM regress_c('regress_c_toast', 'zstd');
+SELECT part, compressor, ratio > 1.5 AS compresses, exact, all_of_it, stored, reason
+	FROM regress_c('regress_c_toast', 'zstd');
 SELECT * FROM regress_c('regress_c_text', 'zstd');
-SELECT part, compressor, ratio, size_bytes, stored_bytes, pieces, sampled_pieces, reason FROM tiered_storage.estimate_compression('regress_c_empty', 'lz4');
+SELECT part, compressor, ratio, size_bytes, stored_bytes, pieces, sampled_pieces, reason
+	FROM tiered_storage.estimate_compression('regress_c_empty', 'lz4');
 -- No more is looked at than has to be.
 -- The last piece, which is shorter, may be among them.
-SELECT part, compressor, ratio > 30 AS compresses, ratio BETWEEN ratio_low AND ratio_high AS between, pieces, sampled_pieces, elapsed_ms > 0 AS took_time FROM tiered_storage.estimate_compression('regress_c_large', 'zstd');
+SELECT part, compressor, ratio > 30 AS compresses, ratio BETWEEN ratio_low AND ratio_high AS between, pieces,
+	sampled_pieces, elapsed_ms > 0 AS took_time FROM tiered_storage.estimate_compression('regress_c_large', 'zstd');
 -- An index alone, a table without its indexes, a TOAST table.
 SELECT part, compressor FROM tiered_storage.estimate_compression('regress_c_number_i', 'lz4');
 SELECT part, compressor FROM tiered_storage.estimate_compression('regress_c_number', 'lz4', include_indexes => false);
@@ -57,23 +72,30 @@ SELECT * FROM regress_c('"regress_c Quoted"', 'zlib');
 SELECT count(*) > 0 AS catalogs_too FROM regress_c('pg_class', 'zlib');
 -- It is no use of the relation.
 SELECT pg_stat_force_next_flush();
-SELECT heap_blks_read AS read, heap_blks_hit AS hit FROM pg_statio_user_tables WHERE relid = 'regress_c_large'::regclass \gset
+SELECT heap_blks_read AS read, heap_blks_hit AS hit FROM pg_statio_user_tables
+	WHERE relid = 'regress_c_large'::regclass \gset
 SELECT count(*) FROM tiered_storage.estimate_compression('regress_c_large');
 SELECT pg_stat_force_next_flush();
-SELECT heap_blks_read - :read AS read, heap_blks_hit - :hit AS hit FROM pg_statio_user_tables WHERE relid = 'regress_c_large'::regclass;
+SELECT heap_blks_read - :read AS read, heap_blks_hit - :hit AS hit FROM pg_statio_user_tables
+	WHERE relid = 'regress_c_large'::regclass;
 
 ---------------------------------------------------------------------------
 -- What is kept
 ---------------------------------------------------------------------------
 
-SELECT relation, algorithm, ratio > 30 AS compresses, pieces, sampled_pieces, estimated_at <= now() + interval '1 minute' AS dated
-	FROM tiered_storage.compression_estimates WHERE relation IN ('regress_c_text'::regclass, 'regress_c_empty', 'regress_c_large') AND algorithm <> 'lzo' ORDER BY relation::text, algorithm;
+SELECT relation, algorithm, ratio > 30 AS compresses, pieces, sampled_pieces,
+	estimated_at <= now() + interval '1 minute' AS dated
+	FROM tiered_storage.compression_estimates WHERE relation IN ('regress_c_text'::regclass, 'regress_c_empty',
+		'regress_c_large') AND algorithm <> 'lzo' ORDER BY relation::text, algorithm;
 -- The last one, of as many as there were.
-SELECT count(*) AS kept FROM _tiered_storage.compression_estimate WHERE relation_oid = 'regress_c_text'::regclass AND algorithm = 'zstd';
+SELECT count(*) AS kept FROM _tiered_storage.compression_estimate
+	WHERE relation_oid = 'regress_c_text'::regclass AND algorithm = 'zstd';
 TRUNCATE regress_c_text;
 INSERT INTO regress_c_text SELECT i, '' FROM generate_series(1, 10000) i;
-SELECT round(ratio::numeric, 1) < 16 AS compresses_less FROM tiered_storage.estimate_compression('regress_c_text', 'zstd');
-SELECT round(ratio::numeric, 1) < 16 AS compresses_less FROM tiered_storage.compression_estimates WHERE relation = 'regress_c_text'::regclass AND algorithm = 'zstd';
+SELECT round(ratio::numeric, 1) < 16 AS compresses_less FROM tiered_storage.estimate_compression('regress_c_text',
+	'zstd');
+SELECT round(ratio::numeric, 1) < 16 AS compresses_less FROM tiered_storage.compression_estimates
+	WHERE relation = 'regress_c_text'::regclass AND algorithm = 'zstd';
 -- Where nothing can be written, nothing is kept, and where others cannot be seen, nothing is removed.
 BEGIN READ ONLY;
 SELECT count(*) FROM tiered_storage.estimate_compression('regress_c_number', 'zstd', false);
@@ -81,24 +103,30 @@ COMMIT;
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT count(*) FROM tiered_storage.estimate_compression('regress_c_large', 'zstd');
 COMMIT;
-SELECT count(*) AS kept FROM _tiered_storage.compression_estimate WHERE relation_oid = 'regress_c_large'::regclass AND algorithm = 'zstd';
-SELECT count(*) AS shown FROM tiered_storage.compression_estimates WHERE relation = 'regress_c_large'::regclass AND algorithm = 'zstd';
+SELECT count(*) AS kept FROM _tiered_storage.compression_estimate
+	WHERE relation_oid = 'regress_c_large'::regclass AND algorithm = 'zstd';
+SELECT count(*) AS shown FROM tiered_storage.compression_estimates
+	WHERE relation = 'regress_c_large'::regclass AND algorithm = 'zstd';
 -- A sample removes those, and what is about relations that are gone, once in an hour.
 DROP MATERIALIZED VIEW "regress_c Quoted";
-SELECT count(*) AS shown FROM tiered_storage.compression_estimates e LEFT JOIN pg_class c ON c.oid = e.relation WHERE c.oid IS NULL;
+SELECT count(*) AS shown FROM tiered_storage.compression_estimates e LEFT JOIN pg_class c ON c.oid = e.relation
+	WHERE c.oid IS NULL;
 SET tiered_storage.test_now = '2030-01-01 10:30:00+00';
 CALL tiered_storage.sample();
 SET tiered_storage.test_now = '2030-01-01 11:30:00+00';
 CALL tiered_storage.sample();
 RESET tiered_storage.test_now;
-SELECT count(*) AS kept FROM _tiered_storage.compression_estimate WHERE relation_oid = 'regress_c_large'::regclass AND algorithm = 'zstd';
-SELECT count(*) AS gone FROM _tiered_storage.compression_estimate e LEFT JOIN pg_class c ON c.oid = e.relation_oid WHERE c.oid IS NULL;
+SELECT count(*) AS kept FROM _tiered_storage.compression_estimate
+	WHERE relation_oid = 'regress_c_large'::regclass AND algorithm = 'zstd';
+SELECT count(*) AS gone FROM _tiered_storage.compression_estimate e LEFT JOIN pg_class c ON c.oid = e.relation_oid
+	WHERE c.oid IS NULL;
 SELECT count(*) > 0 AS others FROM _tiered_storage.compression_estimate e;
 
 ---------------------------------------------------------------------------
 -- Bad input
 ---------------------------------------------------------------------------
 
+\set ECHO none
 CREATE TABLE regress_c_p (i int) PARTITION BY RANGE (i);
 CREATE INDEX regress_c_p_i ON regress_c_p (i);
 CREATE VIEW regress_c_view AS SELECT 1 AS i;
@@ -107,6 +135,7 @@ CREATE FOREIGN DATA WRAPPER regress_c_fdw;
 CREATE SERVER regress_c_server FOREIGN DATA WRAPPER regress_c_fdw;
 CREATE FOREIGN TABLE regress_c_foreign (i int) SERVER regress_c_server;
 CREATE TEMP TABLE regress_c_temp (i int);
+\set ECHO all
 SELECT * FROM tiered_storage.estimate_compression(NULL);
 SELECT * FROM tiered_storage.estimate_compression('regress_c_text', include_indexes => NULL);
 SELECT * FROM tiered_storage.estimate_compression('regress_c_text', 'gzip');
@@ -120,11 +149,13 @@ SELECT * FROM tiered_storage.estimate_compression('regress_c_foreign');
 \set VERBOSITY sqlstate
 SELECT * FROM tiered_storage.estimate_compression('regress_c_temp');
 \set VERBOSITY default
-SELECT part, compressor, ratio, reason FROM tiered_storage.estimate_compression('pg_database', 'lz4') WHERE part = 'pg_database'::regclass;
+SELECT part, compressor, ratio, reason FROM tiered_storage.estimate_compression('pg_database', 'lz4')
+	WHERE part = 'pg_database'::regclass;
 -- The statement that is offered for partitions.
 CREATE TABLE regress_c_p_1 PARTITION OF regress_c_p FOR VALUES FROM (0) TO (10);
 INSERT INTO regress_c_p VALUES (1);
-SELECT e.part FROM pg_partition_tree('regress_c_p') p, tiered_storage.estimate_compression(p.relid, 'lz4') e WHERE p.isleaf;
+SELECT e.part FROM pg_partition_tree('regress_c_p') p, tiered_storage.estimate_compression(p.relid, 'lz4') e
+	WHERE p.isleaf;
 
 ---------------------------------------------------------------------------
 -- Rights
@@ -141,22 +172,29 @@ SELECT * FROM tiered_storage.estimate_compression('regress_c_text');
 SET ROLE regress_c_monitor;
 SELECT * FROM tiered_storage.estimate_compression('regress_c_text');
 SELECT * FROM tiered_storage.estimate_compression('regress_c_number_i'); \echo :SQLSTATE
+\set ECHO none
 -- Nor does it read what others found, also not by a function that is cheaper than the view's.
-CREATE FUNCTION pg_temp.regress_c_tell(ratio float8, relation regclass) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$
+CREATE FUNCTION pg_temp.regress_c_tell(ratio float8, relation regclass) RETURNS boolean LANGUAGE plpgsql COST 0.0001
+	AS $$
 BEGIN
 	IF relation::text ~ '^regress_c_' AND ratio IS NOT NULL THEN
 		RAISE 'told';
 	END IF;
 	RETURN true;
 END $$;
-SELECT count(*) FILTER (WHERE ratio > 0) > 0 AS readable, count(*) FILTER (WHERE relation::text ~ '^regress_c_' AND ratio > 0) AS of_others FROM tiered_storage.compression_estimates WHERE pg_temp.regress_c_tell(ratio, relation);
+\set ECHO all
+SELECT count(*) FILTER (WHERE ratio > 0) > 0 AS readable, count(*) FILTER (WHERE relation::text ~ '^regress_c_'
+	AND ratio > 0) AS of_others FROM tiered_storage.compression_estimates
+		WHERE pg_temp.regress_c_tell(ratio, relation);
 -- It is told that there is an estimate, and why it is not shown.
-SELECT relation, algorithm, ratio, ratio_low, ratio_high, size_bytes > 0 AS has_size, pieces > 0 AS has_pieces, sampled_pieces, measured_ratio, measured_reason
+SELECT relation, algorithm, ratio, ratio_low, ratio_high, size_bytes > 0 AS has_size, pieces > 0 AS has_pieces,
+	sampled_pieces, measured_ratio, measured_reason
 	FROM tiered_storage.compression_estimates WHERE relation = 'regress_c_number'::regclass AND algorithm = 'zstd';
 SELECT ratio, reason FROM _tiered_storage.measured_compression('regress_c_text'::regclass);
 SET ROLE regress_c_reader;
 SELECT count(*) FROM tiered_storage.estimate_compression('regress_c_number_i', 'lz4');
-SELECT DISTINCT relation, ratio > 0 AS shown FROM tiered_storage.compression_estimates WHERE relation::text ~ '^regress_c_number' ORDER BY 1;
+SELECT DISTINCT relation, ratio > 0 AS shown FROM tiered_storage.compression_estimates
+	WHERE relation::text ~ '^regress_c_number' ORDER BY 1;
 SET ROLE regress_c_owner;
 SELECT count(*) FROM tiered_storage.estimate_compression('regress_c_empty', 'lz4');
 -- Who may read some rows only.
@@ -164,16 +202,20 @@ RESET ROLE;
 ALTER TABLE regress_c_number ENABLE ROW LEVEL SECURITY;
 SET ROLE regress_c_reader;
 SELECT count(*) FROM tiered_storage.estimate_compression('regress_c_number', 'lz4');
-SELECT DISTINCT relation, ratio > 0 AS shown FROM tiered_storage.compression_estimates WHERE relation::text ~ '^regress_c_number' ORDER BY 1;
+SELECT DISTINCT relation, ratio > 0 AS shown FROM tiered_storage.compression_estimates
+	WHERE relation::text ~ '^regress_c_number' ORDER BY 1;
+\set ECHO none
 RESET ROLE;
 DROP FUNCTION pg_temp.regress_c_tell;
 
 SET client_min_messages = warning;
 DROP OWNED BY regress_c_nobody;
 DROP EXTENSION tiered_storage;
-DROP TABLE regress_c_text, regress_c_number, regress_c_noise, regress_c_toast, regress_c_large, regress_c_empty, regress_c_unlogged, regress_c_p, regress_c_temp;
+DROP TABLE regress_c_text, regress_c_number, regress_c_noise, regress_c_toast, regress_c_large, regress_c_empty,
+	regress_c_unlogged, regress_c_p, regress_c_temp;
 DROP VIEW regress_c_view;
 DROP SEQUENCE regress_c_sequence;
 DROP FOREIGN DATA WRAPPER regress_c_fdw CASCADE;
 DROP FUNCTION regress_c, regress_c_noise;
 DROP ROLE regress_c_nobody, regress_c_monitor, regress_c_reader, regress_c_owner;
+\set ECHO all

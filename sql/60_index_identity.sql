@@ -1,11 +1,13 @@
 -- An index is the one that was known if it has taken the place of that: same table, name and definition.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
+\set ECHO none
 CREATE TABLESPACE regress_ts_fast LOCATION '';
 CREATE TABLESPACE regress_ts_slow LOCATION '';
 SET client_min_messages = warning;
 SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', reserve_fraction => 0),
-	tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', reserve_fraction => 0) \g /dev/null
+	tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200',
+		reserve_fraction => 0) \g /dev/null
 \set flush 'SELECT pg_stat_force_next_flush()'
 
 -- Moves that are undone: one is what it was, of each other one a part of the definition has changed.
@@ -13,7 +15,8 @@ CREATE TABLE regress_i (a int, b int, c text, d text, g int[]) TABLESPACE regres
 INSERT INTO regress_i SELECT i, i, 'x', 'x', '{1}' FROM generate_series(1, 100) i;
 -- With its maps, which some majors make sooner than others.
 VACUUM regress_i;
-CREATE PROCEDURE regress_create(tablespace name, method text, opclass text, direction text, is_unique text, include text, collation_name text, nulls text, filter text) LANGUAGE plpgsql AS $$
+CREATE PROCEDURE regress_create(tablespace name, method text, opclass text, direction text, is_unique text,
+	include text, collation_name text, nulls text, filter text) LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('CREATE INDEX regress_i_same ON regress_i (a) TABLESPACE %I', tablespace);
 	EXECUTE format('CREATE INDEX regress_i_method ON regress_i USING %s (a) TABLESPACE %I', method, tablespace);
@@ -21,7 +24,8 @@ BEGIN
 	EXECUTE format('CREATE INDEX regress_i_direction ON regress_i (a %s) TABLESPACE %I', direction, tablespace);
 	EXECUTE format('CREATE %s INDEX regress_i_unique ON regress_i (a) TABLESPACE %I', is_unique, tablespace);
 	EXECUTE format('CREATE INDEX regress_i_include ON regress_i (%s) TABLESPACE %I', include, tablespace);
-	EXECUTE format('CREATE INDEX regress_i_collation ON regress_i (d COLLATE %s) TABLESPACE %I', collation_name, tablespace);
+	EXECUTE format('CREATE INDEX regress_i_collation ON regress_i (d COLLATE %s) TABLESPACE %I', collation_name,
+		tablespace);
 	EXECUTE format('CREATE UNIQUE INDEX regress_i_nulls ON regress_i (b) %s TABLESPACE %I', nulls, tablespace);
 	EXECUTE format('CREATE INDEX regress_i_filter ON regress_i (b) TABLESPACE %I WHERE a > %s', tablespace, filter);
 END
@@ -32,22 +36,29 @@ SELECT tiered_storage.pin('regress_i', 'regress_slow') \g /dev/null
 CALL tiered_storage.apply_placement();
 SELECT tiered_storage.unpin('regress_i') \g /dev/null
 SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
+\set ECHO all
 SELECT count(*) AS moved FROM tiered_storage.moves WHERE batch_id = :batch AND state = 'done' AND kind = 'index';
-DROP INDEX regress_i_same, regress_i_method, regress_i_opclass, regress_i_direction, regress_i_unique, regress_i_include, regress_i_collation, regress_i_nulls, regress_i_filter;
-CALL regress_create('regress_ts_slow', 'hash', 'text_pattern_ops', 'DESC', 'UNIQUE', 'a) INCLUDE (b', '"C"', 'NULLS NOT DISTINCT', '2');
+DROP INDEX regress_i_same, regress_i_method, regress_i_opclass, regress_i_direction, regress_i_unique,
+	regress_i_include, regress_i_collation, regress_i_nulls, regress_i_filter;
+CALL regress_create('regress_ts_slow', 'hash', 'text_pattern_ops', 'DESC', 'UNIQUE', 'a) INCLUDE (b', '"C"',
+	'NULLS NOT DISTINCT', '2');
 RESET client_min_messages;
 CALL tiered_storage.undo_move(:batch, dry_run => true);
 CALL tiered_storage.undo_move(:batch);
-SELECT c.relname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE c.relname ~ '^regress_i' AND t.spcname = 'regress_ts_fast' ORDER BY 1;
+SELECT c.relname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace
+	WHERE c.relname ~ '^regress_i' AND t.spcname = 'regress_ts_fast' ORDER BY 1;
+\set ECHO none
 DROP TABLE regress_i;
 DROP PROCEDURE regress_create;
 
 -- Pins: it is on the index that has taken the place of the pinned one, and never on another one.
-CREATE VIEW regress_pins AS SELECT p.relation, p.relation_name, pg_get_indexdef(p.relation) AS definition FROM tiered_storage.pins p ORDER BY p.pinned_at;
+CREATE VIEW regress_pins AS SELECT p.relation, p.relation_name, pg_get_indexdef(p.relation) AS definition
+	FROM tiered_storage.pins p ORDER BY p.pinned_at;
 CREATE TABLE regress_i (a int, b int) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_other (a int) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_i_a ON regress_i (a) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_i_b ON regress_i (b) TABLESPACE regress_ts_fast;
+\set ECHO all
 SELECT tiered_storage.pin('regress_i_a', 'regress_fast');
 REINDEX INDEX CONCURRENTLY regress_i_a;
 SELECT * FROM regress_pins;
@@ -89,7 +100,9 @@ REINDEX INDEX CONCURRENTLY regress_i_a;
 SELECT * FROM regress_pins;
 SELECT tiered_storage.pin('regress_i_a', 'regress_fast');
 SELECT * FROM regress_pins;
--- A column of another type: of the same operator family it is the same index; not of another one, nor if its predicate reads the column.
+\set ECHO none
+-- A column of another type: of the same operator family it is the same index; not of another one, nor if its predicate
+-- reads the column.
 DELETE FROM _tiered_storage.pin;
 CREATE TABLE regress_type (a int, b int, c text, d int) TABLESPACE regress_ts_fast;
 INSERT INTO regress_type SELECT i, i, i, i FROM generate_series(1, 100) i;
@@ -100,7 +113,9 @@ CREATE INDEX regress_type_d ON regress_type (d) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_type_part ON regress_type (d) TABLESPACE regress_ts_fast WHERE a > 1;
 CREATE INDEX regress_type_expr ON regress_type ((a + 1)) TABLESPACE regress_ts_fast;
 CALL tiered_storage.sample();
-SELECT count(tiered_storage.pin(i, 'regress_fast')) FROM unnest('{regress_type_a,regress_type_b,regress_type_c,regress_type_d,regress_type_part,regress_type_expr}'::regclass[]) i;
+\set ECHO all
+SELECT count(tiered_storage.pin(i, 'regress_fast'))
+	FROM unnest('{regress_type_a,regress_type_b,regress_type_c,regress_type_d,regress_type_part,regress_type_expr}'::regclass[]) i;
 CREATE TEMPORARY TABLE regress_oids AS SELECT oid, relname FROM pg_class WHERE relname ~ '^regress_type_';
 ALTER TABLE regress_type ALTER a TYPE bigint, ALTER b TYPE numeric, ALTER c TYPE varchar(50);
 -- Those of these columns are others by their OIDs.
@@ -133,6 +148,7 @@ CREATE INDEX regress_i_a ON regress_i (a) TABLESPACE regress_ts_fast;
 SELECT * FROM regress_pins;
 CALL tiered_storage.sample();
 SELECT * FROM regress_pins;
+\set ECHO none
 DROP VIEW regress_pins;
 DROP TABLE regress_other;
 
@@ -146,17 +162,20 @@ SET tiered_storage.test_now = '2040-06-01 00:00:00+00';
 DROP INDEX regress_i_a;
 CREATE INDEX regress_i_a ON regress_i (b) TABLESPACE regress_ts_fast;
 SET enable_seqscan = off;
+\set ECHO all
 SELECT sum((SELECT a FROM regress_i WHERE b = i)) FROM generate_series(1, 100) i;
 :flush \g /dev/null
 CALL tiered_storage.sample();
-SELECT scans, sampled_since = '2040-06-01 00:00:00+00' AS is_new FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_i_a'::regclass;
+SELECT scans, sampled_since = '2040-06-01 00:00:00+00' AS is_new FROM _tiered_storage.relation_state
+	WHERE relation_oid = 'regress_i_a'::regclass;
 RESET enable_seqscan;
 -- The rates of one that is made anew for its column begin anew, as its counters do.
 SET tiered_storage.test_now = '2040-12-01 00:00:00+00';
 ALTER TABLE regress_i ALTER b TYPE bigint;
 :flush \g /dev/null
 CALL tiered_storage.sample();
-SELECT scans, sampled_since = '2040-12-01 00:00:00+00' AS is_new FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_i_a'::regclass;
+SELECT scans, sampled_since = '2040-12-01 00:00:00+00' AS is_new FROM _tiered_storage.relation_state
+	WHERE relation_oid = 'regress_i_a'::regclass;
 
 SET client_min_messages = warning;
 DROP TABLE regress_i;

@@ -6,8 +6,10 @@
 SET tiered_storage.test_now = '2040-01-01 00:00:00+00';
 CREATE ACCESS METHOD columnar TYPE TABLE HANDLER heap_tableam_handler;
 CREATE TABLE regress_n (at date, v int) PARTITION BY RANGE (at);
-CREATE TABLE regress_n_1 PARTITION OF regress_n FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') USING columnar TABLESPACE regress_ts_fast;
-CREATE TABLE regress_n_2 PARTITION OF regress_n FOR VALUES FROM ('2021-01-01') TO ('2022-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_n_1 PARTITION OF regress_n FOR VALUES
+	FROM ('2020-01-01') TO ('2021-01-01') USING columnar TABLESPACE regress_ts_fast;
+CREATE TABLE regress_n_2 PARTITION OF regress_n FOR VALUES
+	FROM ('2021-01-01') TO ('2022-01-01') TABLESPACE regress_ts_fast;
 CREATE INDEX regress_n_1_at ON regress_n_1 (at) TABLESPACE regress_ts_fast;
 INSERT INTO regress_n VALUES ('2020-02-02', 1), ('2021-02-02', 2);
 -- A policy leaves it alone, with its index, and is not due for ever.
@@ -23,9 +25,12 @@ CALL tiered_storage.move_relation('regress_n_1', 'regress_slow');
 \set VERBOSITY sqlstate
 CALL tiered_storage.move_relation('regress_n_1', 'regress_slow', allow_lock => true);
 \set VERBOSITY default
-SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_n_1', 'regress_slow') WHERE verdict = 'blocks';
+SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_n_1', 'regress_slow')
+	WHERE verdict = 'blocks';
 CALL tiered_storage.sample();
-SELECT relation, current_tier = recommended_tier AS stays, reason FROM tiered_storage.recommend_placement(include_unchanged => true, relations => '{regress_n_1}') WHERE kind = 'table';
+SELECT relation, current_tier = recommended_tier AS stays, reason
+	FROM tiered_storage.recommend_placement(include_unchanged => true, relations => '{regress_n_1}')
+		WHERE kind = 'table';
 -- Its index may go where somebody wants it.
 CALL tiered_storage.move_relation('regress_n_1_at', 'regress_slow');
 DROP TABLE regress_n;
@@ -38,20 +43,24 @@ CALL tiered_storage.move_relation('regress_n', 'regress_slow');
 CALL tiered_storage.move_relation('regress_n_pkey', 'regress_slow', dry_run => true);
 CREATE TABLESPACE regress_ts_none LOCATION '';
 CALL tiered_storage.move_relation('regress_n', 'regress_ts_none', allow_lock => true);
-SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_n', 'regress_slow') WHERE check_name = 'relation';
+SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_n', 'regress_slow')
+	WHERE check_name = 'relation';
 SELECT tiered_storage.add_tiering_policy('regress_n', idle_for => '1 year', tier => 'regress_slow');
 SELECT tiered_storage.pin('regress_n', 'regress_cheap');
 CALL tiered_storage.move_relation('regress_n', 'regress_slow');
 SELECT tiered_storage.pin('regress_n', 'regress_slow');
-SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_n', 'regress_slow') WHERE check_name = 'relation';
+SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_n', 'regress_slow')
+	WHERE check_name = 'relation';
 CALL tiered_storage.move_relation('regress_n', 'regress_slow');
-SELECT c.relname, t.spcname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE c.relname LIKE 'regress\_n%' ORDER BY 1;
+SELECT c.relname, t.spcname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace
+	WHERE c.relname LIKE 'regress\_n%' ORDER BY 1;
 SELECT tiered_storage.unpin('regress_n');
 ALTER EXTENSION plpgsql DROP TABLE regress_n;
 DROP TABLE regress_n;
 -- The same of one that is partitioned, and of a partition alone.
 CREATE TABLE regress_n (at date, v int) PARTITION BY RANGE (at);
-CREATE TABLE regress_n_1 PARTITION OF regress_n FOR VALUES FROM ('2020-01-01') TO ('2021-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_n_1 PARTITION OF regress_n FOR VALUES
+	FROM ('2020-01-01') TO ('2021-01-01') TABLESPACE regress_ts_fast;
 ALTER EXTENSION plpgsql ADD TABLE regress_n;
 SELECT tiered_storage.add_tiering_policy('regress_n', move_after => '1 year', tier => 'regress_slow');
 ALTER EXTENSION plpgsql DROP TABLE regress_n;

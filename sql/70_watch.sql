@@ -1,9 +1,11 @@
 -- Short forms for people who watch: what they show, and that it fits a screen.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
+\set ECHO none
 SET client_min_messages = error;
 CREATE TABLESPACE regress_w_slow LOCATION '';
-SELECT tiered_storage.add_tier('regress_w_a_long_name_of_a_tier', '{regress_w_slow}', profile => 'hdd_7200', reserve_fraction => 0) \g /dev/null
+SELECT tiered_storage.add_tier('regress_w_a_long_name_of_a_tier', '{regress_w_slow}', profile => 'hdd_7200',
+	reserve_fraction => 0) \g /dev/null
 SELECT tiered_storage.add_tier('fast', '{pg_default}', profile => 'nvme') \g /dev/null
 
 -- As psql shows it: the widest value of each column, letters that are two columns wide counted twice, and what stands
@@ -27,38 +29,56 @@ CREATE INDEX regress_w_index_with_a_long_name_that_is_clipped ON regress_w_big (
 CALL tiered_storage.sample();
 CALL tiered_storage.move_relation('regress_w_big', 'regress_w_a_long_name_of_a_tier', include_indexes => false);
 CALL tiered_storage.move_relation('regress_w_表の名前がとても長くて端末の幅に', 'regress_w_a_long_name_of_a_tier');
-SELECT relation, move, size ~ '^[0-9.]+ [kM]B$' AS size, took ~ '^[0-9.]+ s$' AS took, locked ~ '^[0-9.]+ ms$' AS locked, state FROM tiered_storage.recent_moves;
-SELECT at = to_char(now(), 'MM-DD HH24:MI') OR at = to_char(now() - interval '1 minute', 'MM-DD HH24:MI') AS at FROM tiered_storage.recent_moves;
-SELECT relation, tier, regexp_replace(size, '^[0-9.]+ [kM]B$', 'fits') AS size FROM tiered_storage.hot_relations WHERE relation ~ 'regress_w' ORDER BY relation COLLATE "C";
+\set ECHO all
+SELECT relation, move, size ~ '^[0-9.]+ [kM]B$' AS size, took ~ '^[0-9.]+ s$' AS took, locked ~ '^[0-9.]+ ms$'
+	AS locked, state FROM tiered_storage.recent_moves;
+SELECT at = to_char(now(), 'MM-DD HH24:MI') OR at = to_char(now() - interval '1 minute', 'MM-DD HH24:MI') AS at
+	FROM tiered_storage.recent_moves;
+SELECT relation, tier, regexp_replace(size, '^[0-9.]+ [kM]B$', 'fits') AS size FROM tiered_storage.hot_relations
+	WHERE relation ~ 'regress_w' ORDER BY relation COLLATE "C";
 
 SELECT tiered_storage.pause() \g /dev/null
-SELECT name = current_database() AS name, now ~ '^moves are paused; ' AS now FROM tiered_storage.activity WHERE part = 'worker';
+SELECT name = current_database() AS name, now ~ '^moves are paused; ' AS now FROM tiered_storage.activity
+	WHERE part = 'worker';
 SELECT tiered_storage.resume() \g /dev/null
-SELECT name, now ~ '^[0-9]+ % full, [0-9]+ [A-Za-z]+ free' AS now FROM tiered_storage.activity WHERE part = 'tier' AND name IN ('fast', 'regress_w_a_long_name_of_a_tier');
+SELECT name, now ~ '^[0-9]+ % full, [0-9]+ [A-Za-z]+ free' AS now FROM tiered_storage.activity
+	WHERE part = 'tier' AND name IN ('fast', 'regress_w_a_long_name_of_a_tier');
 SELECT count(*) > 0 AS is_something_hot FROM tiered_storage.activity WHERE part = 'hot';
 SELECT count(*) AS lines FROM tiered_storage.activity WHERE name ~ '[\n\x1b]' OR now ~ '[\n\x1b]';
 SELECT count(*) AS lines FROM tiered_storage.hot_relations WHERE relation ~ '[\n\x1b]';
 
-SELECT v AS view, regress_width(v) BETWEEN 40 AND 100 AS fits FROM unnest('{tiered_storage.activity,tiered_storage.recent_moves,tiered_storage.hot_relations}'::regclass[]) v;
--- The same of figures that take all the room that there is, of moves that failed after hours, and of what is still running.
+SELECT v AS view, regress_width(v) BETWEEN 40 AND 100 AS fits
+	FROM unnest('{tiered_storage.activity,tiered_storage.recent_moves,tiered_storage.hot_relations}'::regclass[]) v;
+-- The same of figures that take all the room that there is, of moves that failed after hours, and of what is still
+-- running.
 BEGIN;
-UPDATE _tiered_storage.relation_state SET device_random_fast = r, device_sequential_fast = r, page_writes_fast = r, size_bytes = 999 * 2 ^ 30,
+UPDATE _tiered_storage.relation_state SET device_random_fast = r, device_sequential_fast = r, page_writes_fast = r,
+	size_bytes = 999 * 2 ^ 30,
 	observed_since = now() - interval '1 day', last_used_at = now()
-	FROM (VALUES ('regress_w_big'::regclass, 4.4e8), ('regress_w_index_with_a_long_name_that_is_clipped', 999e9)) n (relation, r) WHERE relation_oid = relation;
-UPDATE _tiered_storage.move SET state = 'running', size_bytes = 999 * 2 ^ 30, elapsed_ms = 999 * 60 * 1000, lock_held_ms = 9.99e6;
-SELECT relation, size, random, scanned, written FROM tiered_storage.hot_relations WHERE relation ~ '^regress_w_(big|index)' ORDER BY 1;
+	FROM (VALUES ('regress_w_big'::regclass, 4.4e8), ('regress_w_index_with_a_long_name_that_is_clipped',
+		999e9)) n (relation, r) WHERE relation_oid = relation;
+UPDATE _tiered_storage.move SET state = 'running', size_bytes = 999 * 2 ^ 30, elapsed_ms = 999 * 60 * 1000,
+	lock_held_ms = 9.99e6;
+SELECT relation, size, random, scanned, written FROM tiered_storage.hot_relations
+	WHERE relation ~ '^regress_w_(big|index)' ORDER BY 1;
 SELECT move, size, took, locked, state FROM tiered_storage.recent_moves;
-SELECT v AS view, regress_width(v) AS width FROM unnest('{tiered_storage.recent_moves,tiered_storage.hot_relations}'::regclass[]) v;
+SELECT v AS view, regress_width(v) AS width
+	FROM unnest('{tiered_storage.recent_moves,tiered_storage.hot_relations}'::regclass[]) v;
 ROLLBACK;
-SELECT n, _tiered_storage.short_bytes(n) AS bytes, _tiered_storage.short_quantity(n, 1000, '', 'k', 'M') AS count, _tiered_storage.short_quantity(n, 60, ' s', ' min', ' h') AS time
+SELECT n, _tiered_storage.short_bytes(n) AS bytes, _tiered_storage.short_quantity(n, 1000, '', 'k', 'M') AS count,
+	_tiered_storage.short_quantity(n, 60, ' s', ' min', ' h') AS time
 	FROM unnest('{0,0.001,0.5,9.94,9.95,999.4,999.5,1023,1024,999.5e3,1e6,1e15,1e300,-1,NULL}'::float8[]) n;
-SELECT _tiered_storage.clip(E'one\nof\ttwo', 20), _tiered_storage.clip(repeat('x', 21), 20), length(_tiered_storage.clip(repeat('ä', 21), 20)), _tiered_storage.clip(NULL, 20) IS NULL;
+SELECT _tiered_storage.clip(E'one\nof\ttwo', 20), _tiered_storage.clip(repeat('x', 21), 20),
+	length(_tiered_storage.clip(repeat('ä', 21), 20)), _tiered_storage.clip(NULL, 20) IS NULL;
 -- Columns of a screen, not characters: wide letters, accents of their own, what moves the cursor.
 SELECT v, _tiered_storage.clip(v, 9) AS clipped, _tiered_storage.clip_words(v, 9) AS words
-	FROM unnest(ARRAY[repeat('表', 4), repeat('表', 5), 'x' || repeat('表', 4), repeat(U&'e\0301', 9), repeat(U&'e\0301', 10), '表の 名前']) v;
-SELECT _tiered_storage.clip(E'a\x1b[31mb\x7f\u0085c\u2028d', 20) COLLATE "C" ~ '^a \[31mb  c' AS harmless, _tiered_storage.clip('ab', 0), _tiered_storage.first_columns('ab', -1) = '' AS nothing;
+	FROM unnest(ARRAY[repeat('表', 4), repeat('表', 5), 'x' || repeat('表', 4), repeat(U&'e\0301', 9), repeat(U&'e\0301',
+		10), '表の 名前']) v;
+SELECT _tiered_storage.clip(E'a\x1b[31mb\x7f\u0085c\u2028d', 20) COLLATE "C" ~ '^a \[31mb  c' AS harmless,
+	_tiered_storage.clip('ab', 0), _tiered_storage.first_columns('ab', -1) = '' AS nothing;
 -- Sentences lose whole words, unless one word is most of it.
-SELECT _tiered_storage.clip_words(w, 20) FROM unnest(ARRAY['twenty letters in it', 'one word too many, here', 'one word that, breaks', 'one word too much.and',
+SELECT _tiered_storage.clip_words(w, 20) FROM unnest(ARRAY['twenty letters in it', 'one word too many, here',
+	'one word that, breaks', 'one word too much.and',
 	'short ' || repeat('x', 20), E'a\nline and one more line', NULL]) w;
 
 DROP TABLE regress_w_big, "regress_w a name of

@@ -1,6 +1,7 @@
 -- What a standby has told of its room: what counts since, and until when.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
+\set ECHO none
 SET client_min_messages = error;
 CREATE TABLESPACE regress_sr_slow LOCATION '';
 SELECT tiered_storage.add_tier('slow', '{regress_sr_slow}', profile => 'hdd_7200', reserve_fraction => 0) \g /dev/null
@@ -13,16 +14,20 @@ INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_
 	SELECT 'elsewhere', 'host=/nowhere', current_user, oid FROM pg_roles WHERE rolname = current_user;
 INSERT INTO _tiered_storage.standby_state (standby_name, last_attempt_at, last_pull_at, next_pull_at, failures)
 	VALUES ('elsewhere', now(), now(), now() + interval '1 day', 0);
-INSERT INTO _tiered_storage.standby_room (standby_name, tablespace_oid, is_usable, file_system_id, free_bytes, total_bytes, looked_at, replayed_until)
-	SELECT 'elsewhere', oid, true, 1, 12 * 1048576, 1000 * 1048576, now(), now() FROM pg_tablespace WHERE spcname = 'regress_sr_slow';
+INSERT INTO _tiered_storage.standby_room (standby_name, tablespace_oid, is_usable, file_system_id, free_bytes,
+	total_bytes, looked_at, replayed_until)
+	SELECT 'elsewhere', oid, true, 1, 12 * 1048576, 1000 * 1048576, now(), now() FROM pg_tablespace
+		WHERE spcname = 'regress_sr_slow';
 CREATE FUNCTION regress_sr(what regclass) RETURNS TABLE (refused text, remedy_ends text) LANGUAGE sql AS $$
-	SELECT regexp_replace(regexp_replace(finding, '[0-9.]+ (MB|kB)', 'N \1', 'g'), '[0-9]{4}-[-0-9 :+]+', 'TIME'), regexp_replace(remedy, '^.*\. ', '')
+	SELECT regexp_replace(regexp_replace(finding, '[0-9.]+ (MB|kB)', 'N \1', 'g'), '[0-9]{4}-[-0-9 :+]+', 'TIME'),
+		regexp_replace(remedy, '^.*\. ', '')
 	FROM tiered_storage.preflight(what, 'slow', include_indexes => false) WHERE verdict = 'blocks'
 $$;
 
 -- There is room for one of 8 MB.
 CALL tiered_storage.move_relation('regress_sr_1', 'slow');
 \set VERBOSITY sqlstate
+\set ECHO all
 CALL tiered_storage.move_relation('regress_sr_2', 'slow');
 \set VERBOSITY default
 SELECT * FROM regress_sr('regress_sr_2');
@@ -47,7 +52,8 @@ CALL tiered_storage.move_relation('regress_sr_1', 'slow');
 \set VERBOSITY default
 SELECT tiered_storage.remove_standby('elsewhere') \g /dev/null
 CALL tiered_storage.move_relation('regress_sr_1', 'slow');
-SELECT count(*) AS moved FROM pg_class WHERE relname ~ '^regress_sr_[12]$' AND reltablespace = (SELECT oid FROM pg_tablespace WHERE spcname = 'regress_sr_slow');
+SELECT count(*) AS moved FROM pg_class WHERE relname ~ '^regress_sr_[12]$' AND reltablespace = (SELECT oid
+	FROM pg_tablespace WHERE spcname = 'regress_sr_slow');
 
 DROP TABLE regress_sr_1, regress_sr_2;
 DROP FUNCTION regress_sr;

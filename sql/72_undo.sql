@@ -1,23 +1,30 @@
 -- The way back of what came from a tablespace that does not exist any more.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
+\set ECHO none
 CREATE TABLESPACE regress_ts_fast LOCATION '';
 CREATE TABLESPACE regress_ts_gone LOCATION '';
 CREATE TABLESPACE regress_ts_slow LOCATION '';
 SET client_min_messages = warning;
-SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_fast,regress_ts_gone}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false),
-	tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false) \g /dev/null
+SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_fast,regress_ts_gone}', profile => 'nvme', rank => 0,
+	reserve_fraction => 0, compressed => false),
+	tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1,
+		reserve_fraction => 0, compressed => false) \g /dev/null
 CREATE VIEW regress_places AS
-	SELECT c.relname, s.spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE c.relname LIKE 'regress\_u%' ORDER BY 1;
+	SELECT c.relname, s.spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
+		WHERE c.relname LIKE 'regress\_u%' ORDER BY 1;
 CREATE TABLE regress_u (at date) PARTITION BY RANGE (at);
-CREATE TABLE regress_u_1 PARTITION OF regress_u FOR VALUES FROM ('2021-01-01') TO ('2022-01-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_u_2 PARTITION OF regress_u FOR VALUES FROM ('2022-01-01') TO ('2023-01-01') TABLESPACE regress_ts_gone;
+CREATE TABLE regress_u_1 PARTITION OF regress_u FOR VALUES
+	FROM ('2021-01-01') TO ('2022-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_u_2 PARTITION OF regress_u FOR VALUES
+	FROM ('2022-01-01') TO ('2023-01-01') TABLESPACE regress_ts_gone;
 SELECT tiered_storage.add_tiering_policy('regress_u', '1 day', 'regress_slow') AS policy \gset
 CALL tiered_storage.migrate();
 SELECT tiered_storage.alter_tiering_policy(policy_id => :policy, enabled => false) \g /dev/null
 RESET client_min_messages;
 SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
 ALTER TABLESPACE regress_ts_gone RENAME TO regress_ts_renamed;
+\set ECHO all
 CALL tiered_storage.undo_move(:batch, dry_run => true);
 DROP TABLESPACE regress_ts_renamed;
 
@@ -30,11 +37,13 @@ SELECT * FROM regress_places;
 SELECT undo_command FROM tiered_storage.move_batches WHERE batch_id = :batch;
 CALL tiered_storage.undo_move(:batch, dry_run => true);
 CALL tiered_storage.undo_move(:batch);
-SELECT batch_id - :batch AS batch, relation, from_tablespace, to_tablespace, state, failures FROM tiered_storage.moves ORDER BY move_id;
+SELECT batch_id - :batch AS batch, relation, from_tablespace, to_tablespace, state, failures FROM tiered_storage.moves
+	ORDER BY move_id;
 
 -- Where it was put is gone: then it has been moved since, which is said.
 SET client_min_messages = warning;
-CREATE TABLE regress_u_3 PARTITION OF regress_u FOR VALUES FROM ('2023-01-01') TO ('2024-01-01') TABLESPACE regress_ts_fast;
+CREATE TABLE regress_u_3 PARTITION OF regress_u FOR VALUES
+	FROM ('2023-01-01') TO ('2024-01-01') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.pin('regress_u_3', 'regress_slow') \g /dev/null
 CALL tiered_storage.apply_placement();
 SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset

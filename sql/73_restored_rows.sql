@@ -7,6 +7,7 @@ CREATE TABLESPACE regress_r_3 LOCATION '';
 SELECT tiered_storage.add_tier('regress a', '{regress_r_1}', random_read_ms => 50, rank => 0),
 	tiered_storage.add_tier('regress b', '{regress_r_2}', random_read_ms => 60, rank => 1),
 	tiered_storage.add_tier('regress c', '{regress_r_3}', random_read_ms => 70, rank => 2) \g /dev/null
+\set ECHO none
 SELECT tiered_storage.add_fullness_policy('regress a', 'regress b') \g /dev/null
 CREATE TABLE regress_r_pinned (i integer);
 SELECT tiered_storage.pin('regress_r_pinned', 'regress a') \g /dev/null
@@ -26,7 +27,8 @@ CREATE FUNCTION regress_discover(tier name, tablespace name) RETURNS void LANGUA
 $$;
 SELECT regress_empty() \g /dev/null
 CREATE VIEW regress_tiers AS
-	SELECT t.tier_name, t.rank, t.profile, t.discovered, ARRAY(SELECT tt.tablespace_name FROM _tiered_storage.tier_tablespace tt
+	SELECT t.tier_name, t.rank, t.profile, t.discovered, ARRAY(SELECT tt.tablespace_name
+		FROM _tiered_storage.tier_tablespace tt
 		WHERE tt.tier_name = t.tier_name ORDER BY 1) AS tablespaces
 	FROM _tiered_storage.tier t ORDER BY t.rank, t.tier_name;
 
@@ -34,6 +36,7 @@ CREATE VIEW regress_tiers AS
 BEGIN;
 SELECT regress_discover('regress found', 'pg_default') \g /dev/null
 INSERT INTO _tiered_storage.tier SELECT * FROM dumped_tier WHERE rank = 0;
+\set ECHO all
 SELECT tier_name, rank FROM regress_tiers;
 INSERT INTO _tiered_storage.tier_tablespace SELECT * FROM dumped_tablespace WHERE tablespace_name = 'regress_r_1';
 INSERT INTO _tiered_storage.tier SELECT * FROM dumped_tier WHERE rank = 1;
@@ -60,6 +63,7 @@ INSERT INTO _tiered_storage.tier SELECT * FROM dumped_tier;
 SELECT tiered_storage.alter_tier('regress c', rank => 7);
 INSERT INTO _tiered_storage.tier_tablespace SELECT * FROM dumped_tablespace;
 SELECT tier_name, rank FROM regress_tiers;
+\set ECHO none
 ROLLBACK;
 
 -- As many tiers as are possible: one that is discovered there makes room, unless something that was restored names it.
@@ -67,9 +71,12 @@ BEGIN;
 SELECT regress_discover('regress found', 'pg_default'), regress_discover('regress a', 'regress_r_1') \g /dev/null
 INSERT INTO _tiered_storage.tier_tablespace SELECT * FROM dumped_tablespace WHERE tier_name = 'regress a';
 INSERT INTO _tiered_storage.pin SELECT * FROM dumped_pin;
-INSERT INTO _tiered_storage.tier SELECT (jsonb_populate_record(d, jsonb_build_object('tier_name', format('regress %s', i), 'rank', i))).*
+INSERT INTO _tiered_storage.tier SELECT (jsonb_populate_record(d, jsonb_build_object('tier_name', format('regress %s',
+	i), 'rank', i))).*
 	FROM dumped_tier d, generate_series(1, 31) i WHERE d.rank = 0;
-SELECT count(*), count(*) FILTER (WHERE tier_name = 'regress found') AS found, count(*) FILTER (WHERE tier_name = 'regress a') AS a FROM regress_tiers;
+\set ECHO all
+SELECT count(*), count(*) FILTER (WHERE tier_name = 'regress found') AS found,
+	count(*) FILTER (WHERE tier_name = 'regress a') AS a FROM regress_tiers;
 INSERT INTO _tiered_storage.tier SELECT * FROM dumped_tier WHERE rank = 0;
 SELECT tier_name, discovered, tablespaces FROM regress_tiers WHERE tier_name IN ('regress a', 'regress found');
 SELECT relation_name, tier_name FROM _tiered_storage.pin;
@@ -79,11 +86,13 @@ ROLLBACK;
 -- In parts, and somebody defines a tier in between: what has come stays, for what may come.
 BEGIN;
 INSERT INTO _tiered_storage.pin SELECT * FROM dumped_pin;
-INSERT INTO _tiered_storage.tier SELECT (jsonb_populate_record(d, '{"tier_name": "regress hot", "profile": "cloud_gp3", "discovered": true}')).*
+INSERT INTO _tiered_storage.tier SELECT (jsonb_populate_record(d,
+	'{"tier_name": "regress hot", "profile": "cloud_gp3", "discovered": true}')).*
 	FROM dumped_tier d WHERE d.rank = 0;
 SELECT tiered_storage.add_tier('regress mine', '{regress_r_3}', profile => 'hdd_7200', reserve_fraction => 0);
 INSERT INTO _tiered_storage.tier SELECT * FROM dumped_tier WHERE rank = 0;
-INSERT INTO _tiered_storage.tier_tablespace SELECT (jsonb_populate_record(d, '{"tier_name": "regress hot", "discovered": true}')).*
+INSERT INTO _tiered_storage.tier_tablespace SELECT (jsonb_populate_record(d,
+	'{"tier_name": "regress hot", "discovered": true}')).*
 	FROM dumped_tablespace d WHERE d.tablespace_name = 'regress_r_2';
 SELECT tier_name, profile, discovered, tablespaces FROM regress_tiers ORDER BY 1;
 SELECT relation_name, tier_name FROM _tiered_storage.pin;
@@ -109,12 +118,14 @@ ROLLBACK;
 -- One transaction at a time restores; nobody else can lock what they wait for.
 BEGIN;
 INSERT INTO _tiered_storage.tier_tablespace SELECT * FROM dumped_tablespace WHERE false;
-SELECT l.locktype, l.relation::regclass, l.mode FROM pg_locks l WHERE l.pid = pg_backend_pid() AND l.mode = 'ExclusiveLock' AND l.locktype <> 'virtualxid' ORDER BY 1;
+SELECT l.locktype, l.relation::regclass, l.mode FROM pg_locks l
+	WHERE l.pid = pg_backend_pid() AND l.mode = 'ExclusiveLock' AND l.locktype <> 'virtualxid' ORDER BY 1;
 ROLLBACK;
 CREATE ROLE regress_r_role IN ROLE pg_monitor;
 SET ROLE regress_r_role;
 BEGIN;
 LOCK TABLE _tiered_storage.restore_turn IN ACCESS SHARE MODE;
+\set ECHO none
 ROLLBACK;
 RESET ROLE;
 
@@ -127,3 +138,4 @@ DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_r_1;
 DROP TABLESPACE regress_r_2;
 DROP TABLESPACE regress_r_3;
+\set ECHO all

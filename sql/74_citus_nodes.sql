@@ -3,6 +3,7 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
+\set ECHO none
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE ROLE regress_nodes_owner;
 CREATE ROLE regress_nodes_other;
@@ -16,7 +17,8 @@ CREATE TABLE "It's 100% ""x""" (id bigint, at date) PARTITION BY RANGE (at);
 CREATE TABLE items (id bigint);
 RESET ROLE;
 SET allow_system_table_mods = on;
-CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass NOT NULL, partmethod "char", colocationid integer NOT NULL DEFAULT 0);
+CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass NOT NULL, partmethod "char",
+	colocationid integer NOT NULL DEFAULT 0);
 CREATE TABLE pg_catalog.pg_dist_shard (logicalrelid regclass NOT NULL, shardid bigint NOT NULL, shardminvalue text);
 CREATE TABLE pg_catalog.pg_dist_placement (shardid bigint NOT NULL, groupid integer NOT NULL);
 CREATE TABLE pg_catalog.pg_dist_local_group (groupid integer NOT NULL);
@@ -25,7 +27,8 @@ INSERT INTO pg_dist_local_group VALUES (0);
 
 -- Runs the command here in place of a node; port 3 is down, port 4 fails when it is done.
 CREATE FUNCTION pg_catalog.master_run_on_worker(worker_name text[], port integer[], command text[], parallel boolean,
-	OUT node_name text, OUT node_port integer, OUT success boolean, OUT result text) RETURNS SETOF record LANGUAGE plpgsql AS $f$
+	OUT node_name text, OUT node_port integer, OUT success boolean, OUT result text) RETURNS SETOF record
+		LANGUAGE plpgsql AS $f$
 BEGIN
 	FOR i IN 1 .. pg_catalog.cardinality(worker_name) LOOP
 		node_name := worker_name[i];
@@ -46,7 +49,8 @@ BEGIN
 				result := 'ERROR:  ' || SQLERRM;
 			END;
 		ELSIF success THEN
-			result := CASE WHEN command[i] LIKE '%node_definitions%' THEN current_setting('regress.definitions', true) ELSE '[]' END;
+			result := CASE WHEN command[i] LIKE '%node_definitions%' THEN current_setting('regress.definitions', true)
+				ELSE '[]' END;
 		END IF;
 		IF node_port <> 5 THEN
 			RETURN NEXT;
@@ -54,12 +58,13 @@ BEGIN
 	END LOOP;
 END
 $f$;
-CREATE TABLE pg_catalog.pg_dist_node (nodeid integer, groupid integer, nodename text, nodeport integer, isactive boolean, noderole text, nodecluster text);
+CREATE TABLE pg_catalog.pg_dist_node (nodeid integer, groupid integer, nodename text, nodeport integer,
+	isactive boolean, noderole text, nodecluster text);
 GRANT SELECT ON pg_dist_node, pg_dist_local_group, pg_dist_partition TO PUBLIC;
-INSERT INTO pg_dist_node VALUES (1, 0, 'here', 1, true, 'primary', 'default'), (2, 2, 'there', 2, true, 'primary', 'default'), (9, 0, 'copy', 9, true, 'secondary', 'default');
+INSERT INTO pg_dist_node VALUES (1, 0, 'here', 1, true, 'primary', 'default'), (2, 2, 'there', 2, true, 'primary',
+	'default'), (9, 0, 'copy', 9, true, 'secondary', 'default');
 RESET allow_system_table_mods;
 
-\set ECHO none
 \set script `sed -e '/^\\echo/d' -e '/pg_extension_config_dump/d' -e 's/MODULE_PATHNAME/tiered_storage_citus/' "$PG_ABS_SRCDIR"/src/citus/[0-9]*.sql`
 CREATE SCHEMA tiered_storage_citus;
 :script
@@ -71,43 +76,54 @@ SELECT * FROM tiered_storage_citus.add_tier_on_all_nodes('regress_slow', '{regre
 SELECT * FROM tiered_storage_citus.add_tier_on_all_nodes('regress_slow', '{regress_ts_slow}', if_not_exists => true);
 SELECT tiered_storage.remove_tier('regress_slow');
 SET extra_float_digits = -15;
-SELECT * FROM tiered_storage_citus.add_tier_on_all_nodes('regress "new" $$ %', '{regress_ts_slow}', profile => 'hdd_7200', rank => 5, random_read_ms => 1.23456789012345,
+SELECT * FROM tiered_storage_citus.add_tier_on_all_nodes('regress "new" $$ %', '{regress_ts_slow}',
+	profile => 'hdd_7200', rank => 5, random_read_ms => 1.23456789012345,
 	price_per_gb_month => 0.02, capacity_bytes => 1000000, compressed => true, compression_ratio => 2.5);
 RESET extra_float_digits;
 \x on
-SELECT tier_name, tablespaces, profile, rank, random_read_ms, price_per_gb_month, capacity_bytes, reserve_fraction, compressed, compression_ratio
+SELECT tier_name, tablespaces, profile, rank, random_read_ms, price_per_gb_month, capacity_bytes, reserve_fraction,
+	compressed, compression_ratio
 	FROM tiered_storage.tiers WHERE tier_name LIKE '%new%';
 \x off
 
 SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes(NULL, tier => 'regress_cheap'); \echo :SQLSTATE
 SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes(0, tier => 'regress_cheap'); \echo :SQLSTATE
-SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('plain', idle_for => '1 day', tier => 'regress_cheap'); \echo :SQLSTATE
+SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('plain', idle_for => '1 day',
+	tier => 'regress_cheap'); \echo :SQLSTATE
 SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('items', tier => 'regress_cheap'); \echo :SQLSTATE
 SET "IntervalStyle" = sql_standard;
 SET "DateStyle" = 'SQL, DMY';
 SET "TimeZone" = 'Asia/Tokyo';
-SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('"It''s 100% ""x"""', move_after => '1 mon 2 days -03:00', tier => 'regress_cheap', include_indexes => false,
-	age_from => 'newest', below_reads_per_hour => 0.1, return_when_reads_per_hour => 5, return_after => '2 days', return_tier => 'regress_fast');
+SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('"It''s 100% ""x"""',
+	move_after => '1 mon 2 days -03:00', tier => 'regress_cheap', include_indexes => false,
+	age_from => 'newest', below_reads_per_hour => 0.1, return_when_reads_per_hour => 5, return_after => '2 days',
+		return_tier => 'regress_fast');
 RESET "IntervalStyle";
 RESET "DateStyle";
 RESET "TimeZone";
 \x on
-SELECT relation, move_after, tier_name, include_indexes, age_from, time_zone, below_reads_per_hour, return_when_reads_per_hour, return_after, return_tier
+SELECT relation, move_after, tier_name, include_indexes, age_from, time_zone, below_reads_per_hour,
+	return_when_reads_per_hour, return_after, return_tier
 	FROM tiered_storage.policies;
 \x off
-SELECT node_id, success FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('"It''s 100% ""x"""', move_after => '1 day', tier => 'regress_cheap'); \echo :SQLSTATE
-SELECT node_id, success FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('"It''s 100% ""x"""', move_after => '1 day', tier => 'regress_cheap', if_not_exists => true);
+SELECT node_id, success FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('"It''s 100% ""x"""',
+	move_after => '1 day', tier => 'regress_cheap'); \echo :SQLSTATE
+SELECT node_id, success FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('"It''s 100% ""x"""',
+	move_after => '1 day', tier => 'regress_cheap', if_not_exists => true);
 SELECT node_id, error, relation_name, tier_name, enabled FROM tiered_storage_citus.node_policies;
 -- What the other node lacks: tiers that a user has defined, policies on shards.
 SET regress.definitions = '[{"tier_name": null}]';
 SET "TimeZone" = 'UTC';
-SELECT tiered_storage.add_tiering_policy('items', idle_for => '1 day', tier => 'regress_cheap', on_shards => true) > 0 AS on_shards,
+SELECT tiered_storage.add_tiering_policy('items', idle_for => '1 day', tier => 'regress_cheap', on_shards => true) > 0
+	AS on_shards,
 	tiered_storage.add_tiering_policy('plain', idle_for => '1 day', tier => 'regress_cheap') > 0 AS not_on_shards;
 SET "IntervalStyle" = sql_standard;
 SET extra_float_digits = -15;
 \x on
-SELECT node_id, error, relation_name, tier_name, gap, replace(command, ', ', E',\n') AS command, definition FROM tiered_storage_citus.node_gaps;
+SELECT node_id, error, relation_name, tier_name, gap, replace(command, ', ', E',\n') AS command, definition
+	FROM tiered_storage_citus.node_gaps;
 \x off
+\set ECHO none
 RESET "IntervalStyle";
 RESET extra_float_digits;
 -- The statements change nothing where that is, and define the same where it is not.
@@ -117,13 +133,13 @@ CREATE TEMP VIEW definition AS SELECT (to_jsonb(t))::text AS defined FROM _tiere
 	UNION ALL SELECT to_jsonb(t)::text FROM _tiered_storage.tier_tablespaces t WHERE NOT discovered
 	UNION ALL SELECT (to_jsonb(p) - '{created_at,policy_id,last_evaluated_at,last_due,last_on_target,last_result}'::text[])::text FROM tiered_storage.policies p;
 CREATE TEMP TABLE before AS SELECT * FROM definition;
-\set ECHO none
 SELECT format('SELECT count(*), bool_and(success) FROM (%s) s', command) FROM command ORDER BY place
 \gexec
 \set ECHO all
 TABLE definition EXCEPT TABLE before;
 SELECT defined::jsonb -> 'relation_name' AS relation_name FROM (TABLE before EXCEPT TABLE definition) d;
-SELECT count(tiered_storage.remove_tiering_policy(policy_id => p.policy_id)) FROM tiered_storage.policies p WHERE relation_name NOT LIKE '%plain';
+SELECT count(tiered_storage.remove_tiering_policy(policy_id => p.policy_id)) FROM tiered_storage.policies p
+	WHERE relation_name NOT LIKE '%plain';
 SELECT tiered_storage.remove_tiering_policy('plain');
 SELECT count(tiered_storage.remove_tier(tier_name)) FROM tiered_storage.tiers WHERE NOT discovered;
 SELECT count(*) FROM tiered_storage_citus.node_gaps;
@@ -135,18 +151,22 @@ TABLE definition EXCEPT TABLE before;
 SELECT defined::jsonb -> 'relation_name' AS relation_name FROM (TABLE before EXCEPT TABLE definition) d;
 -- A policy that the other node defines differently, and a tier that only that node has.
 SET regress.definitions = '[{"tier_name": null}, {"relation_name": "\"regress n\".items", "tier_name": "regress_cheap", "command": "other"}, {"tier_name": "only_there", "command": "add"}]';
-SELECT node_id, relation_name, tier_name, gap, command, definition FROM tiered_storage_citus.node_gaps WHERE gap = 'different' OR node_id = 1;
+SELECT node_id, relation_name, tier_name, gap, command, definition FROM tiered_storage_citus.node_gaps
+	WHERE gap = 'different' OR node_id = 1;
 SELECT tiered_storage.alter_tiering_policy('items', enabled => false);
 SELECT count(*) FROM tiered_storage_citus.node_gaps WHERE gap = 'different';
 SET regress.definitions = '[{"tier_name": null}]';
 SELECT tiered_storage.remove_tiering_policy('items');
+\set ECHO none
 DROP TABLE command, before;
 DROP VIEW definition;
 RESET client_min_messages;
 RESET "TimeZone";
 
 -- A node that is down: nothing is done, and it is named.
-INSERT INTO pg_dist_node VALUES (3, 5, 'down', 3, true, 'primary', 'default'), (7, 7, 'disabled', 7, false, 'primary', 'default');
+INSERT INTO pg_dist_node VALUES (3, 5, 'down', 3, true, 'primary', 'default'), (7, 7, 'disabled', 7, false, 'primary',
+	'default');
+\set ECHO all
 SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""'); \echo :SQLSTATE
 SELECT node_id, node_name, node_port, error, tier_name FROM tiered_storage_citus.node_tiers;
 SELECT node_id, error, relation_name FROM tiered_storage_citus.node_policies;
@@ -165,18 +185,22 @@ INSERT INTO pg_dist_node VALUES (4, 4, 'broken', 4, true, 'primary', 'default');
 SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""');
 DELETE FROM pg_dist_node WHERE nodeid = 4;
 SELECT count(*) FROM tiered_storage.policies;
-SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""', 'regress_cheap'); \echo :SQLSTATE
-SELECT node_id, success FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""', 'regress_cheap', if_exists => true);
+SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""',
+	'regress_cheap'); \echo :SQLSTATE
+SELECT node_id, success FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""',
+	'regress_cheap', if_exists => true);
 
 -- A policy on a table that is gone, as undistribute_table() leaves it on workers.
 CREATE TABLE gone (id bigint);
 INSERT INTO pg_dist_partition VALUES ('gone', 'h');
-SELECT tiered_storage.add_tiering_policy('gone', idle_for => '1 day', tier => 'regress_cheap', on_shards => true) > 0 AS added;
+SELECT tiered_storage.add_tiering_policy('gone', idle_for => '1 day', tier => 'regress_cheap', on_shards => true) > 0
+	AS added;
 DELETE FROM pg_dist_partition WHERE logicalrelid = 'gone'::regclass;
 DROP TABLE gone;
 SELECT node_id, relation_name, last_result FROM tiered_storage_citus.node_policies;
 SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes(); \echo :SQLSTATE
-SELECT node_id, success, result FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes(relation_name => '"regress n".gone');
+SELECT node_id, success, result
+	FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes(relation_name => '"regress n".gone');
 SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes(relation_name => '"regress n".gone'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('plain', idle_for => '1 day', tier => 'regress_cheap') > 0 AS added;
 SELECT node_id, success, result FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('plain');
@@ -187,23 +211,29 @@ SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('items', i
 UPDATE pg_dist_local_group SET groupid = 0;
 BEGIN READ ONLY;
 SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('items', if_exists => true); \echo :SQLSTATE
+\set ECHO none
 ROLLBACK;
 
 -- What the rebalancer is told a shard costs, with those that are colocated.
 UPDATE pg_dist_partition SET colocationid = 5;
 INSERT INTO pg_dist_partition VALUES ('plain', 'h', 6);
-INSERT INTO pg_dist_shard VALUES ('items', 1, '0'), ('items', 2, '100'), ('"It''s 100% ""x"""', 3, '0'), ('"It''s 100% ""x"""', 4, '100'), ('plain', 5, '0');
+INSERT INTO pg_dist_shard VALUES ('items', 1, '0'), ('items', 2, '100'), ('"It''s 100% ""x"""', 3, '0'),
+	('"It''s 100% ""x"""', 4, '100'), ('plain', 5, '0');
 CREATE TABLE items_1 (id bigint CONSTRAINT items_pkey_1 PRIMARY KEY, body text);
 INSERT INTO items_1 SELECT i, repeat('x', 100) FROM generate_series(1, 1000) i;
 ALTER TABLE items_1 SET TABLESPACE regress_ts_fast;
 CALL tiered_storage.sample();
+\set ECHO all
 SELECT tiered_storage_citus.refresh_shard_sizes();
 SELECT shard_id, tier_name, size_bytes = (SELECT sum(size_bytes) FROM tiered_storage.heat h
 	WHERE distributed_table IS NOT NULL AND h.tier_name IS NOT DISTINCT FROM s.tier_name) AS as_observed
 	FROM _tiered_storage_citus.shard_size s ORDER BY 1, 2;
+\set ECHO none
 TRUNCATE _tiered_storage_citus.shard_size;
-INSERT INTO _tiered_storage_citus.shard_size VALUES (1, 'regress_fast', 1000), (1, NULL, 100), (2, 'regress_fast', 10), (3, 'regress_slow', 7), (5, 'regress_slow', 5);
+INSERT INTO _tiered_storage_citus.shard_size VALUES (1, 'regress_fast', 1000), (1, NULL, 100), (2, 'regress_fast', 10),
+	(3, 'regress_slow', 7), (5, 'regress_slow', 5);
 INSERT INTO tiered_storage_citus.tier_weight VALUES ('regress_slow', 2);
+\set ECHO all
 SELECT s AS shard_id, tiered_storage_citus.shard_cost(s) FROM generate_series(1, 6) s;
 INSERT INTO pg_dist_node VALUES (3, 5, 'down', 3, true, 'primary', 'default');
 SELECT tiered_storage_citus.refresh_shard_sizes(); \echo :SQLSTATE
@@ -213,19 +243,26 @@ SELECT count(*) FROM _tiered_storage_citus.shard_size;
 -- A node that is at it for too long gives up by itself.
 SELECT _tiered_storage_citus.answer_within(100, 'SELECT pg_sleep(3600)'); \echo :SQLSTATE
 SELECT _tiered_storage_citus.answer_within(600000, 'SELECT 1 / 0'); \echo :SQLSTATE
-SELECT _tiered_storage_citus.answer_within(600000, 'SELECT x FROM generate_series(7, 8) x') AS first_row, _tiered_storage_citus.answer_within(600000, 'DO $d$ BEGIN NULL; END $d$') IS NULL AS is_null,
+SELECT _tiered_storage_citus.answer_within(600000, 'SELECT x FROM generate_series(7, 8) x') AS first_row,
+	_tiered_storage_citus.answer_within(600000, 'DO $d$ BEGIN NULL; END $d$') IS NULL AS is_null,
 	_tiered_storage_citus.answer_within(600000, NULL) IS NULL AS not_asked;
 SELECT _tiered_storage_citus.answer_within(600000, 'COMMIT'); \echo :SQLSTATE
+\set ECHO none
 -- Whatever names mean to those who connect to the node.
-CREATE FUNCTION "regress n".now() RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN RAISE 'somebody''s function runs'; END $$;
+CREATE FUNCTION "regress n".now() RETURNS timestamptz LANGUAGE plpgsql
+	AS $$ BEGIN RAISE 'somebody''s function runs'; END $$;
 SET search_path = "regress n", pg_catalog;
+\set ECHO all
 SELECT _tiered_storage_citus.answer_within(600000, 'SELECT now()') IS NOT NULL AS answered;
+\set ECHO none
 SET search_path = "regress n";
 DROP FUNCTION "regress n".now();
 
 -- What waits too long is ended; what somebody else has cancelled is.
-CREATE OR REPLACE FUNCTION pg_catalog.master_run_on_worker(worker_name text[], port integer[], command text[], parallel boolean,
-	OUT node_name text, OUT node_port integer, OUT success boolean, OUT result text) RETURNS SETOF record LANGUAGE plpgsql AS $f$
+CREATE OR REPLACE FUNCTION pg_catalog.master_run_on_worker(worker_name text[], port integer[], command text[],
+	parallel boolean,
+	OUT node_name text, OUT node_port integer, OUT success boolean, OUT result text) RETURNS SETOF record
+		LANGUAGE plpgsql AS $f$
 BEGIN
 	FOR i IN 1 .. pg_catalog.cardinality(worker_name) LOOP
 		IF port[i] = 6 THEN
@@ -251,8 +288,10 @@ END
 $f$;
 INSERT INTO pg_dist_node VALUES (6, 6, 'hangs', 6, true, 'primary', 'default');
 SET tiered_storage_citus.test_node_timeout = '1s';
+\set ECHO all
 SELECT node_id, error, tier_name, rank FROM tiered_storage_citus.node_tiers;
-SELECT node_id, success, result FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('items', if_exists => true); \echo :SQLSTATE
+SELECT node_id, success, result FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('items',
+	if_exists => true); \echo :SQLSTATE
 SET tiered_storage_citus.test_node_timeout = '10min';
 SET statement_timeout = '300ms';
 \set SHOW_CONTEXT never
@@ -261,24 +300,32 @@ RESET statement_timeout;
 \set SHOW_CONTEXT errors
 \set VERBOSITY sqlstate
 SET tiered_storage_citus.test_node_timeout = '99ms';
+\set ECHO none
 \set VERBOSITY default
 RESET tiered_storage_citus.test_node_timeout;
 DELETE FROM pg_dist_node WHERE nodeid = 6;
 
 -- Rights: of the caller, and no more.
 SET ROLE regress_nodes_owner;
+\set ECHO all
 SELECT * FROM tiered_storage_citus.add_tier_on_all_nodes('x', '{regress_ts_slow}'); \echo :SQLSTATE
-SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('items', idle_for => '1 day', tier => 'regress_cheap'); \echo :SQLSTATE
+SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('items', idle_for => '1 day',
+	tier => 'regress_cheap'); \echo :SQLSTATE
 SELECT count(*) > 0 AS seen FROM tiered_storage_citus.node_tiers;
+\set ECHO none
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION tiered_storage_citus.add_tiering_policy_on_all_nodes, tiered_storage.add_tiering_policy TO regress_nodes_owner;
+GRANT EXECUTE ON FUNCTION tiered_storage_citus.add_tiering_policy_on_all_nodes,
+	tiered_storage.add_tiering_policy TO regress_nodes_owner;
 UPDATE pg_dist_node SET nodeport = 8 WHERE nodeid = 1;
 SET ROLE regress_nodes_owner;
-SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('items', idle_for => '1 day', tier => 'regress_cheap'); \echo :SQLSTATE
+\set ECHO all
+SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('items', idle_for => '1 day',
+	tier => 'regress_cheap'); \echo :SQLSTATE
 RESET ROLE;
 GRANT CREATE ON TABLESPACE regress_ts_cheap TO regress_nodes_owner;
 SET ROLE regress_nodes_owner;
-SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('items', idle_for => '1 day', tier => 'regress_cheap');
+SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('items', idle_for => '1 day',
+	tier => 'regress_cheap');
 RESET ROLE;
 SELECT relation, created_by FROM tiered_storage.policies;
 SET ROLE regress_nodes_other;
@@ -287,13 +334,17 @@ RESET ROLE;
 
 -- All is described, and no role has rights but the owner and pg_monitor.
 WITH objects (object, oid, class, acl, owner) AS (
-	SELECT p.oid::regprocedure::text, p.oid, 'pg_proc'::regclass, COALESCE(p.proacl, acldefault('f', p.proowner)), p.proowner
-		FROM pg_proc p WHERE p.pronamespace IN ('tiered_storage_citus'::regnamespace, '_tiered_storage_citus'::regnamespace)
+	SELECT p.oid::regprocedure::text, p.oid, 'pg_proc'::regclass, COALESCE(p.proacl, acldefault('f', p.proowner)),
+		p.proowner
+		FROM pg_proc p WHERE p.pronamespace IN ('tiered_storage_citus'::regnamespace,
+			'_tiered_storage_citus'::regnamespace)
 	UNION ALL
 	SELECT c.oid::regclass::text, c.oid, 'pg_class', c.relacl, c.relowner FROM pg_class c
-		WHERE c.relnamespace IN ('tiered_storage_citus'::regnamespace, '_tiered_storage_citus'::regnamespace) AND c.relkind IN ('r', 'v'))
+		WHERE c.relnamespace IN ('tiered_storage_citus'::regnamespace, '_tiered_storage_citus'::regnamespace)
+			AND c.relkind IN ('r', 'v'))
 SELECT split_part(object, '(', 1) AS object, obj_description(oid, class::name) IS NOT NULL AS is_described,
-	(SELECT string_agg(format('%s %s', CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END, privilege_type), ', ')
+	(SELECT string_agg(format('%s %s', CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END,
+		privilege_type), ', ')
 		FROM aclexplode(acl) WHERE grantee <> owner) AS granted
 	FROM objects ORDER BY split_part(object, '(', 1) COLLATE "C";
 SELECT attrelid::regclass, attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
@@ -301,11 +352,14 @@ SELECT attrelid::regclass, attname FROM pg_attribute a JOIN pg_class c ON c.oid 
 		AND col_description(c.oid, a.attnum) IS NULL;
 SELECT p.proname FROM pg_proc p
 	WHERE p.pronamespace IN ('tiered_storage_citus'::regnamespace, '_tiered_storage_citus'::regnamespace)
-		AND p.prolang NOT IN (SELECT oid FROM pg_language WHERE lanname = 'c') AND p.proconfig[1] <> 'search_path=pg_catalog, pg_temp';
+		AND p.prolang NOT IN (SELECT oid FROM pg_language WHERE lanname = 'c')
+			AND p.proconfig[1] <> 'search_path=pg_catalog, pg_temp';
 
+\set ECHO none
 SET allow_system_table_mods = on;
 DROP FUNCTION pg_catalog.master_run_on_worker(text[], integer[], text[], boolean);
-DROP TABLE pg_catalog.pg_dist_partition, pg_catalog.pg_dist_shard, pg_catalog.pg_dist_placement, pg_catalog.pg_dist_local_group, pg_catalog.pg_dist_node;
+DROP TABLE pg_catalog.pg_dist_partition, pg_catalog.pg_dist_shard, pg_catalog.pg_dist_placement,
+	pg_catalog.pg_dist_local_group, pg_catalog.pg_dist_node;
 RESET allow_system_table_mods;
 RESET search_path;
 SET client_min_messages = warning;
@@ -316,3 +370,4 @@ DROP ROLE regress_nodes_owner, regress_nodes_other;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
+\set ECHO all

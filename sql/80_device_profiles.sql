@@ -10,17 +10,24 @@ SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 -- The price list
 ---------------------------------------------------------------------------
 
--- A disk that reads in 10 ms and a flash that reads in 0.1 ms, of 1,000,000 and 2,000,000 a GB: a block of 8192 bytes costs 8.192 and
+-- A disk that reads in 10 ms and a flash that reads in 0.1 ms, of 1,000,000 and 2,000,000 a GB: a block of 8192 bytes
+-- costs 8.192 and
 -- 16.384 a month.  So many requests at once that none waits in a queue.
-SELECT tiered_storage.alter_device_profile('regress_disk', '{"price_per_gb_month": 1000000, "random_read_ms": 10, "random_write_ms": 10, "sequential_read_mb_per_s": 100,
+SELECT tiered_storage.alter_device_profile('regress_disk',
+	'{"price_per_gb_month": 1000000, "random_read_ms": 10, "random_write_ms": 10, "sequential_read_mb_per_s": 100,
 	"sequential_write_mb_per_s": 100, "fsync_ms": 1, "parallelism": 1000000, "provider": "regress", "prices_as_of": "2029-01-01", "price_source": "test"}');
-SELECT tiered_storage.alter_device_profile('regress_flash', '{"price_per_gb_month": 2000000, "random_read_ms": 0.1, "random_write_ms": 0.1, "sequential_read_mb_per_s": 1000,
+SELECT tiered_storage.alter_device_profile('regress_flash',
+	'{"price_per_gb_month": 2000000, "random_read_ms": 0.1, "random_write_ms": 0.1, "sequential_read_mb_per_s": 1000,
 	"sequential_write_mb_per_s": 1000, "fsync_ms": 1, "parallelism": 1000000, "provider": "regress", "endurance_dwpd": 1}');
-SELECT profile, price_per_gb_month, random_read_ms, provider, prices_as_of, price_source, is_edited FROM tiered_storage.device_profiles() WHERE profile IN ('regress_disk', 'cloud_gp3');
-SELECT price_source, prices_as_of = current_date AS today FROM tiered_storage.device_profiles() WHERE profile = 'regress_flash';
+SELECT profile, price_per_gb_month, random_read_ms, provider, prices_as_of, price_source, is_edited
+	FROM tiered_storage.device_profiles() WHERE profile IN ('regress_disk', 'cloud_gp3');
+SELECT price_source, prices_as_of = current_date AS today FROM tiered_storage.device_profiles()
+	WHERE profile = 'regress_flash';
 -- What is sold has a price with a date and a source.
-SELECT profile FROM tiered_storage.device_profiles() WHERE price_source IS NULL OR profile ~ '^cloud_' AND (prices_as_of IS NULL OR provider IS NULL);
-SELECT tiered_storage.alter_device_profile('regress_new', '{"price_per_gb_month": 1, "random_read_ms": 1}'); \echo :SQLSTATE
+SELECT profile FROM tiered_storage.device_profiles() WHERE price_source IS NULL OR profile ~ '^cloud_'
+	AND (prices_as_of IS NULL OR provider IS NULL);
+SELECT tiered_storage.alter_device_profile('regress_new',
+	'{"price_per_gb_month": 1, "random_read_ms": 1}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_device_profile('regress_disk', '{"price_per_gb_month": -1}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_device_profile('regress_disk', '{"price_per_gb_month": "NaN"}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_device_profile('regress_disk', '{"random_read_ms": "Infinity"}'); \echo :SQLSTATE
@@ -28,24 +35,31 @@ SELECT tiered_storage.alter_device_profile('regress_disk', '{"prices_as_of": "in
 SELECT tiered_storage.alter_device_profile('regress_disk', '{"prices_as_of": "5874897-12-31"}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_device_profile('regress_disk', '{"prices_as_of": "4713-01-01 BC"}'); \echo :SQLSTATE
 -- A key of an index that does not fit into it, and what nobody can show in a table.
-SELECT tiered_storage.alter_device_profile((SELECT string_agg(md5(i::text), '') FROM generate_series(1, 512) i), '{}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_device_profile('regress_disk', jsonb_build_object('provider', repeat('é', 32))); \echo :SQLSTATE
-SELECT tiered_storage.alter_device_profile('regress_disk', jsonb_build_object('price_source', repeat('x', 1025))); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile((SELECT string_agg(md5(i::text), '')
+	FROM generate_series(1, 512) i), '{}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile('regress_disk', jsonb_build_object('provider', repeat('é',
+	32))); \echo :SQLSTATE
+SELECT tiered_storage.alter_device_profile('regress_disk', jsonb_build_object('price_source', repeat('x',
+	1025))); \echo :SQLSTATE
 SELECT tiered_storage.alter_device_profile(NULL, '{}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_device_profile('regress_disk', '{"random_reed_ms": 1, "profile": "nvme"}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_device_profile('regress_disk', '[1]'); \echo :SQLSTATE
 SELECT tiered_storage.alter_device_profile('regress_new', NULL); \echo :SQLSTATE
 
+\set ECHO none
 SET client_min_messages = warning;
 DO $$
 BEGIN
-	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'regress_flash', rank => 0, reserve_fraction => 0, compressed => false,
+	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'regress_flash', rank => 0,
+		reserve_fraction => 0, compressed => false,
 		capacity_bytes => 16384);
-	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'regress_disk', rank => 1, reserve_fraction => 0, compressed => false,
+	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'regress_disk', rank => 1,
+		reserve_fraction => 0, compressed => false,
 		capacity_bytes => 81920);
 END
 $$;
 RESET client_min_messages;
+\set ECHO all
 -- A tier without a price of its own follows the list, and so it does when that is forgotten.
 SELECT tiered_storage.alter_device_profile('regress_flash', '{"price_per_gb_month": 3000000}');
 SELECT price_per_gb_month, price_is_assumed FROM tiered_storage.tiers WHERE tier_name = 'regress_fast';
@@ -61,6 +75,7 @@ SELECT price_per_gb_month, prices_as_of, is_edited FROM tiered_storage.device_pr
 -- A load
 ---------------------------------------------------------------------------
 
+\set ECHO none
 -- Four tables of one block on the disk: 40000, 20000, 10000 and 5000 reads an hour.
 CREATE TABLE regress_l1 (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
 CREATE TABLE regress_l2 (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
@@ -74,23 +89,30 @@ SELECT pg_stat_force_next_flush() \g /dev/null
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 TRUNCATE _tiered_storage.relation_history;
-UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-31 23:00:00+00',
-	random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0, sequential_high_slow = 0,
+UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00',
+	observed_since = '2020-01-01', sampled_since = '2029-12-31 23:00:00+00',
+	random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0,
+		sequential_high_slow = 0,
 	hits_slow = 0, scans_slow = 0, changes_fast = 0, changes_slow = 0, page_writes_fast = 0, page_writes_slow = 0;
 UPDATE _tiered_storage.relation_state s SET random_slow = v.reads FROM (VALUES
 	('regress_l1', 40000), ('regress_l2', 20000), ('regress_l3', 10000), ('regress_l4', 5000)) v (name, reads)
 	WHERE s.relation_oid = v.name::regclass;
 UPDATE _tiered_storage.relation_state SET random_fast = random_slow,
-	device_random_fast = random_slow, device_random_slow = random_slow, device_sequential_fast = 0, device_sequential_slow = 0;
+	device_random_fast = random_slow, device_random_slow = random_slow, device_sequential_fast = 0,
+		device_sequential_slow = 0;
 UPDATE _tiered_storage.relation_state SET sampled_since = '2029-12-01';
-CREATE FUNCTION regress_simulate(changes jsonb DEFAULT '{}') RETURNS TABLE (tier_name name, bytes bigint, simulated_bytes bigint, available bigint, io numeric,
+CREATE FUNCTION regress_simulate(changes jsonb DEFAULT '{}') RETURNS TABLE (tier_name name, bytes bigint,
+	simulated_bytes bigint, available bigint, io numeric,
 	simulated_io numeric, price numeric, simulated_price numeric) LANGUAGE sql AS $$
-	SELECT tier_name, advised_bytes, simulated_bytes, simulated_available_bytes, round(advised_io_s_per_hour::numeric, 1), round(simulated_io_s_per_hour::numeric, 1),
+	SELECT tier_name, advised_bytes, simulated_bytes, simulated_available_bytes, round(advised_io_s_per_hour::numeric,
+		1), round(simulated_io_s_per_hour::numeric, 1),
 		round(advised_price_per_month::numeric, 3), round(simulated_price_per_month::numeric, 3)
 	FROM tiered_storage.simulate_placement(changes)
 $$;
+\set ECHO all
 
--- 75000 reads of 10 ms are 750 s an hour on the disk; with the two hottest on the flash, 15000 * 10 ms + 60000 * 0.1 ms = 156.
+-- 75000 reads of 10 ms are 750 s an hour on the disk; with the two hottest on the flash, 15000 * 10 ms + 60000 * 0.1
+-- ms = 156.
 SELECT * FROM regress_simulate();
 -- Flash instead of the disk, at the flash's price: 75000 * 0.1 ms = 7.5 wherever they are.
 SELECT * FROM regress_simulate('{"regress_slow": {"profile": "regress_flash"}}');

@@ -10,6 +10,10 @@
 -- ECHO is none while this is read, so that expected files do not repeat it; the error of
 -- a statement in here shows with this file's name and the number of its line.
 \set SHOW_CONTEXT never
+-- A row that changes changes one line of the expected file.
+\pset format unaligned
+\pset fieldsep ' | '
+\pset footer off
 SET timezone = 'UTC';
 SET datestyle = 'ISO, MDY';
 SET intervalstyle = 'postgres';
