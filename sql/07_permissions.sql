@@ -193,7 +193,7 @@ CALL tiered_storage.move_relation('pg_class', 'regress_slow'); \echo :SQLSTATE
 \set VERBOSITY terse
 DELETE FROM _tiered_storage.move;
 DELETE FROM _tiered_storage.move_file;
-UPDATE _tiered_storage.policy SET created_by = 'postgres';
+UPDATE _tiered_storage.policy SET created_by = current_user;
 \set VERBOSITY default
 RESET ROLE;
 :where;
