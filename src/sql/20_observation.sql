@@ -157,7 +157,8 @@ CREATE TABLE _tiered_storage.relation_history
  * The last sample: time, duration, number of active relations.
  *
  * One row about the last sample.  It helps to tell a reset of the statistics from a quiet
- * hour.
+ * hour.  A sample has it locked from its beginning to its end, so that autovacuum would be
+ * refused again and again, and would say so; pruning is enough for one row.
  */
 CREATE TABLE _tiered_storage.sampler
 (
@@ -197,7 +198,7 @@ CREATE TABLE _tiered_storage.sampler
 	-- when a sample found that counts of more than an hour are lost, or that not all is
 	-- counted; null: never
 	counts_lost_at timestamptz
-);
+) WITH (autovacuum_enabled = off);
 
 
 /*
