@@ -33,7 +33,7 @@ resolve_target(const TierSet *set, const char *target)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("neither a tier nor a tablespace named \"%s\" exists", target),
-				 errhint("SELECT tier_name, tablespaces FROM tiered_storage.tiers lists them.")));
+				 errhint("%s", tier_set_name_hint(set, target))));
 	if (tier < 0)
 		return tablespace_oid;
 	if (OidIsValid(tablespace_oid))

@@ -180,6 +180,9 @@ extern int	tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid);
 /* Index of the tier of that name, or an error. */
 extern int	tier_require_tier(const TierSet *set, const char *name);
 
+/* What to do about a name that no tier has, as a hint; in the current memory context. */
+extern char *tier_set_name_hint(const TierSet *set, const char *name);
+
 /*
  * Raises an error unless the current user may create on at least one of the
  * tier's tablespaces, or if it has none.  Outside of a scope, in which the

@@ -141,15 +141,9 @@ apply_overrides(TierAdvice *advice)
 	for (int i = 0; i < advice->options.noverrides; i++)
 	{
 		const TierOverride *override = &advice->options.overrides[i];
-		int			t = tier_set_find_tier(advice->set, NameStr(override->tier_name));
-		TierTier   *tier;
+		int			t = tier_require_tier(advice->set, NameStr(override->tier_name));
+		TierTier   *tier = &advice->set->tiers[t];
 
-		if (t < 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("tier \"%s\" does not exist", NameStr(override->tier_name)),
-					 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers.")));
-		tier = &advice->set->tiers[t];
 		if (!isnan(override->capacity_bytes))
 			tier->capacity_bytes = (int64) override->capacity_bytes;
 		if (override->device != NULL)

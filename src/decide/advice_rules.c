@@ -102,16 +102,7 @@ mark_tiers(TierAdvice *advice)
 		advice->why_closed[t] = tier_set_why_closed(set, t);
 	}
 	foreach(cell, advice->options.tiers)
-	{
-		int			tier = tier_set_find_tier(set, lfirst(cell));
-
-		if (tier < 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("tier \"%s\" does not exist", (char *) lfirst(cell)),
-					 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers.")));
-		advice->takes[tier] = true;
-	}
+		advice->takes[tier_require_tier(set, lfirst(cell))] = true;
 }
 
 void

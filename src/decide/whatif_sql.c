@@ -631,12 +631,7 @@ tier_size_curve(PG_FUNCTION_ARGS)
 	advice = tier_advice_make(&options);
 	name = NameStr(*PG_GETARG_NAME(0));
 	curve.advice = advice;
-	curve.tier = tier_set_find_tier(advice->set, name);
-	if (curve.tier < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("tier \"%s\" does not exist", name),
-				 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers.")));
+	curve.tier = tier_require_tier(advice->set, name);
 	now = total_of(advice->placement.now, advice->set->ntiers);
 	now_s = now.busy_s + now.queue_s;
 	capacity = advice->set->tiers[curve.tier].capacity_bytes;

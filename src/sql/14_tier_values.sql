@@ -72,12 +72,17 @@ BEGIN
 END
 $$;
 
+/* Are the names the same but for upper and lower case, and for a letter? */
+CREATE FUNCTION _tiered_storage.is_alike(name, name) RETURNS boolean
+LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'tier_is_alike';
+
 /* The tier of that name; raises an error if there is none. */
 CREATE FUNCTION _tiered_storage.tier_require(name name) RETURNS _tiered_storage.tier
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	t _tiered_storage.tier;
+	alike name;
 BEGIN
 	IF name IS NULL THEN
 		RAISE EXCEPTION 'the name of a tier must not be null'
@@ -85,9 +90,14 @@ BEGIN
 	END IF;
 	SELECT * INTO t FROM _tiered_storage.tier x WHERE x.tier_name = tier_require.name;
 	IF NOT FOUND THEN
+		SELECT x.tier_name INTO alike FROM _tiered_storage.tier x
+		WHERE _tiered_storage.is_alike(x.tier_name, tier_require.name)
+		ORDER BY x.rank LIMIT 1;
 		RAISE EXCEPTION 'tier "%" does not exist', name
 			USING ERRCODE = 'undefined_object',
-				HINT = 'SELECT tier_name FROM tiered_storage.tiers lists the tiers.';
+				HINT = COALESCE('Did you mean "' || alike || '"?',
+					'SELECT tier_name FROM tiered_storage.tiers lists the tiers; '
+					'add_tier() defines one.');
 	END IF;
 	RETURN t;
 END
@@ -227,7 +237,8 @@ BEGIN
 	IF NOT FOUND THEN
 		RAISE EXCEPTION 'tablespace "%" does not exist', spc
 			USING ERRCODE = 'undefined_object',
-				HINT = 'SELECT spcname FROM pg_tablespace lists the tablespaces.';
+				HINT = format('CREATE TABLESPACE %I LOCATION ''/a/directory''; creates it; '
+					'SELECT spcname FROM pg_tablespace lists the tablespaces.', spc);
 	END IF;
 	IF spc = 'pg_global' THEN
 		RAISE EXCEPTION 'tablespace "pg_global" cannot belong to a tier'
