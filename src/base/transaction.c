@@ -13,6 +13,11 @@
  * for transactions that hold others up.  Ours end when they are half as old, where
  * they can be ended; the sync of a large file cannot be.
  *
+ * None of them waits for a synchronous standby.  One that does not answer would hold
+ * a mover with the locks and files that it has, and each commit that waits takes a
+ * cancel for itself: the CALL would go on with the next one.  What a standby does not
+ * get before the primary is lost is a move that is not made there, or its record.
+ *
  * Locks.  A process that has waited for deadlock_timeout looks for a deadlock, and
  * when it finds that an autovacuum worker is in its way, it cancels that worker.
  * A move is never so urgent; it comes back later.  So for the lock on the relation
@@ -62,20 +67,26 @@ static int	longest_ms = LONGEST_MS;
 
 /* To the end of the transaction; the current user need not have the right. */
 static void
-set_for_transaction(const char *name, int milliseconds)
+set_for_transaction(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
+}
+
+static void
+set_time_for_transaction(const char *name, int milliseconds)
 {
 	char		value[32];
 
 	snprintf(value, sizeof(value), "%dms", milliseconds);
-	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION,
-							 GUC_ACTION_LOCAL, true, 0, false);
+	set_for_transaction(name, value);
 }
 
 void
 tier_transaction_limit_lock_waits(int timeout_ms)
 {
-	set_for_transaction("deadlock_timeout", INT_MAX);
-	set_for_transaction("lock_timeout", timeout_ms);
+	set_time_for_transaction("deadlock_timeout", INT_MAX);
+	set_time_for_transaction("lock_timeout", timeout_ms);
 }
 
 void
@@ -87,25 +98,27 @@ tier_transaction_prepare(void)
 	XactDeferrable = false;
 
 	tier_settings_fix(GUC_ACTION_LOCAL);
+	if (synchronous_commit > SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
+		set_for_transaction("synchronous_commit", "local");
 	INSTR_TIME_SET_CURRENT(began_at);
 	longest_ms = LONGEST_MS;
 	transaction_timeout_ms = tier_compat_transaction_timeout_ms();
 	if (transaction_timeout_ms > 0)
 	{
 		longest_ms = Max(SHORTEST_MS, Min(longest_ms, transaction_timeout_ms / 2));
-		set_for_transaction(TIER_COMPAT_TRANSACTION_TIMEOUT, 0);
+		set_time_for_transaction(TIER_COMPAT_TRANSACTION_TIMEOUT, 0);
 	}
 	if (LockTimeout > 0 && LockTimeout < LEAST_LOCK_WAIT_MS)
-		set_for_transaction("lock_timeout", LEAST_LOCK_WAIT_MS);
+		set_time_for_transaction("lock_timeout", LEAST_LOCK_WAIT_MS);
 	if (DeadlockTimeout < LEAST_LOCK_WAIT_MS)
-		set_for_transaction("deadlock_timeout", LEAST_LOCK_WAIT_MS);
+		set_time_for_transaction("deadlock_timeout", LEAST_LOCK_WAIT_MS);
 }
 
 void
 tier_transaction_obey_timeout(void)
 {
 	if (transaction_timeout_ms > 0)
-		set_for_transaction(TIER_COMPAT_TRANSACTION_TIMEOUT, transaction_timeout_ms);
+		set_time_for_transaction(TIER_COMPAT_TRANSACTION_TIMEOUT, transaction_timeout_ms);
 }
 
 void

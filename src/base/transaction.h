@@ -34,8 +34,8 @@ extern void tier_transaction_rollback(void);
 /*
  * Makes a transaction that has just begun, and has no snapshot yet, independent of
  * what the session, its role or database have set: READ COMMITTED, read write,
- * not ended by transaction_timeout, and with at least ten seconds for locks on
- * our own tables.
+ * not ended by transaction_timeout, with at least ten seconds for locks on
+ * our own tables, and committed without waiting for a synchronous standby.
  */
 extern void tier_transaction_prepare(void);
 

@@ -223,27 +223,50 @@ $stops->query_safe("SET synchronous_commit = local");
 $move = stop_move($primary, 'app', $stops, 'copied', 'btree', 'two', 'slow');
 my $waiter = miss_a_standby($stops);
 let_go($stops, 'copied');
-wait_for($stops,
-	"SELECT wait_event = 'SyncRep' FROM pg_stat_activity WHERE pid = $move->{pid}"
-);
+is(finish_sql($move->{run}), '', 'a move ends, though no standby answers');
 is( $stops->query_safe(
 		"SELECT reltablespace <> 0 FROM pg_class WHERE relname = '$move->{relation}'"
 	),
 	't',
-	'the swap is committed, though no standby has said so');
+	'the relation is moved');
 is( $stops->query_safe(
-		"SELECT count(*) FROM pg_locks WHERE pid = $move->{pid} AND relation = '$move->{relation}'::regclass"
-	),
-	0,
-	'and what waits for the standby holds no lock on the relation');
+		'SELECT state FROM tiered_storage.moves ORDER BY move_id DESC LIMIT 1'),
+	'done',
+	'and the record is complete');
+is(finish_sql(start_move($primary, 'app', 'two_gin', 'slow')),
+	'', 'so does one from its beginning');
+like(
+	finish_sql(start_sql($primary, 'app', 'CALL tiered_storage.migrate()')),
+	qr/nothing is due/,
+	'and a run of the policies');
+
+# A commit that waits would take the cancel for itself, and the CALL go on.
+$move = stop_move($primary, 'app', $stops, 'copied', 'hash', 'two', 'slow');
+$stops->query_safe("SELECT pg_cancel_backend($move->{pid})");
+my $cancelled = finish_sql($move->{run});
+let_go($stops, 'copied');
+like($cancelled, qr/ERROR:  57014/, 'a cancel ends the CALL');
+unlike($cancelled, qr/synchronous replication/, 'and no wait of a commit');
+
+# DROP EXTENSION ends a move, and waits until its files are gone.
+$move = stop_move($primary, 'app', $stops, 'copying', 'hash', 'two', 'slow');
+my $drop = start_sql($primary, 'app',
+	'BEGIN; DROP EXTENSION tiered_storage; ROLLBACK');
+wait_for($stops,
+	"SELECT count(*) > 0 FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE NOT l.granted AND a.query LIKE 'BEGIN; DROP%'"
+);
+let_go($stops, 'copying');
+unlike(finish_sql($drop), qr/ERROR/, 'DROP EXTENSION does not wait either');
+like(
+	finish_sql($move->{run}),
+	qr/the extension is being dropped/,
+	'the move is given up for it');
 is( $stops->query_safe(
-		"SET lock_timeout = '1min'; SELECT change('{two}'); RESET lock_timeout"
-	),
+		"SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"),
 	1,
-	'others can write');
+	'all the time commits of others waited');
 $stops->query_safe('ALTER SYSTEM RESET synchronous_standby_names');
 $stops->query_safe('SELECT pg_reload_conf()');
-is(finish_sql($move->{run}), '', 'the move ends when nobody waits any more');
 finish_sql($waiter);
 
 # One that is terminated, or ends by itself, must not wait either: the server

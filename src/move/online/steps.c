@@ -16,7 +16,6 @@
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -436,11 +435,6 @@ tier_online_swap_step(TierOnline *move)
 {
 	TierStepResult outcome;
 	int64		ignored = 0;
-
-	/* Not even for a synchronous standby that does not answer. */
-	if (synchronous_commit > SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
-		(void) set_config_option("synchronous_commit", "local", PGC_USERSET, PGC_S_SESSION,
-								 GUC_ACTION_LOCAL, true, 0, false);
 
 	/*
 	 * 0. Fill the caches with what will be asked for again under the lock,

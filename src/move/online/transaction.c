@@ -138,10 +138,6 @@ exit_callback(int code, Datum argument)
 		return;
 	AbortOutOfAnyTransaction();
 	tier_transaction_start();
-
-	/* Not even now for a synchronous standby that does not answer. */
-	if (synchronous_commit > SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
-		synchronous_commit = SYNCHRONOUS_COMMIT_LOCAL_FLUSH;
 	for (int i = 0; i < n; i++)
 		if (tier_copy_file_exists(targets[i]))
 			(void) tier_pending_drop(targets[i]);
