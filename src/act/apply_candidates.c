@@ -19,6 +19,8 @@
 #include "utils/snapmgr.h"
 
 #include "src/act/apply_candidates.h"
+#include "src/base/debug.h"
+#include "src/base/left_out.h"
 #include "src/catalog/tables.h"
 #include "src/decide/forecast.h"
 #include "src/model/order.h"
@@ -206,6 +208,64 @@ moves_of(const TierAdvice *advice, const TierCandidate *candidates, int n)
 	return moves;
 }
 
+/* How far choose() is. */
+typedef struct Choice
+{
+	const TierApplyRequest *request;
+	const TierAdvice *advice;
+	const Past *past;
+	TierApplySummary *summary;
+	TierCandidate *candidates;
+	int			n;				/* from the first one on */
+	int			last;			/* from there on, those that failed lately */
+} Choice;
+
+static Oid
+unit_oid(const void *argument, int i)
+{
+	return ((const Choice *) argument)->advice->units[i].relation_oid;
+}
+
+static void
+choose_unit(void *argument, int i)
+{
+	Choice	   *choice = argument;
+	const TierAdviceUnit *unit = &choice->advice->units[i];
+	TierCandidate *candidate = &choice->candidates[choice->n];
+	bool		is_others;
+	char	   *why;
+	char	   *hint;
+
+	if (tier_candidate_is_moved_before(choice->request, unit))
+		return;
+	if (!tier_candidate_is_advised(unit, choice->request->least))
+	{
+		choice->summary->unsure += tier_candidate_is_advised(unit, TIER_CONFIDENCE_INSUFFICIENT);
+		return;
+	}
+	tier_debug_relation("choose", unit->relation_oid);
+	candidate->unit = unit;
+	candidate->density = gain_of(choice->advice, unit) / Max(unit->size_bytes, 1.0);
+	candidate->seconds = seconds_of(choice->advice, unit, choice->past);
+	if (tier_candidate_may_move(choice->request, choice->advice, candidate, &is_others, &why,
+								&hint))
+	{
+		if (is_backed_off(choice->request, choice->past, unit->relation_oid))
+			choice->candidates[--choice->last] = *candidate;
+		else
+			choice->n++;
+	}
+	choice->summary->others += is_others;
+}
+
+static void
+leave_out_unit(void *argument, int i, char *message)
+{
+	Choice	   *choice = argument;
+
+	choice->summary->counts.not_moved++;
+}
+
 /*
  * What is to be moved, before there is an order or a limit; *ncandidates of them.  Behind them is
  * what would be, had it not failed lately: *nfailed.
@@ -214,43 +274,20 @@ static TierCandidate *
 choose(const TierApplyRequest *request, const TierAdvice *advice, const Past *past,
 	   int *ncandidates, int *nfailed, TierApplySummary *summary)
 {
+	Choice		choice = {request, advice, past, summary,.last = advice->nunits};
+	const		TierEach each = {advice->nunits, unit_oid, choose_unit, leave_out_unit, &choice};
 	TierCandidate *candidates = palloc_extended(sizeof(TierCandidate) * Max(advice->nunits, 1),
 												MCXT_ALLOC_HUGE);
-	int			last = advice->nunits;
-	int			n = 0;
+	TierPass	pass;
 
-	for (int i = 0; i < advice->nunits; i++)
-	{
-		bool		is_others;
-		char	   *why;
-		char	   *hint;
-
-		if (tier_candidate_is_moved_before(request, &advice->units[i]))
-			continue;
-		if (!tier_candidate_is_advised(&advice->units[i], request->least))
-		{
-			summary->unsure += tier_candidate_is_advised(&advice->units[i],
-														 TIER_CONFIDENCE_INSUFFICIENT);
-			continue;
-		}
-		candidates[n].unit = &advice->units[i];
-		candidates[n].density = gain_of(advice, &advice->units[i]) /
-			Max(advice->units[i].size_bytes, 1.0);
-		candidates[n].seconds = seconds_of(advice, &advice->units[i], past);
-		if (tier_candidate_may_move(request, advice, &candidates[n], &is_others, &why, &hint))
-		{
-			if (is_backed_off(request, past, candidates[n].unit->relation_oid))
-				candidates[--last] = candidates[n];
-			else
-				n++;
-		}
-		summary->others += is_others;
-	}
-	*ncandidates = n;
-	*nfailed = advice->nunits - last;
-	memmove(&candidates[n], &candidates[last], sizeof(TierCandidate) * *nfailed);
-	qsort(candidates, n, sizeof(TierCandidate), compare_candidates);
-	qsort(&candidates[n], *nfailed, sizeof(TierCandidate), compare_candidates);
+	choice.candidates = candidates;
+	tier_pass_begin(&pass, TIER_STEP_PLAN);
+	tier_pass_each(&pass, &each);
+	*ncandidates = choice.n;
+	*nfailed = advice->nunits - choice.last;
+	memmove(&candidates[choice.n], &candidates[choice.last], sizeof(TierCandidate) * *nfailed);
+	qsort(candidates, choice.n, sizeof(TierCandidate), compare_candidates);
+	qsort(&candidates[choice.n], *nfailed, sizeof(TierCandidate), compare_candidates);
 	return candidates;
 }
 

@@ -331,7 +331,8 @@ typedef struct Settling
 	bool		has_started;	/* the time is over; else it begins */
 	TierEffect *effects;
 	int			n;
-	int			i;				/* which is done now */
+	int			first;			/* of those that are done now */
+	int			end;
 } Settling;
 
 static void
@@ -339,9 +340,9 @@ settle_step(void *argument)
 {
 	Settling   *settling = argument;
 
-	for (settling->i = 0; settling->i < settling->n; settling->i++)
+	for (int i = settling->first; i < settling->end; i++)
 	{
-		TierEffect *effect = &settling->effects[settling->i];
+		TierEffect *effect = &settling->effects[i];
 
 		tier_debug_relation("verify", effect->relation_oid);
 		if (settling->has_started)
@@ -357,11 +358,31 @@ settle_step(void *argument)
 	}
 }
 
-/* All in one subtransaction; if one fails, all of them again but that. */
+/* All in one subtransaction; what fails is undone, and done again by halves. */
+static void
+settle(Settling *settling, TierPass *pass, int first, int end)
+{
+	int			middle = first + (end - first) / 2;
+	ErrorData  *error;
+
+	settling->first = first;
+	settling->end = end;
+	error = tier_attempt(settle_step, settling);
+	if (error == NULL)
+		return;
+	if (end - first <= 1 || tier_error_is_about_all(error))
+	{
+		(void) tier_pass_failed(pass, settling->effects[first].relation_oid, NULL, error);
+		return;
+	}
+	FreeErrorData(error);
+	settle(settling, pass, first, middle);
+	settle(settling, pass, middle, end);
+}
+
 static void
 run_effects(Settling *settling, TierPass *pass, bool has_started, MemoryContext context)
 {
-	ErrorData  *error;
 	int			kept = 0;
 
 	settling->has_started = has_started;
@@ -371,15 +392,51 @@ run_effects(Settling *settling, TierPass *pass, bool has_started, MemoryContext 
 		if (!tier_pass_skips(pass, settling->effects[i].relation_oid))
 			settling->effects[kept++] = settling->effects[i];
 	settling->n = kept;
-	while ((error = tier_attempt(settle_step, settling)) != NULL)
+	if (kept > 0)
+		settle(settling, pass, 0, kept);
+}
+
+/* What judge_step() is given, and what it finds. */
+typedef struct Judgment
+{
+	int64		batch_id;
+	bool		is_worse;		/* then the rest is known */
+	TierWorseBatch worse;
+}			Judgment;
+
+static void
+judge_step(void *argument)
+{
+	Judgment   *judgment = argument;
+
+	judgment->is_worse = tier_catalog_judge_batch(judgment->batch_id, &judgment->worse);
+}
+
+/* Each in a subtransaction of its own: few are complete at a time. */
+static void
+judge_batches(MemoryContext context)
+{
+	TierPass	pass;
+	int			n;
+	int64	   *batch_ids = tier_catalog_complete_batches(context, &n);
+
+	tier_pass_begin(&pass, TIER_STEP_JUDGE);
+	for (int i = 0; i < n; i++)
 	{
-		if (settling->i >= settling->n)
-			ReThrowError(error);
-		(void) tier_pass_failed(pass, settling->effects[settling->i].relation_oid, NULL, error);
-		settling->n--;
-		for (int i = settling->i; i < settling->n; i++)
-			settling->effects[i] = settling->effects[i + 1];
+		Judgment	judgment = {.batch_id = batch_ids[i]};
+		Oid			key = (Oid) batch_ids[i];
+		ErrorData  *error;
+
+		if (tier_pass_skips(&pass, key))
+			continue;
+		error = tier_attempt(judge_step, &judgment);
+		if (error != NULL)
+			(void) tier_pass_failed(&pass, key, psprintf("batch " INT64_FORMAT, batch_ids[i]),
+									error);
+		else if (judgment.is_worse)
+			warn_of(&judgment.worse);
 	}
+	tier_pass_end(&pass);
 }
 
 void
@@ -388,8 +445,6 @@ tier_verify_run(const TierDevices *devices, const Oid *gone, int ngone, Timestam
 	MemoryContext context = CurrentMemoryContext;
 	Settling	settling = {.devices = devices,.now = now};
 	TierPass	pass;
-	TierWorseBatch *worse;
-	int			n;
 
 	/* 1. What has left its place meanwhile, if only for a while. */
 	tier_catalog_follow_rebuilt();
@@ -405,7 +460,5 @@ tier_verify_run(const TierDevices *devices, const Oid *gone, int ngone, Timestam
 	tier_pass_end(&pass);
 
 	/* 3. Batches of which all is known now. */
-	worse = tier_catalog_judge_batches(context, &n);
-	for (int i = 0; i < n; i++)
-		warn_of(&worse[i]);
+	judge_batches(context);
 }

@@ -268,8 +268,7 @@ tier_worker_status(PG_FUNCTION_ARGS)
 			tier_row_datum(&row, 7, Int32GetDatum(slot->failures));
 			tier_row_text(&row, 8,
 						  slot->last_error[0] ? tier_foreign_text(slot->last_error) : NULL);
-			tier_row_datum(&row, 9, Int32GetDatum(tier_left_out_describe(shared, form->oid,
-																		 &left_out)));
+			tier_row_datum(&row, 9, Int32GetDatum(tier_left_out_describe(slot, &left_out)));
 			tier_row_text(&row, 10, left_out);
 		}
 		tier_row_put(&row);

@@ -3,9 +3,9 @@
  * base/left_out.c
  *		Relations that a step leaves out, because of an error about them alone.
  *
- * What is remembered is in shared memory (TierLeftOut, under tier_shmem->lock), since a worker
- * ends with its cycle.  Only the worker of a database writes its entries.  A pass copies what it
- * needs when it begins, so that the lock is not taken for each relation.
+ * What is remembered is in the slot of the database, under tier_shmem->lock, since a worker ends
+ * with its cycle.  A pass copies what it needs when it begins, so that the lock is not taken for
+ * each relation.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,9 +15,12 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "src/base/attempt.h"
 #include "src/base/left_out.h"
 #include "src/base/settings.h"
 #include "src/base/sql.h"
@@ -27,13 +30,18 @@
 
 static bool is_worker = false;
 
+/* Relations that were left out and not remembered since a pass of the step has ended, or NULL. */
+static HTAB *not_remembered[TIER_STEPS];
+
 static const char *const step_names[] = {
 	[TIER_STEP_IDENTIFY] = "search for renamed relations",
 	[TIER_STEP_SAMPLE] = "sample",
 	[TIER_STEP_EVALUATE] = "evaluation",
+	[TIER_STEP_ADVISE] = "advice",
 	[TIER_STEP_PLAN] = "plan",
 	[TIER_STEP_MOVE] = "move",
 	[TIER_STEP_VERIFY] = "verification",
+	[TIER_STEP_JUDGE] = "verdict",
 };
 
 void
@@ -53,23 +61,49 @@ tier_left_out_backoff_ms(int failures)
 	return Min(interval_ms, longest_ms);
 }
 
+/* The slot of this database, with the lock, or NULL without it. */
+static TierDatabaseSlot *
+lock_slot(LWLockMode mode)
+{
+	TierDatabaseSlot *slot;
+
+	if (!is_worker || tier_shmem == NULL)
+		return NULL;
+	LWLockAcquire(tier_shmem->lock, mode);
+	slot = tier_shmem_slot(MyDatabaseId, false);
+	if (slot == NULL)
+		LWLockRelease(tier_shmem->lock);
+	return slot;
+}
+
+/* A clock that was set back puts off nothing; kinds of rows are always tried. */
+static bool
+is_backed_off(const TierLeftOut *entry, TimestampTz now)
+{
+	int64		backoff_ms = tier_left_out_backoff_ms(entry->failures);
+
+	return entry->step != TIER_STEP_IDENTIFY && entry->failed_at <= now &&
+		TimestampTzPlusMilliseconds(entry->failed_at, backoff_ms) > now;
+}
+
 void
 tier_pass_begin(TierPass *pass, TierStep step)
 {
+	TierDatabaseSlot *slot = lock_slot(LW_SHARED);
+
 	pass->step = step;
 	pass->began_at = GetCurrentTimestamp();
 	pass->nknown = pass->nfailed = 0;
-	if (!is_worker || tier_shmem == NULL)
+	if (slot == NULL)
 		return;
-	LWLockAcquire(tier_shmem->lock, LW_SHARED);
-	for (int i = 0; i < TIER_MAX_LEFT_OUT; i++)
+	for (int i = 0; i < TIER_MOST_REMEMBERED; i++)
 	{
-		const TierLeftOut *entry = &tier_shmem->left_out[i];
+		const TierLeftOut *entry = &slot->left_out[i];
 
-		if (entry->database_oid == MyDatabaseId && entry->step == step)
+		if (entry->failures > 0 && entry->step == step)
 			pass->known[pass->nknown++] = (TierKnownFailure)
 		{
-			entry->relation_oid, entry->next_try_at > pass->began_at
+			entry->relation_oid, is_backed_off(entry, pass->began_at)
 		};
 	}
 	LWLockRelease(tier_shmem->lock);
@@ -84,23 +118,28 @@ tier_pass_skips(const TierPass *pass, Oid relation_oid)
 	return false;
 }
 
-/* The entry of this database, or a free one; NULL: all are taken.  The lock is held. */
+/* What is remembered of the relation; NULL: nothing.  The lock is held. */
 static TierLeftOut *
-find_entry(TierStep step, Oid relation_oid)
+find_entry(TierDatabaseSlot *slot, TierStep step, Oid relation_oid)
 {
-	TierLeftOut *free_entry = NULL;
-
-	for (int i = 0; i < TIER_MAX_LEFT_OUT; i++)
+	for (int i = 0; i < TIER_MOST_REMEMBERED; i++)
 	{
-		TierLeftOut *entry = &tier_shmem->left_out[i];
+		TierLeftOut *entry = &slot->left_out[i];
 
-		if (entry->database_oid == MyDatabaseId && entry->relation_oid == relation_oid &&
-			entry->step == step)
+		if (entry->failures > 0 && entry->relation_oid == relation_oid && entry->step == step)
 			return entry;
-		if (free_entry == NULL && !OidIsValid(entry->database_oid))
-			free_entry = entry;
 	}
-	return free_entry;
+	return NULL;
+}
+
+/* NULL: all are taken.  The lock is held. */
+static TierLeftOut *
+find_free_entry(TierDatabaseSlot *slot)
+{
+	for (int i = 0; i < TIER_MOST_REMEMBERED; i++)
+		if (slot->left_out[i].failures == 0)
+			return &slot->left_out[i];
+	return NULL;
 }
 
 static void
@@ -113,26 +152,42 @@ copy_clipped(char *to, const char *from, int size)
 }
 
 static void
+count_not_remembered(TierStep step, Oid relation_oid)
+{
+	if (not_remembered[step] == NULL)
+	{
+		HASHCTL		control = {.keysize = sizeof(Oid),.entrysize = sizeof(Oid)};
+
+		control.hcxt = TopMemoryContext;
+		not_remembered[step] = hash_create("tiered_storage left out", 64, &control,
+										   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	(void) hash_search(not_remembered[step], &relation_oid, HASH_ENTER, NULL);
+}
+
+static void
 remember(const TierPass *pass, Oid relation_oid, const char *name, const char *message)
 {
-	TimestampTz now = GetCurrentTimestamp();
+	TierDatabaseSlot *slot = lock_slot(LW_EXCLUSIVE);
 	TierLeftOut *entry;
 
-	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-	entry = find_entry(pass->step, relation_oid);
+	if (slot == NULL)
+		return;
+	entry = find_entry(slot, pass->step, relation_oid);
+	if (entry == NULL)
+		entry = find_free_entry(slot);
 	if (entry != NULL)
 	{
-		int			failures = OidIsValid(entry->database_oid) ? entry->failures + 1 : 1;
-
-		entry->database_oid = MyDatabaseId;
-		entry->relation_oid = relation_oid;
+		entry->failures = Min(entry->failures + 1, 1000);
 		entry->step = pass->step;
-		entry->failures = Min(failures, 1000);
-		entry->next_try_at = TimestampTzPlusMilliseconds(now, tier_left_out_backoff_ms(failures));
+		entry->relation_oid = relation_oid;
+		entry->failed_at = GetCurrentTimestamp();
 		copy_clipped(entry->name, name, TIER_LEFT_OUT_NAME_LENGTH);
-		copy_clipped(entry->error, message, TIER_ERROR_LENGTH);
+		copy_clipped(entry->error, message, TIER_LEFT_OUT_ERROR_LENGTH);
 	}
 	LWLockRelease(tier_shmem->lock);
+	if (entry == NULL)
+		count_not_remembered(pass->step, relation_oid);
 }
 
 static const char *
@@ -160,20 +215,24 @@ tier_error_is_about_all(const ErrorData *error)
 	}
 }
 
-/* What has failed in this pass alone has failed because of something else. */
+/* A server of which everything fails fills no disk with messages. */
 static void
-forget_new(const TierPass *pass)
+tell(const TierPass *pass, const char *name, const ErrorData *error)
 {
-	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < TIER_MAX_LEFT_OUT; i++)
-	{
-		TierLeftOut *entry = &tier_shmem->left_out[i];
+	int			level = is_worker ? LOG : WARNING;
 
-		if (entry->database_oid == MyDatabaseId && entry->step == pass->step &&
-			entry->next_try_at > pass->began_at && !tier_pass_skips(pass, entry->relation_oid))
-			entry->database_oid = InvalidOid;
-	}
-	LWLockRelease(tier_shmem->lock);
+	if (pass->nfailed <= TIER_MOST_TOLD)
+		ereport(level,
+				(errcode(error->sqlerrcode),
+				 errmsg("%s left out of the %s: %s", name, step_names[pass->step],
+						error->message),
+				 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail),
+				 error->hint == NULL ? 0 : errhint("%s", error->hint)));
+	else if (pass->nfailed == TIER_MOST_TOLD + 1)
+		ereport(level,
+				(errmsg("more than %d relations left out of the %s", TIER_MOST_TOLD,
+						step_names[pass->step]),
+				 errdetail("The errors of the others are not told.")));
 }
 
 char *
@@ -183,64 +242,111 @@ tier_pass_failed(TierPass *pass, Oid relation_oid, const char *name, ErrorData *
 
 	if (tier_error_is_about_all(error))
 		ReThrowError(error);
-	if (++pass->nfailed > TIER_MOST_LEFT_OUT)
-	{
-		if (is_worker && tier_shmem != NULL)
-			forget_new(pass);
-		ReThrowError(error);
-	}
-	if (OidIsValid(relation_oid))
+	pass->nfailed++;
+	if (name == NULL)
 		name = name_of(relation_oid);
 	message = pstrdup(error->message);
-	ereport(is_worker ? LOG : WARNING,
-			(errcode(error->sqlerrcode),
-			 errmsg("%s left out of the %s: %s", name, step_names[pass->step], message),
-			 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail),
-			 error->hint == NULL ? 0 : errhint("%s", error->hint)));
-	if (is_worker && tier_shmem != NULL)
-		remember(pass, relation_oid, name, message);
+	tell(pass, name, error);
+	remember(pass, relation_oid, name, message);
 	FreeErrorData(error);
 	return message;
+}
+
+/* How far tier_pass_each() is. */
+typedef struct EachState
+{
+	TierPass   *pass;
+	const		TierEach *each;
+	int			i;
+}			EachState;
+
+static void
+each_step(void *argument)
+{
+	EachState  *state = argument;
+	const		TierEach *each = state->each;
+
+	for (; state->i < each->n; state->i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (state->pass->nknown > 0 &&
+			tier_pass_skips(state->pass, each->relation_of(each->argument, state->i)))
+			each->leave_out(each->argument, state->i,
+							pstrdup("it has failed, and is tried again later"));
+		else
+			each->step(each->argument, state->i);
+	}
+}
+
+void
+tier_pass_each(TierPass *pass, const TierEach * each)
+{
+	EachState	state = {.pass = pass,.each = each};
+	ErrorData  *error;
+
+	while ((error = tier_attempt(each_step, &state)) != NULL)
+	{
+		Oid			relation_oid;
+
+		if (state.i >= each->n)
+			ReThrowError(error);
+		relation_oid = each->relation_of(each->argument, state.i);
+		each->leave_out(each->argument, state.i,
+						tier_pass_failed(pass, relation_oid, NULL, error));
+		state.i++;
+	}
 }
 
 void
 tier_pass_end(TierPass *pass)
 {
+	TierDatabaseSlot *slot = lock_slot(LW_EXCLUSIVE);
+	HTAB	   *others = not_remembered[pass->step];
+
+	if (slot == NULL)
+		return;
 	for (int i = 0; i < pass->nknown; i++)
 	{
-		TierLeftOut *entry;
+		TierLeftOut *entry = find_entry(slot, pass->step, pass->known[i].relation_oid);
 
-		if (pass->known[i].is_backed_off)
-			continue;
-		LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-		entry = find_entry(pass->step, pass->known[i].relation_oid);
-		if (entry != NULL && entry->next_try_at <= pass->began_at)
-			entry->database_oid = InvalidOid;
-		LWLockRelease(tier_shmem->lock);
+		if (entry != NULL && !pass->known[i].is_backed_off && entry->failed_at < pass->began_at)
+			entry->failures = 0;
 	}
+	slot->not_remembered[pass->step] = others == NULL ? 0 : (int) hash_get_num_entries(others);
+	LWLockRelease(tier_shmem->lock);
 	pass->nknown = 0;
+	if (others != NULL)
+		hash_destroy(others);
+	not_remembered[pass->step] = NULL;
 }
 
 int
-tier_left_out_describe(const TierShmem *shared, Oid database_oid, char **description)
+tier_left_out_describe(const TierDatabaseSlot *slot, char **description)
 {
 	StringInfoData buf;
-	int			n = 0;
+	int			nnamed = 0;
+	int			nothers = 0;
 
 	initStringInfo(&buf);
-	for (int i = 0; i < TIER_MAX_LEFT_OUT; i++)
+	for (int i = 0; i < TIER_MOST_REMEMBERED; i++)
 	{
-		const TierLeftOut *entry = &shared->left_out[i];
+		const TierLeftOut *entry = &slot->left_out[i];
 
-		if (!OidIsValid(entry->database_oid) || entry->database_oid != database_oid)
+		if (entry->failures == 0)
 			continue;
-		if (n++ < MOST_NAMED)
-			appendStringInfo(&buf, "%s%s (%s): %s", n == 1 ? "" : "; ",
-							 tier_foreign_text(entry->name), step_names[entry->step],
-							 tier_foreign_text(entry->error));
+		if (nnamed == MOST_NAMED)
+		{
+			nothers++;
+			continue;
+		}
+		appendStringInfo(&buf, "%s%s (%s): %s", nnamed++ == 0 ? "" : "; ",
+						 tier_foreign_text(entry->name), step_names[entry->step],
+						 tier_foreign_text(entry->error));
 	}
-	if (n > MOST_NAMED)
-		appendStringInfo(&buf, "; and %d more", n - MOST_NAMED);
-	*description = n == 0 ? NULL : buf.data;
-	return n;
+	for (int i = 0; i < TIER_STEPS; i++)
+		nothers += slot->not_remembered[i];
+	if (nothers > 0)
+		appendStringInfo(&buf, "%s%d more", nnamed == 0 ? "" : "; and ", nothers);
+	*description = nnamed + nothers == 0 ? NULL : buf.data;
+	return nnamed + nothers;
 }

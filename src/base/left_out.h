@@ -4,9 +4,10 @@
  *		Relations that a step leaves out, because of an error about them alone.
  *
  * A step that goes over many relations tries them in a subtransaction (base/attempt.h).  When
- * one fails, it is left out and the others go on.  A worker remembers it, names it in the view
- * workers, and tries it again later: after a sample interval, then after twice as long, up to
- * an hour.  Sessions remember nothing; they try all and warn.
+ * one fails, it is left out and the others go on, however many fail.  A worker counts them in
+ * the view workers, and remembers TIER_MOST_REMEMBERED of each database: it names them there,
+ * and tries them again after a sample interval, then after twice as long, up to an hour.  It
+ * tries the others in each pass.  Sessions remember nothing; they try all and warn.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,8 +21,8 @@
 /* No backoff is longer, unless the sample interval is. */
 #define TIER_LONGEST_BACKOFF_MS (60 * 60 * 1000)
 
-/* An error of more relations than this in one pass is about something else. */
-#define TIER_MOST_LEFT_OUT 16
+/* The log, or the session, is told the errors of so many relations of a pass. */
+#define TIER_MOST_TOLD 16
 
 /* A relation that the pass has to deal with. */
 typedef struct TierKnownFailure
@@ -37,8 +38,22 @@ typedef struct TierPass
 	TimestampTz began_at;
 	int			nknown;			/* that have failed before; only in a worker */
 	int			nfailed;		/* in this pass */
-	TierKnownFailure known[TIER_MAX_LEFT_OUT];
+	TierKnownFailure known[TIER_MOST_REMEMBERED];
 } TierPass;
+
+/*
+ * What a pass does with each of n relations, by their numbers.  leave_out() is called for one
+ * that fails, with the error's message, and for one that is not tried this time.  Neither keeps
+ * what step() has done in memory from being seen.
+ */
+typedef struct TierEach
+{
+	int			n;
+	Oid			(*relation_of) (const void *argument, int i);
+	void		(*step) (void *argument, int i);
+	void		(*leave_out) (void *argument, int i, char *message);
+	void	   *argument;
+}			TierEach;
 
 /* Says that this process is the worker of its database; once, when it begins. */
 extern void tier_left_out_is_worker(void);
@@ -56,22 +71,25 @@ extern bool tier_pass_skips(const TierPass *pass, Oid relation_oid);
 extern bool tier_error_is_about_all(const ErrorData *error);
 
 /*
- * The relation has failed (0: what `name` says).  Frees the error, and returns its message in
- * the current memory context.  Throws the error instead if it is about all, or too many
- * relations have failed in this pass.
+ * The relation has failed.  `name` is for what is no relation, else NULL.  Frees the error, and
+ * returns its message in the current memory context.  Throws the error instead if it is about
+ * all.
  */
 extern char *tier_pass_failed(TierPass *pass, Oid relation_oid, const char *name,
 							  ErrorData *error);
 
+/* Does the step with each relation but those that fail, or have failed a short time ago. */
+extern void tier_pass_each(TierPass *pass, const TierEach * each);
+
 /*
  * Ends a pass that has come to all relations: forgets those that were due to be tried again and
  * have not failed since it began, in this pass or another one of the step, or are not there any
- * more.
+ * more.  Passes of the step that are not ended count as parts of the next one that is.
  */
 extern void tier_pass_end(TierPass *pass);
 
-/* How many relations of a database are left out; *description names them. */
-extern int	tier_left_out_describe(const TierShmem *shared, Oid database_oid, char **description);
+/* How many relations the database of the slot leaves out; *description names some. */
+extern int	tier_left_out_describe(const TierDatabaseSlot *slot, char **description);
 
 /* The n-th failure in a row: milliseconds until the next try. */
 extern int64 tier_left_out_backoff_ms(int failures);

@@ -164,13 +164,18 @@ remove_claims(Oid database_oid)
 void
 tier_shmem_withdraw_claims(Oid database_oid)
 {
+	TierDatabaseSlot *slot;
+
 	if (tier_shmem == NULL)
 		return;
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 	remove_claims(database_oid);
-	for (int i = 0; i < TIER_MAX_LEFT_OUT; i++)
-		if (tier_shmem->left_out[i].database_oid == database_oid)
-			tier_shmem->left_out[i].database_oid = InvalidOid;
+	slot = tier_shmem_slot(database_oid, false);
+	if (slot != NULL)
+	{
+		memset(slot->left_out, 0, sizeof(slot->left_out));
+		memset(slot->not_remembered, 0, sizeof(slot->not_remembered));
+	}
 	LWLockRelease(tier_shmem->lock);
 }
 
@@ -327,15 +332,6 @@ tier_shmem_keep_claims(const Oid *database_oids, int n)
 				break;
 			}
 	tier_shmem->nclaims = kept;
-	for (int i = 0; i < TIER_MAX_LEFT_OUT; i++)
-	{
-		bool		is_kept = false;
-
-		for (int j = 0; j < n && !is_kept; j++)
-			is_kept = tier_shmem->left_out[i].database_oid == database_oids[j];
-		if (!is_kept)
-			tier_shmem->left_out[i].database_oid = InvalidOid;
-	}
 }
 
 bool

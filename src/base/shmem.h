@@ -33,6 +33,39 @@ typedef enum TierWorkerState
 	TIER_WORKER_FAILED,			/* last_error is valid; next_run_at backs off */
 } TierWorkerState;
 
+/* What is done with one relation at a time; see base/left_out.h. */
+typedef enum TierStep
+{
+	TIER_STEP_IDENTIFY,			/* of no relation: of a kind of rows of ours */
+	TIER_STEP_SAMPLE,
+	TIER_STEP_EVALUATE,
+	TIER_STEP_ADVISE,
+	TIER_STEP_PLAN,
+	TIER_STEP_MOVE,
+	TIER_STEP_VERIFY,
+	TIER_STEP_JUDGE,			/* of no relation: of a batch */
+	TIER_STEPS
+} TierStep;
+
+/* More relations of a database that are left out are only counted. */
+#define TIER_MOST_REMEMBERED 16
+#define TIER_LEFT_OUT_NAME_LENGTH (2 * NAMEDATALEN + 8)
+#define TIER_LEFT_OUT_ERROR_LENGTH 128
+
+/*
+ * A relation that a step of a worker has left out, because of an error about it alone.  The
+ * rest means nothing while failures is 0.
+ */
+typedef struct TierLeftOut
+{
+	int			failures;		/* in a row; 0: the entry is free */
+	TierStep	step;
+	Oid			relation_oid;	/* or the number of what is no relation */
+	TimestampTz failed_at;		/* for the last time */
+	char		name[TIER_LEFT_OUT_NAME_LENGTH];	/* qualified; clipped */
+	char		error[TIER_LEFT_OUT_ERROR_LENGTH];	/* clipped */
+} TierLeftOut;
+
 /*
  * One database.  All fields are read and changed under tier_shmem->lock; nobody
  * keeps a pointer to a slot beyond that, but looks it up again by its OID.
@@ -82,6 +115,13 @@ typedef struct TierDatabaseSlot
 												 * moving anything; "":
 												 * nothing. Of the last cycle
 												 * that has ended */
+
+	/*
+	 * By the worker alone, see base/left_out.c.  How many each step has left
+	 * out without remembering them, in its last pass that has ended.
+	 */
+	TierLeftOut left_out[TIER_MOST_REMEMBERED];
+	int			not_remembered[TIER_STEPS];
 
 	/*
 	 * By the launcher alone, see server/waits.c; since the slot was made.
@@ -143,36 +183,6 @@ typedef struct TierWornDevice
 	TimestampTz told_at;		/* by tier_clock_now */
 } TierWornDevice;
 
-/* What is done with one relation at a time; see base/left_out.h. */
-typedef enum TierStep
-{
-	TIER_STEP_IDENTIFY,			/* of no relation: of a kind of rows of ours */
-	TIER_STEP_SAMPLE,
-	TIER_STEP_EVALUATE,
-	TIER_STEP_PLAN,
-	TIER_STEP_MOVE,
-	TIER_STEP_VERIFY,
-} TierStep;
-
-/* Of more relations of all databases together, none is remembered. */
-#define TIER_MAX_LEFT_OUT 128
-#define TIER_LEFT_OUT_NAME_LENGTH (2 * NAMEDATALEN + 8)
-
-/*
- * A relation that a step of a worker has left out, because of an error about it alone.  Written
- * by that database's worker only.  The rest means nothing while database_oid is 0.
- */
-typedef struct TierLeftOut
-{
-	Oid			database_oid;
-	Oid			relation_oid;
-	TierStep	step;
-	int			failures;		/* in a row */
-	TimestampTz next_try_at;
-	char		name[TIER_LEFT_OUT_NAME_LENGTH];	/* qualified; clipped */
-	char		error[TIER_ERROR_LENGTH];
-} TierLeftOut;
-
 /* All zero at the start of the server; rebuilt by the launcher and the workers. */
 typedef struct TierShmem
 {
@@ -188,7 +198,6 @@ typedef struct TierShmem
 	TierClaim	claims[TIER_MAX_CLAIMS];
 	TierMoverControl movers;
 	TierWornDevice worn[TIER_MAX_WORN_DEVICES];
-	TierLeftOut left_out[TIER_MAX_LEFT_OUT];
 } TierShmem;
 
 extern TierShmem *tier_shmem;
@@ -240,7 +249,7 @@ extern int	tier_shmem_find_conflict(const TierClaim *claims, int nclaims,
 /* Copies all claims into the current memory context. */
 extern TierClaim *tier_shmem_copy_claims(int *nclaims);
 
-/* Removes the claims of a database that has lost the extension, and what it leaves out. */
+/* Removes the claims of a database that has lost the extension; forgets what it leaves out. */
 extern void tier_shmem_withdraw_claims(Oid database_oid);
 
 /* The same for all databases but these; the lock is held exclusively. */

@@ -462,44 +462,50 @@ tier_catalog_settle_effects(const TierEffect *effects, int n, TimestampTz now)
 	}
 }
 
-TierWorseBatch *
-tier_catalog_judge_batches(MemoryContext context, int *n)
+int64 *
+tier_catalog_complete_batches(MemoryContext context, int *n)
 {
 	static const char sql[] =
-	"WITH complete AS (SELECT DISTINCT e.batch_id FROM _tiered_storage.move_effect e "
+	"SELECT DISTINCT e.batch_id FROM _tiered_storage.move_effect e "
 	"WHERE e.batch_id IS NOT NULL AND e.batch_effect IS NULL AND e.settled_at IS NOT NULL "
 	"AND NOT EXISTS (SELECT FROM _tiered_storage.move_effect o WHERE o.batch_id = e.batch_id "
-	"AND o.batch_effect IS NULL AND o.settled_at IS NULL)), "
-	"judged AS (SELECT b.*, EXISTS (SELECT FROM _tiered_storage.move_effect o "
-	"WHERE o.batch_id = b.batch_id AND o.batch_effect = 'worse') AS was_worse "
-	"FROM tiered_storage.move_batches b JOIN complete USING (batch_id)), "
-	"stored AS (UPDATE _tiered_storage.move_effect e SET batch_effect = j.effect FROM judged j "
-	"WHERE e.batch_id = j.batch_id AND e.batch_effect IS NULL) "
-	"SELECT batch_id, predicted_saved_io_s_per_hour, measured_saved_io_s_per_hour, "
-	"measured_moves, moves_done, plan_changes "
-	"FROM judged WHERE effect = 'worse' AND NOT was_worse "
-	"AND undo_command IS NOT NULL ORDER BY batch_id";
-	TierWorseBatch *batches;
-	uint64		rows;
+	"AND o.batch_effect IS NULL AND o.settled_at IS NULL) ORDER BY e.batch_id";
+	int64	   *batch_ids;
 	bool		isnull;
 
-	*n = 0;
-	rows = tier_catalog_execute(sql, 0, NULL, NULL, NULL);
-	batches = MemoryContextAllocZero(context, sizeof(TierWorseBatch) * Max(rows, 1));
-	for (uint64 i = 0; i < rows; i++)
-	{
-		TierWorseBatch *batch = &batches[(*n)++];
-		Datum		value;
+	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	batch_ids = MemoryContextAlloc(context, sizeof(int64) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+		batch_ids[i] = DatumGetInt64(tier_catalog_datum(i, 1, &isnull));
+	return batch_ids;
+}
 
-		batch->batch_id = DatumGetInt64(tier_catalog_datum(i, 1, &isnull));
-		value = tier_catalog_datum(i, 2, &isnull);
-		batch->predicted_s_per_hour = isnull ? NAN : DatumGetFloat8(value);
-		batch->measured_s_per_hour = DatumGetFloat8(tier_catalog_datum(i, 3, &isnull));
-		batch->measured_moves = (int) DatumGetInt64(tier_catalog_datum(i, 4, &isnull));
-		batch->moves = (int) DatumGetInt64(tier_catalog_datum(i, 5, &isnull));
-		batch->plan_changes = (int) DatumGetInt64(tier_catalog_datum(i, 6, &isnull));
-	}
-	return batches;
+bool
+tier_catalog_judge_batch(int64 batch_id, TierWorseBatch *worse)
+{
+	static const char sql[] =
+	"WITH judged AS (SELECT b.*, EXISTS (SELECT FROM _tiered_storage.move_effect o "
+	"WHERE o.batch_id = b.batch_id AND o.batch_effect = 'worse') AS was_worse "
+	"FROM tiered_storage.move_batches b WHERE b.batch_id = $1), "
+	"stored AS (UPDATE _tiered_storage.move_effect e SET batch_effect = j.effect FROM judged j "
+	"WHERE e.batch_id = j.batch_id AND e.batch_effect IS NULL) "
+	"SELECT predicted_saved_io_s_per_hour, measured_saved_io_s_per_hour, "
+	"measured_moves, moves_done, plan_changes "
+	"FROM judged WHERE effect = 'worse' AND NOT was_worse AND undo_command IS NOT NULL";
+	static const Oid types[] = {INT8OID};
+	Datum		value = Int64GetDatum(batch_id);
+	bool		isnull;
+
+	if (tier_catalog_execute(sql, 1, types, &value, NULL) == 0)
+		return false;
+	worse->batch_id = batch_id;
+	value = tier_catalog_datum(0, 1, &isnull);
+	worse->predicted_s_per_hour = isnull ? NAN : DatumGetFloat8(value);
+	worse->measured_s_per_hour = DatumGetFloat8(tier_catalog_datum(0, 2, &isnull));
+	worse->measured_moves = (int) DatumGetInt64(tier_catalog_datum(0, 3, &isnull));
+	worse->moves = (int) DatumGetInt64(tier_catalog_datum(0, 4, &isnull));
+	worse->plan_changes = (int) DatumGetInt64(tier_catalog_datum(0, 5, &isnull));
+	return true;
 }
 
 void

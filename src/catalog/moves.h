@@ -354,11 +354,13 @@ typedef struct TierWorseBatch
 	int			moves;
 } TierWorseBatch;
 
+/* The batches of which nothing is open any more and the verdict is not stored; *n of them. */
+extern int64 *tier_catalog_complete_batches(MemoryContext context, int *n);
+
 /*
- * Stores the verdict on batches of which nothing is open any more, and returns
- * those that have made things worse and can be undone, each of them once; in the
- * given context.
+ * Stores the verdict on such a batch.  True if it has made things worse and can be undone, for
+ * the first time; then *worse is set.
  */
-extern TierWorseBatch *tier_catalog_judge_batches(MemoryContext context, int *n);
+extern bool tier_catalog_judge_batch(int64 batch_id, TierWorseBatch *worse);
 
 #endif							/* TIER_CATALOG_MOVES_H */

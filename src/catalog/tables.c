@@ -341,7 +341,7 @@ tier_catalog_refresh_identities(void)
 		ErrorData  *error = tier_attempt(execute_step, unconstify(char *, refreshed[i][1]));
 
 		if (error != NULL)
-			(void) tier_pass_failed(&pass, InvalidOid, refreshed[i][0], error);
+			(void) tier_pass_failed(&pass, (Oid) i, refreshed[i][0], error);
 	}
 	tier_pass_end(&pass);
 }

@@ -19,6 +19,8 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "src/base/debug.h"
+#include "src/base/left_out.h"
 #include "src/base/sql.h"
 #include "src/decide/compression.h"
 #include "src/decide/fullness.h"
@@ -404,19 +406,42 @@ tier_fullness_decide_again(TierFullnessEvaluation *evaluation, const TierSet *se
 	find_tablespaces(evaluation, set);
 }
 
-static void
-add_member(TierFullnessEvaluation *evaluation, const TierFullnessQuestion *question,
-		   const TierAdviceUnit *unit)
+/* What is asked of the units of a tier. */
+typedef struct Asking
 {
+	TierFullnessEvaluation *evaluation;
+	const TierFullnessQuestion *question;
+}			Asking;
+
+static Oid
+unit_oid(const void *argument, int i)
+{
+	return ((const Asking *) argument)->evaluation->advice->units[i].relation_oid;
+}
+
+/* One that fails does not leave. */
+static void
+leave_out_unit(void *argument, int i, char *message)
+{
+}
+
+static void
+add_member(void *argument, int u)
+{
+	TierFullnessEvaluation *evaluation = ((Asking *) argument)->evaluation;
+	const TierFullnessQuestion *question = ((Asking *) argument)->question;
 	const TierAdvice *advice = evaluation->advice;
+	const TierAdviceUnit *unit = &advice->units[u];
 	int			i = evaluation->problem.nunits;
 	TierFullnessMember *member = &evaluation->members[i];
 	TierFullnessUnit *model = &evaluation->units[i];
 	TierRelationInfo info;
 
+	if (unit->current_tier != evaluation->tier)
+		return;
+	tier_debug_relation("leave", unit->relation_oid);
 	if (!tier_relation_lookup(unit->relation_oid, &info))
 		return;
-	evaluation->problem.nunits++;
 	member->unit = unit;
 	look_at_member(evaluation, question, advice->set, &info, i);
 	model->own_bytes = tier_advice_stored(advice, unit, evaluation->tier);
@@ -436,6 +461,7 @@ add_member(TierFullnessEvaluation *evaluation, const TierFullnessQuestion *quest
 		evaluation->problem.level.own_bytes -= model->own_bytes;
 		evaluation->problem.level.disk_bytes -= model->disk_bytes;
 	}
+	evaluation->problem.nunits++;
 }
 
 /* Those that the policy does not have are the tier's. */
@@ -505,7 +531,10 @@ static void
 begin_evaluation(TierFullnessEvaluation *evaluation, const TierAdvice *advice,
 				 TierFullnessRow *policy, const TierFullnessQuestion *question)
 {
+	Asking		asking = {evaluation, question};
+	const		TierEach each = {advice->nunits, unit_oid, add_member, leave_out_unit, &asking};
 	const TierTier *tier;
+	TierPass	pass;
 	int			n = 0;
 
 	evaluation->policy = policy;
@@ -539,12 +568,8 @@ begin_evaluation(TierFullnessEvaluation *evaluation, const TierAdvice *advice,
 	find_places(evaluation);
 	keep_room(evaluation, question);
 	evaluation->problem.level = tier_fullness_level(advice->set, evaluation->tier, question);
-	for (int i = 0; i < advice->nunits; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (advice->units[i].current_tier == evaluation->tier)
-			add_member(evaluation, question, &advice->units[i]);
-	}
+	tier_pass_begin(&pass, TIER_STEP_PLAN);
+	tier_pass_each(&pass, &each);
 	tier_fullness_arrange(&evaluation->problem, &evaluation->result);
 }
 

@@ -23,6 +23,7 @@
 #include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/base/debug.h"
+#include "src/base/left_out.h"
 #include "src/observe/device_io.h"
 #include "src/observe/device_writes.h"
 #include "src/base/settings.h"
@@ -261,6 +262,22 @@ may_be_moved(const TierPolicyRow *policy, Oid relation_oid, Oid tablespace_oid)
 							   info.owner_oid, tablespace_oid, &why, &hint);
 }
 
+/* Nothing moves it, or what belongs to it. */
+static void
+leave_out(TierAdvice *advice, Oid relation_oid, const char *message)
+{
+	const char *why = psprintf("it is left out after an error: %s", message);
+
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierAdviceUnit *unit = &advice->units[i];
+
+		if (unit->immovable == NULL &&
+			(unit->relation_oid == relation_oid || unit->heap_oid == relation_oid))
+			unit->immovable = why;
+	}
+}
+
 /* What a policy moves next. */
 static void
 mark_due(TierAdvice *advice, const TierPolicyRow *policy, const TierLeaf *leaf)
@@ -285,23 +302,62 @@ is_of_age(const TierLeaf *leaf)
 		leaf->verdict == TIER_VERDICT_ON_SLOWER_TIER || leaf->verdict == TIER_VERDICT_PINNED;
 }
 
-/* What of the leaf the policy moves along. */
-static void
-mark_leaf(TierAdvice *advice, const TierEvaluation *evaluation, const TierLeaf *leaf,
-		  void (*mark) (TierAdviceUnit *unit, int tier))
+/* An evaluation of which what is of age, or will be, is marked. */
+typedef struct Marking
 {
-	List	   *members = lcons_oid(leaf->info.relation_oid, evaluation->policy->include_indexes ?
-									tier_relation_indexes(leaf->info.relation_oid) : NIL);
+	TierAdvice *advice;
+	const TierEvaluation *evaluation;
+	bool		is_later;		/* it is of the end of the horizon */
+}			Marking;
+
+static Oid
+leaf_oid(const void *argument, int i)
+{
+	return ((const Marking *) argument)->evaluation->leaves[i].info.relation_oid;
+}
+
+/* Marks what of the leaf the policy moves along, and then what it moves next. */
+static void
+mark_leaf(void *argument, int i)
+{
+	const		Marking *marking = argument;
+	const TierEvaluation *evaluation = marking->evaluation;
+	const TierLeaf *leaf = &evaluation->leaves[i];
+	Oid			relation_oid = leaf->info.relation_oid;
+	const TierAdviceUnit *table = tier_advice_find(marking->advice, relation_oid);
 	ListCell   *cell;
 
-	CHECK_FOR_INTERRUPTS();
-	foreach(cell, members)
+	if (!is_of_age(leaf) || (table != NULL && table->immovable != NULL))
+		return;
+	tier_debug_relation("advise", relation_oid);
+	foreach(cell, lcons_oid(relation_oid, evaluation->policy->include_indexes ?
+							tier_relation_indexes(relation_oid) : NIL))
 	{
-		TierAdviceUnit *unit = find_unit(advice, lfirst_oid(cell));
+		TierAdviceUnit *unit = find_unit(marking->advice, lfirst_oid(cell));
 
 		if (unit != NULL)
-			mark(unit, tier_partition_target(evaluation, leaf, lfirst_oid(cell)));
+			(marking->is_later ? mark_soon : mark_policy)
+				(unit, tier_partition_target(evaluation, leaf, lfirst_oid(cell)));
 	}
+	if (!marking->is_later && leaf->verdict == TIER_VERDICT_DUE)
+		mark_due(marking->advice, evaluation->policy, leaf);
+}
+
+static void
+leave_out_leaf(void *argument, int i, char *message)
+{
+	leave_out(((const Marking *) argument)->advice, leaf_oid(argument, i), message);
+}
+
+static void
+mark_leaves(TierAdvice *advice, TierPass *pass, const TierEvaluation *evaluation, bool is_later)
+{
+	Marking		marking = {advice, evaluation, is_later};
+	const		TierEach each = {
+		evaluation->nleaves, leaf_oid, mark_leaf, leave_out_leaf, &marking
+	};
+
+	tier_pass_each(pass, &each);
 }
 
 /*
@@ -310,7 +366,7 @@ mark_leaf(TierAdvice *advice, const TierEvaluation *evaluation, const TierLeaf *
  * pay: that would have to come back.  What is younger is the advice's to place.
  */
 static void
-mark_policies(TierAdvice *advice, const TierPolicyRow *policies, int npolicies,
+mark_policies(TierAdvice *advice, TierPass *pass, const TierPolicyRow *policies, int npolicies,
 			  const TierPins *pins, const TierUses *uses)
 {
 	TimestampTz now = tier_clock_now();
@@ -320,30 +376,20 @@ mark_policies(TierAdvice *advice, const TierPolicyRow *policies, int npolicies,
 
 	for (int i = 0; i < npolicies; i++)
 	{
-		const TierEvaluation *today;
-		const TierEvaluation *then;
+		const TierPolicyRow *policy = &policies[i];
 
-		if (!policies[i].is_enabled || !tier_policy_has_target(&policies[i]))
+		if (!policy->is_enabled || !tier_policy_has_target(policy))
 			continue;
-		today = tier_partition_evaluate(&policies[i], advice->set, pins, uses, now);
-		for (int j = 0; j < today->nleaves; j++)
-		{
-			if (is_of_age(&today->leaves[j]))
-				mark_leaf(advice, today, &today->leaves[j], mark_policy);
-			if (today->leaves[j].verdict == TIER_VERDICT_DUE)
-				mark_due(advice, &policies[i], &today->leaves[j]);
-		}
+		mark_leaves(advice, pass, tier_partition_evaluate(policy, advice->set, pins, uses, now),
+					false);
 
 		/*
 		 * Who uses it today will go on, and then no policy that asks for that
 		 * moves it.
 		 */
-		if (!policies[i].has_move_after)
-			continue;
-		then = tier_partition_evaluate(&policies[i], advice->set, pins, uses, later);
-		for (int j = 0; j < then->nleaves; j++)
-			if (is_of_age(&then->leaves[j]))
-				mark_leaf(advice, then, &then->leaves[j], mark_soon);
+		if (policy->has_move_after)
+			mark_leaves(advice, pass, tier_partition_evaluate(policy, advice->set, pins, uses,
+															  later), true);
 	}
 }
 
@@ -387,27 +433,53 @@ is_shell(const Oid *shells, int n, Oid relation_oid)
 	return n > 0 && bsearch(&relation_oid, shells, n, sizeof(Oid), oid_cmp) != NULL;
 }
 
-/* What nobody can move, and what is empty because Citus has its rows elsewhere. */
-static void
-mark_immovable(TierAdvice *advice)
+/* What is looked up of each unit. */
+typedef struct Looking
 {
-	int			n;
-	Oid		   *shells = tier_distributed->shells(&n);
-	bool		has_columnar = OidIsValid(get_table_am_oid("columnar", true));
+	TierAdvice *advice;
+	const Oid  *shells;			/* sorted */
+	int			nshells;
+	bool		has_columnar;
+}			Looking;
 
-	if (shells == NULL && !has_columnar)
+static Oid
+unit_oid(const void *argument, int i)
+{
+	return ((const Looking *) argument)->advice->units[i].relation_oid;
+}
+
+/* Can nobody move it, or is it empty because Citus has its rows elsewhere? */
+static void
+look_at_unit(void *argument, int i)
+{
+	const		Looking *looking = argument;
+	TierAdviceUnit *unit = &looking->advice->units[i];
+	TierRelationInfo info;
+
+	if (unit->immovable != NULL)
 		return;
-	for (int i = 0; i < advice->nunits; i++)
-	{
-		TierAdviceUnit *unit = &advice->units[i];
-		TierRelationInfo info;
+	tier_debug_relation("advise", unit->relation_oid);
+	if (is_shell(looking->shells, looking->nshells, unit->heap_oid))
+		unit->immovable = "its rows are in shards of Citus";
+	else if (looking->has_columnar && tier_relation_lookup(unit->relation_oid, &info))
+		unit->immovable = tier_relation_why_never(&info);
+}
 
-		CHECK_FOR_INTERRUPTS();
-		if (is_shell(shells, n, unit->heap_oid))
-			unit->immovable = "its rows are in shards of Citus";
-		else if (has_columnar && tier_relation_lookup(unit->relation_oid, &info))
-			unit->immovable = tier_relation_why_never(&info);
-	}
+static void
+leave_out_unit(void *argument, int i, char *message)
+{
+	leave_out(((const Looking *) argument)->advice, unit_oid(argument, i), message);
+}
+
+static void
+mark_immovable(TierAdvice *advice, TierPass *pass)
+{
+	Looking		looking = {.advice = advice};
+	const		TierEach each = {advice->nunits, unit_oid, look_at_unit, leave_out_unit, &looking};
+
+	looking.shells = tier_distributed->shells(&looking.nshells);
+	looking.has_columnar = OidIsValid(get_table_am_oid("columnar", true));
+	tier_pass_each(pass, &each);
 }
 
 static void
@@ -647,6 +719,7 @@ tier_units_load(TierAdvice *advice)
 	int			nestimates;
 	TierRecentMove *recent;
 	int			nrecent;
+	TierPass	pass;
 	int			npolicies;
 
 	tier_catalog_enter(&scope);
@@ -675,10 +748,13 @@ tier_units_load(TierAdvice *advice)
 	attach_estimates(advice, estimates, nestimates, view.states, view.nstates);
 	mark_unread(advice, now);
 	mark_devices(advice, devices, view.states, view.nstates);
-	mark_policies(advice, policies, npolicies, pins, tier_uses_create(&view, &standbys, now));
+	tier_pass_begin(&pass, TIER_STEP_ADVISE);
+	mark_policies(advice, &pass, policies, npolicies, pins,
+				  tier_uses_create(&view, &standbys, now));
 	mark_pins(advice, pins);
 	mark_extensions(advice);
-	mark_immovable(advice);
+	mark_immovable(advice, &pass);
+	tier_pass_end(&pass);
 	select_units(advice);
 	if (advice->options.load_factor != 1.0)
 		scale_loads(advice, advice->options.load_factor);

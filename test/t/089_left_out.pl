@@ -227,7 +227,7 @@ note 'Advice';
 
 value_of(
 	"CREATE TABLE hot_$_ (x text) TABLESPACE slow; INSERT INTO hot_$_ SELECT repeat('x', 1000) FROM generate_series(1, 1000)"
-) foreach 1 .. 3;
+) foreach 1 .. 5;
 value_of('CALL tiered_storage.sample()');
 
 # No sample of the worker comes between what seems hot and the advice.
@@ -241,8 +241,8 @@ sub apply_with
 	my ($faults) = @_;
 
 	break_steps($faults);
-	seem_hot($node, 'app', map { ("hot_$_" => 100000) } 1 .. 3);
-	return notices_of($node, 'app', "CALL tiered_storage.apply_placement()");
+	seem_hot($node, 'app', map { ("hot_$_" => 100000) } 1 .. 5);
+	return notices_of($node, 'app', "CALL tiered_storage.apply_placement('tentative')");
 }
 
 sub hot_on
@@ -252,14 +252,70 @@ sub hot_on
 	);
 }
 
+my $said = apply_with('advise:hot_1,choose:hot_2,plan:hot_3,move:hot_4');
 like(
-	apply_with('plan:hot_1,move:hot_2'),
-	qr/WARNING:  XX000: public.hot_1 left out of the plan: fault in plan of "hot_1"/,
-	'the plan of one fails');
-is(hot_on(), '1,2', 'and the record of another; the third has moved');
+	$said,
+	qr/WARNING:  XX000: public.hot_$_->[0] left out of the $_->[2]: fault in $_->[1] of "hot_$_->[0]"/,
+	"$_->[1] of one fails")
+  foreach [ 1, 'advise', 'advice' ], [ 2, 'choose', 'plan' ],
+  [ 3, 'plan', 'plan' ], [ 4, 'move', 'move' ];
+is(hot_on(), '1,2,3,4', 'the fifth has moved');
 unlike(apply_with(''), qr/left out/, 'without faults');
 is(hot_on(), '', 'the others move');
+
+# What a policy moves next: a fault when its partitions are marked.
+sub advice_on
+{
+	my ($month) = @_;
+
+	return value_of(
+		"SELECT reason FROM tiered_storage.recommend_placement(include_unchanged => true) WHERE relation = 'm_2001_0$month'::regclass"
+	);
+}
+
+break_steps('advise:m_2001_01');
+like(
+	advice_on(1),
+	qr/cannot be moved: it is left out after an error: fault in advise of "m_2001_01"/,
+	'advice: a partition is left out');
+unlike(advice_on(2), qr/left out/, 'advice: and the next is not');
+
+# What leaves a tier that is too full.
+value_of('CREATE TABLE big_1 AS SELECT repeat(md5(i::text), 50) x FROM generate_series(1, 1000) i; CREATE TABLE big_2 AS TABLE big_1; CALL tiered_storage.sample()');
+value_of("SELECT tiered_storage.add_fullness_policy('fast', target => 'slow')");
+break_steps('leave:big_1');
+like(
+	notices_of($node, 'app',
+		'SELECT * FROM tiered_storage.evaluate_fullness()'),
+	qr/WARNING:  XX000: public.big_1 left out of the plan: fault in leave of "big_1"/,
+	'fullness: one that fails is left out');
+is( value_of(
+		"SELECT string_agg(relation::text, ',' ORDER BY relation::text) FROM tiered_storage.evaluate_fullness() WHERE relation::text LIKE 'big%'"
+	),
+	'big_2',
+	'fullness: the other is not');
+break_steps('');
+value_of("SELECT tiered_storage.remove_fullness_policy('fast'); DROP TABLE big_1, big_2");
+
+# The verdict on a batch.
+my ($first, $second) = split /,/,
+  value_of(
+	"SELECT string_agg(DISTINCT batch_id::text, ',' ORDER BY batch_id::text) FROM tiered_storage.moves WHERE relation::text LIKE 'hot%' AND state = 'done'"
+  );
+value_of(
+	"ALTER TABLE _tiered_storage.move_effect ADD CONSTRAINT no_verdict CHECK (batch_effect IS NULL OR batch_id <> $first)"
+);
+value_of('DROP TABLE ' . join ', ', map { "hot_$_" } 1 .. 5);
 reload_with($node, 'tiered_storage.sample_interval' => '1s');
+my $judged =
+  'SELECT string_agg(DISTINCT batch_id::text, $$,$$) FROM _tiered_storage.move_effect WHERE batch_effect IS NOT NULL';
+wait_until("SELECT ($judged) = '$second'", 'verdict: one is stored');
+left_out_is(
+	qq('batch $first (verdict): new row for relation "move_effect" violates check constraint "no_verdict"'),
+	'verdict: workers names the batch of which it is not');
+value_of('ALTER TABLE _tiered_storage.move_effect DROP CONSTRAINT no_verdict');
+left_out_is('NULL', 'verdict: it is given once the fault is gone');
+is(value_of("SELECT count(DISTINCT batch_id) FROM _tiered_storage.move_effect WHERE batch_effect IS NOT NULL"), 2, 'verdict: both are stored');
 
 # ---------------------------------------------------------------------
 note 'Verification';
@@ -304,24 +360,73 @@ break_steps('');
 value_of('DROP TABLE r1, r2');
 
 # ---------------------------------------------------------------------
-note 'What ends all';
+note 'However many fail, in a database or in another';
 # ---------------------------------------------------------------------
 
-# An error of too many is about none of them.
-value_of("CREATE TABLE many_$_ (id int)") foreach 1 .. 17;
-break_steps(join ',', map { "sample:many_$_" } 1 .. 17);
-like(
-	error_of($node, 'app', 'CALL tiered_storage.sample()'),
-	qr/ERROR:  XX000: fault in sample of "many_\d+"/,
-	'seventeen end the sample');
+$node->safe_psql('postgres', 'CREATE DATABASE other');
+$node->safe_psql('other',
+	'CREATE EXTENSION tiered_storage; CREATE TABLE single (id int)');
+run_cycle($node, 'other');
+value_of("CREATE TABLE many_$_ (id int)") foreach 1 .. 40;
+
+sub many_are_left_out
+{
+	my ($number, $why, $name) = @_;
+
+	wait_until(
+		"SELECT state = 'waiting' AND failures = 0 AND left_out = $number AND left_out_why LIKE '$why' FROM tiered_storage.workers WHERE database_name = 'app'",
+		$name);
+	return;
+}
+
+break_steps(join ',', 'sample:single', 'verify:a',
+	map { "sample:many_$_" } 1 .. 40);
+$said = notices_of($node, 'app', 'CALL tiered_storage.sample()');
+is(() = $said =~ /left out of the sample: fault in sample of "many_/g,
+	16, 'a session is told of sixteen');
+is( () = $said =~ /WARNING:  01000: more than 16 relations left out of the sample/g,
+	1, 'and that there are more');
+unlike($said, qr/ERROR/, 'it samples the others');
+many_are_left_out(40, '%; and 35 more', 'forty are left out and counted');
+insert();
 wait_until(
-	"SELECT state = 'failed' AND failures > 1 AND left_out = 0 AND last_error LIKE 'fault in sample%' FROM tiered_storage.workers WHERE database_name = 'app'",
-	'and each of the worker, which remembers none of them');
-break_steps(join ',', map { "sample:many_$_" } 1 .. 16);
-unlike(error_of($node, 'app', 'CALL tiered_storage.sample()'),
-	qr/ERROR/, 'sixteen are left out');
+	'SELECT ' . join(' AND ', map { history_of($_) . " = $rows{$_}" } 'a', 'b', 'c'),
+	'the others are sampled');
+ok( $node->poll_query_until(
+		'app',
+		q(SELECT left_out = 1 AND left_out_why = 'public.single (sample): fault in sample of "single"' FROM tiered_storage.workers WHERE database_name = 'other')
+	),
+	'another database names its own');
+value_of("CALL tiered_storage.move_relation('$_', 'fast')") foreach 'a', 'b';
+wait_until("SELECT ($begun) = 'b,c'",
+	'another step of the same database leaves out one and goes on');
+many_are_left_out(41, '%; and 36 more', 'and counts it');
 break_steps('');
-left_out_is('NULL', 'it heals by itself');
+left_out_is('NULL', 'healed');
+ok( $node->poll_query_until(
+		'app',
+		"SELECT left_out = 0 FROM tiered_storage.workers WHERE database_name = 'other'"
+	),
+	'there as well');
+$node->safe_psql('postgres', 'DROP DATABASE other');
+
+# ---------------------------------------------------------------------
+note 'A name of which much is quoted, and clipped within a character';
+# ---------------------------------------------------------------------
+
+my $schema = '"' . '""' x 50 . '%s; ' . "\n" . q{'"};
+my $hostile = $schema . '."' . "\xc3\xa9" x 31 . '"';
+value_of("CREATE SCHEMA $schema; CREATE TABLE $hostile (id int)");
+value_of(
+	"ALTER TABLE _tiered_storage.relation_history ADD CONSTRAINT no_name CHECK (relation_oid <> ${\value_of(qq(SELECT \$n\$$hostile\$n\$::regclass::oid))})"
+);
+value_of("INSERT INTO $hostile VALUES (1)");
+wait_until(
+	"SELECT left_out = 1 AND length(left_out_why) > 130 AND left_out_why LIKE '%(sample): new row%no_name%' FROM tiered_storage.workers WHERE database_name = 'app'",
+	'it is named');
+value_of("DROP SCHEMA $schema CASCADE");
+left_out_is('NULL', 'and forgotten once it is dropped');
+value_of('ALTER TABLE _tiered_storage.relation_history DROP CONSTRAINT no_name');
 
 # What a dropped relation has failed is forgotten.
 break_steps('sample:many_1');
