@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(11);
+SELECT plan(15);
 
 CREATE TEMP VIEW routines AS
 	SELECT p.*, n.nspname, l.lanname, obj_description(p.oid, 'pg_proc') AS comment
@@ -117,6 +117,22 @@ SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname = 'c' AN
 	'those in C are in the library of the extension');
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE prosecdef $$,
 	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_device_profile'), ('alter_move_window'), ('alter_tier'), ('calibrate_tier'), ('calibrate_wal'), ('discover_tiers'), ('file_class_io'), ('remove_move_window'), ('remove_standby'), ('remove_tier'), ('relation_write_amplification'), ('set_device_wear'), ('wal_written_ratio'), ('wear_state') $$, 'security definer: the functions of tiers and windows only');
+SELECT is_empty($$ SELECT p.oid::regprocedure, p.proconfig FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+		AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'tiered_storage')
+	WHERE p.prosecdef AND NOT COALESCE('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false) $$, 'and each of them, in whatever schema and language, looks names up in pg_catalog first and pg_temp last');
+SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE prosecdef AND lanname = 'c' $$, 'none of them is in C, where no text of ours says what is looked up');
+SELECT is_empty($$ SELECT d.objid::regprocedure, p.oid::regprocedure FROM pg_depend d JOIN routines r ON d.classid = 'pg_proc'::regclass AND d.objid = r.oid
+		JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND d.refobjid = p.oid
+	WHERE p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) $$, 'no argument default and no body calls what others own');
+SELECT is_empty($$ SELECT w.ev_class::regclass, d.refclassid::regclass, d.refobjid
+	FROM pg_rewrite w JOIN pg_class c ON c.oid = w.ev_class AND c.relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace)
+		JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid
+		LEFT JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid
+		LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid
+		LEFT JOIN pg_type t ON d.refclassid = 'pg_type'::regclass AND t.oid = d.refobjid
+		LEFT JOIN pg_class x ON d.refclassid = 'pg_class'::regclass AND x.oid = d.refobjid
+	WHERE COALESCE(p.pronamespace, o.oprnamespace, t.typnamespace, x.relnamespace)
+		NOT IN ('pg_catalog'::regnamespace, 'tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) $$, 'no view depends on what others own');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname NOT IN ('c', 'sql', 'plpgsql') $$, 'no other language');
 
 

@@ -242,7 +242,8 @@ sub apply_with
 
 	break_steps($faults);
 	seem_hot($node, 'app', map { ("hot_$_" => 100000) } 1 .. 5);
-	return notices_of($node, 'app', "CALL tiered_storage.apply_placement('tentative')");
+	return notices_of($node, 'app',
+		"CALL tiered_storage.apply_placement('tentative')");
 }
 
 sub hot_on
@@ -281,12 +282,15 @@ like(
 unlike(advice_on(2), qr/left out/, 'advice: and the next is not');
 
 # What leaves a tier that is too full.
-value_of('CREATE TABLE big_1 AS SELECT repeat(md5(i::text), 50) x FROM generate_series(1, 1000) i; CREATE TABLE big_2 AS TABLE big_1; CALL tiered_storage.sample()');
-value_of("SELECT tiered_storage.add_fullness_policy('fast', target => 'slow')");
+value_of(
+	'CREATE TABLE big_1 AS SELECT repeat(md5(i::text), 50) x FROM generate_series(1, 1000) i; CREATE TABLE big_2 AS TABLE big_1; CALL tiered_storage.sample()'
+);
+value_of(
+	"SELECT tiered_storage.add_fullness_policy('fast', target => 'slow')");
 break_steps('leave:big_1');
 like(
-	notices_of($node, 'app',
-		'SELECT * FROM tiered_storage.evaluate_fullness()'),
+	notices_of(
+		$node, 'app', 'SELECT * FROM tiered_storage.evaluate_fullness()'),
 	qr/WARNING:  XX000: public.big_1 left out of the plan: fault in leave of "big_1"/,
 	'fullness: one that fails is left out');
 is( value_of(
@@ -295,7 +299,9 @@ is( value_of(
 	'big_2',
 	'fullness: the other is not');
 break_steps('');
-value_of("SELECT tiered_storage.remove_fullness_policy('fast'); DROP TABLE big_1, big_2");
+value_of(
+	"SELECT tiered_storage.remove_fullness_policy('fast'); DROP TABLE big_1, big_2"
+);
 
 # The verdict on a batch.
 my ($first, $second) = split /,/,
@@ -313,9 +319,14 @@ wait_until("SELECT ($judged) = '$second'", 'verdict: one is stored');
 left_out_is(
 	qq('batch $first (verdict): new row for relation "move_effect" violates check constraint "no_verdict"'),
 	'verdict: workers names the batch of which it is not');
-value_of('ALTER TABLE _tiered_storage.move_effect DROP CONSTRAINT no_verdict');
+value_of(
+	'ALTER TABLE _tiered_storage.move_effect DROP CONSTRAINT no_verdict');
 left_out_is('NULL', 'verdict: it is given once the fault is gone');
-is(value_of("SELECT count(DISTINCT batch_id) FROM _tiered_storage.move_effect WHERE batch_effect IS NOT NULL"), 2, 'verdict: both are stored');
+is( value_of(
+		"SELECT count(DISTINCT batch_id) FROM _tiered_storage.move_effect WHERE batch_effect IS NOT NULL"
+	),
+	2,
+	'verdict: both are stored');
 
 # ---------------------------------------------------------------------
 note 'Verification';
@@ -384,13 +395,17 @@ break_steps(join ',', 'sample:single', 'verify:a',
 $said = notices_of($node, 'app', 'CALL tiered_storage.sample()');
 is(() = $said =~ /left out of the sample: fault in sample of "many_/g,
 	16, 'a session is told of sixteen');
-is( () = $said =~ /WARNING:  01000: more than 16 relations left out of the sample/g,
-	1, 'and that there are more');
+is( () =
+	  $said =~
+	  /WARNING:  01000: more than 16 relations left out of the sample/g,
+	1,
+	'and that there are more');
 unlike($said, qr/ERROR/, 'it samples the others');
 many_are_left_out(40, '%; and 35 more', 'forty are left out and counted');
 insert();
 wait_until(
-	'SELECT ' . join(' AND ', map { history_of($_) . " = $rows{$_}" } 'a', 'b', 'c'),
+	'SELECT '
+	  . join(' AND ', map { history_of($_) . " = $rows{$_}" } 'a', 'b', 'c'),
 	'the others are sampled');
 ok( $node->poll_query_until(
 		'app',
@@ -426,7 +441,8 @@ wait_until(
 	'it is named');
 value_of("DROP SCHEMA $schema CASCADE");
 left_out_is('NULL', 'and forgotten once it is dropped');
-value_of('ALTER TABLE _tiered_storage.relation_history DROP CONSTRAINT no_name');
+value_of(
+	'ALTER TABLE _tiered_storage.relation_history DROP CONSTRAINT no_name');
 
 # What a dropped relation has failed is forgotten.
 break_steps('sample:many_1');
