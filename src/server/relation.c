@@ -215,8 +215,13 @@ tier_relation_why_incomplete(const TierRelationInfo *info)
 		"or it is what a failed build has left";
 }
 
-/* Who has had a relation for so long may keep it for longer than anybody waits. */
+/*
+ * Who has had a relation for so long may keep it for longer than anybody waits; so may a
+ * transaction in which nothing was done for so long.  Between two statements each is idle for a
+ * moment, and of many that are busy there is always one.
+ */
 #define LASTING_MS 1000
+#define LASTING_IDLE_MS 100
 
 /* ---------------------------------------------------------------------
  * Others who wait for it, or have locked it
@@ -283,8 +288,10 @@ describe_process(TierHolder *holder)
 		strlcpy(application, status.st_backendType == B_BACKEND ? status.st_appname :
 				GetBackendTypeDesc(status.st_backendType), NAMEDATALEN);
 		holder->application = application;
-		holder->is_idle = status.st_state == STATE_IDLEINTRANSACTION ||
-			status.st_state == STATE_IDLEINTRANSACTION_ABORTED;
+		holder->is_idle = (status.st_state == STATE_IDLEINTRANSACTION ||
+						   status.st_state == STATE_IDLEINTRANSACTION_ABORTED) &&
+			TimestampDifferenceExceeds(status.st_state_start_timestamp, GetCurrentTimestamp(),
+									   LASTING_IDLE_MS);
 		return true;
 	}
 	return false;

@@ -256,8 +256,8 @@ extern bool tier_relation_lock_if_free(Oid relation_oid, LOCKMODE mode);
  * ACCESS EXCLUSIVE, as tier_relation_lock(), but others queue behind who waits for it, and who
  * asks with NOWAIT is refused, as the processes of pg_dump --jobs do.  So it is queued for
  * only if may_queue, and never behind a holder who will keep it: a dump, a transaction that
- * is idle or prepared, or one that has lasted for longer than a second.  False when it is
- * not free and was not queued for.
+ * is idle (and not just between two statements) or prepared, or one that has lasted for longer
+ * than a second.  False when it is not free and was not queued for.
  */
 extern bool tier_relation_lock_exclusively(Oid relation_oid, bool may_queue, int timeout_ms,
 										   int next_timeout_ms);
@@ -277,7 +277,7 @@ typedef struct TierHolder
 								 * began */
 	Oid			role_oid;		/* 0: no user's */
 	const char *application;	/* or what kind of process it is */
-	bool		is_idle;		/* in the transaction */
+	bool		is_idle;		/* in the transaction, not just now */
 } TierHolder;
 
 /*

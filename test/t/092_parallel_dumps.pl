@@ -10,6 +10,7 @@ use warnings FATAL => 'all';
 use FindBin;
 use lib $FindBin::RealBin;
 
+use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -133,6 +134,11 @@ foreach my $who (sort keys %holder)
 	my $session = $node->background_psql('app', on_error_stop => 1);
 
 	$session->query_safe($_) foreach grep { $_ ne '' } $begin, $read, $leave;
+
+	# Not just between two statements.
+	$node->poll_query_until('app',
+		"SELECT count(*) = 0 FROM pg_stat_activity WHERE state LIKE 'idle in transaction%' AND state_change > clock_timestamp() - interval '0.1 s'"
+	) or die 'it is not idle';
 	my $target = $node->safe_psql('app',
 		"SELECT CASE spcname WHEN 'slow' THEN 'fast' ELSE 'slow' END FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = reltablespace WHERE relname = 'd1'"
 	);
@@ -151,6 +157,54 @@ foreach my $who (sort keys %holder)
 	is(finish_sql($run), '', "$who: the move is made when it has ended");
 	$session->quit;
 }
+
+# ---------------------------------------------------------------------
+note 'Holders who are busy';
+# ---------------------------------------------------------------------
+
+# There is always one, and always one between two statements; but nobody keeps it.
+my $script = $node->basedir . '/busy.sql';
+append_to_file(
+	$script, q(
+BEGIN;
+SELECT count(*) FROM d1 WHERE id = 1;
+SELECT 1;
+SELECT 2;
+END;
+));
+my $busy = IPC::Run::start(
+	[
+		$node->installed_command('pgbench'),
+		'-n', '-f', $script, '-c', 16, '-T',
+		$PostgreSQL::Test::Utils::timeout_default,
+		$node->connstr('app')
+	],
+	'<',
+	\undef,
+	'>',
+	\my $bench_out,
+	'2>',
+	\my $bench_error);
+$node->poll_query_until('app',
+	"SELECT count(*) > 8 FROM pg_locks WHERE relation = 'd1'::regclass")
+  or die 'nobody is busy';
+my $target = $node->safe_psql('app',
+	"SELECT CASE spcname WHEN 'slow' THEN 'fast' ELSE 'slow' END FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = reltablespace WHERE relname = 'd1'"
+);
+is( finish_sql(
+		start_sql(
+			$node,
+			'app',
+			"SET tiered_storage.move_lock_timeout = '60s'",
+			$ENV{TIER_DEBUG_LIBDIR}
+			? 'SET tiered_storage.debug_lock_attempts = 12'
+			: (),
+			"CALL tiered_storage.move_relation('d1', '$target')")),
+	'',
+	'the move is made while all of them go on');
+ok($busy->pumpable, 'they do');
+$busy->signal('INT');
+eval { $busy->finish };
 
 $node->stop;
 done_testing();
