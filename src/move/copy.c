@@ -368,7 +368,10 @@ tier_copy_step(TierCopy *copy, int64 *bytes)
 			tier_segment_file_init(&copy->writer, file->target);
 		}
 		if (step_in_file(copy, file, bytes))
+		{
+			tier_debug_point(psprintf("in_file_%d", copy->file_index));
 			return true;
+		}
 		copy->file_index++;
 		copy->fork_index = 0;
 	}

@@ -282,11 +282,11 @@ choose_file(Relation table, Oid tablespace_oid)
 		set_file_tag(tag, file);
 		if (!lock_for_session(tag))
 			continue;
+		held.locator[held.nfiles++] = file;
+		tier_debug_point("choosing");
 		if (!tier_pending_row_find(table, file, &row))
-		{
-			held.locator[held.nfiles++] = file;
 			return file;
-		}
+		held.nfiles--;
 		LockRelease(tag, ExclusiveLock, true);
 	}
 	ereport(ERROR,

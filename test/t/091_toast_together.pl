@@ -55,6 +55,10 @@ BEGIN
 	RETURN sum;
 END $$;
 ));
+$node->safe_psql('app', 'CREATE EXTENSION pg_visibility')
+  if $node->safe_psql('app',
+	"SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_visibility'"
+  );
 my $stops = new_stops($node, 'app');
 
 sub make
@@ -87,6 +91,21 @@ sub is_together
 		0,
 		"$what: no file is registered");
 	return;
+}
+
+# What amcheck and pg_visibility have to say, where they are.
+sub unsound
+{
+	my ($name) = @_;
+	my $found = unsound_indexes($node, 'app', $name);
+
+	return $found
+	  if !$node->safe_psql('app',
+		"SELECT count(*) FROM pg_extension WHERE extname = 'pg_visibility'");
+	return $found
+	  . $node->safe_psql('app',
+		"SELECT t.oid::regclass, v.* FROM pg_class c JOIN pg_class t ON t.oid IN (c.oid, c.reltoastrelid), LATERAL pg_check_visible(t.oid) v WHERE c.oid = '$name'::regclass"
+	  );
 }
 
 # ---------------------------------------------------------------------
@@ -158,6 +177,97 @@ foreach my $what (sort keys %change)
 			"$what at $point");
 	}
 }
+
+# ---------------------------------------------------------------------
+note 'One file is cut off while another one is copied';
+# ---------------------------------------------------------------------
+
+# The parts in the order in which they are copied: the index, the TOAST table, the table.
+foreach my $file (0 .. 2)
+{
+	foreach my $part ('the table', 'its TOAST table', 'both')
+	{
+		foreach my $grows (0, 1)
+		{
+			my $what =
+				"$part cut off"
+			  . ($grows ? ' and longer again' : '')
+			  . " while file $file is copied";
+			my $vacuum =
+				$part eq 'the table' ? 'VACUUM (PROCESS_TOAST false) cut'
+			  : $part eq 'both'      ? 'VACUUM cut'
+			  :                        'VACUUM %s';
+
+			make('cut');
+			$node->safe_psql('app',
+				"ALTER TABLE cut ADD filler text; ALTER TABLE cut ALTER filler SET STORAGE PLAIN; UPDATE cut SET filler = repeat('f', 1500); VACUUM FULL cut; VACUUM cut"
+			);
+			my $toast = $node->safe_psql('app', "SELECT toast_of('cut')");
+			my $sizes =
+			  "SELECT pg_relation_size('cut'), pg_relation_size('$toast')";
+			my @before = split /\|/, $node->safe_psql('app', $sizes);
+			$vacuum =~ s/%s/$toast/;
+			hold($stops, "in_file_$file");
+			my $run = start_move($node, 'app', 'cut', 'slow',
+				'SET client_min_messages = warning');
+			wait_stopped($stops, "in_file_$file");
+
+			# It lets go of its locks, else vacuum would not cut anything: it looks for a
+			# pause when 20 ms have gone by.
+			$node->safe_psql('app', 'SELECT tiered_storage.pause()');
+			wait_for($stops,
+				"SELECT count(*) = 1 FROM pg_locks WHERE NOT granted AND waitstart < clock_timestamp() - interval '0.1 s'"
+			);
+			let_go($stops, "in_file_$file");
+			wait_for($stops,
+				"SELECT phase = 'paused' FROM tiered_storage.move_progress");
+			$node->safe_psql('app', 'DELETE FROM cut WHERE id > 20');
+			$node->safe_psql('app', $vacuum);
+			my @after = split /\|/, $node->safe_psql('app', $sizes);
+			ok( ($part eq 'its TOAST table' || $after[0] < $before[0])
+				  && ($part eq 'the table' || $after[1] < $before[1]),
+				"$what: it is shorter");
+			$node->safe_psql('app',
+				"INSERT INTO cut SELECT i, repeat(md5((i + 1000)::text), 100), repeat('g', 1500) FROM generate_series(21, 120) i"
+			) if $grows;
+			$node->safe_psql('app', 'SELECT tiered_storage.resume()');
+			is(finish_sql($run), '', "$what: the move succeeds");
+			is_together('cut', 'slow',
+				$node->safe_psql('app', "SELECT sum_of('cut')"), $what);
+			is(unsound('cut'), '', "$what: it is sound");
+		}
+	}
+}
+
+# ---------------------------------------------------------------------
+note 'Another TOAST table between two looks';
+# ---------------------------------------------------------------------
+
+make('looked');
+hold($stops, 'parts_found');
+my $looking = start_move($node, 'app', 'looked', 'slow');
+wait_stopped($stops, 'parts_found');
+$node->safe_psql('app', 'VACUUM FULL looked');
+let_go($stops, 'parts_found');
+is(finish_sql($looking), '', 'the move succeeds');
+is_together('looked', 'slow',
+	$node->safe_psql('app', "SELECT sum_of('looked')"),
+	'a TOAST table that is another one already');
+
+# ---------------------------------------------------------------------
+note 'An error between the lock of a number and its row';
+# ---------------------------------------------------------------------
+
+my $failing = $node->background_psql('app', on_error_stop => 0);
+$failing->query("SET tiered_storage.debug_fault = 'choosing:error'");
+$failing->query("CALL tiered_storage.move_relation('looked', 'pg_default')");
+like($failing->{stderr}, qr/fault at "choosing"/, 'it fails');
+is( $failing->query(
+		"SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'object' AND classid = 'pg_class'::regclass"
+	),
+	0,
+	'no lock is left');
+$failing->quit;
 
 # ---------------------------------------------------------------------
 note 'Somebody has the TOAST table alone';

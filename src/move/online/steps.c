@@ -67,7 +67,14 @@ check_part(TierOnline *move, Oid part_oid, Parts *parts)
 	TierRelationInfo *info = &parts->infos[parts->n];
 	const char *why;
 
-	if (!tier_relation_lookup(part_oid, info) || !OidIsValid(info->file_number))
+	/*
+	 * Between two looks without a lock the relation may get another TOAST
+	 * table.
+	 */
+	if (!tier_relation_lookup(part_oid, info))
+		return part_oid == request->relation_oid ? TIER_STEP_NOT_NEEDED :
+			tier_online_restart(move, "was rewritten");
+	if (!OidIsValid(info->file_number))
 		return TIER_STEP_NOT_NEEDED;
 	if (info->tablespace_oid != request->tablespace_oid && tier_debug_skips("elsewhere"))
 		return TIER_STEP_NOT_NEEDED;
@@ -105,6 +112,7 @@ check_relation(TierOnline *move, Parts *parts)
 	if (!tier_debug_skips("extension"))
 		tier_relation_check_extension(&info, request->extension_oid);
 	part_oids = tier_relation_parts(request->relation_oid);
+	tier_debug_point("parts_found");
 	if (list_length(part_oids) > TIER_RELATION_MAX_PARTS)
 		return busy(move, TIER_BUSY_LOCK);
 	foreach(cell, part_oids)
