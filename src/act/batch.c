@@ -23,6 +23,7 @@
 #include "src/base/transaction.h"
 #include "src/catalog/tables.h"
 #include "src/move/progress.h"
+#include "src/move/throttle.h"
 
 /* A batch of this process, from tier_batch_begin() to the end of tier_batch_run(). */
 typedef struct Batch
@@ -222,6 +223,7 @@ tier_batch_may_go_on(bool by_worker)
 bool
 tier_batch_is_switched_off(int least)
 {
+	tier_throttle_check_pause();
 	if (tier_auto_migrate >= least)
 		return false;
 	current.cut_short = "auto_migrate was changed meanwhile";

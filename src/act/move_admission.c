@@ -274,6 +274,7 @@ queue_step(void *argument)
 	{
 		bool		is_paused = tier_throttle_is_paused();
 
+		tier_throttle_check_pause();
 		if (tier_transaction_is_old() || idle_is_due(move))
 			return;
 		tier_progress_set(TIER_PROGRESS_PHASE, is_paused ? TIER_PHASE_PAUSED : TIER_PHASE_QUEUED);

@@ -25,6 +25,7 @@
 #include "src/base/transaction.h"
 #include "src/catalog/tables.h"
 #include "src/move/progress.h"
+#include "src/move/throttle.h"
 #include "src/server/relation.h"
 
 /* ---------------------------------------------------------------------
@@ -42,6 +43,18 @@ tier_move_report_thrown(TierMoveReport *report, const ErrorData *error)
 	report->detail = error->detail ? tier_catalog_clip(error->detail) : NULL;
 	report->hint = error->hint ? tier_catalog_clip(error->hint) : NULL;
 	strlcpy(report->sqlstate, unpack_sql_state(error->sqlerrcode), sizeof(report->sqlstate));
+
+	/*
+	 * Nor is a pause, for which a worker leaves, be it by itself or
+	 * cancelled.
+	 */
+	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED && tier_throttle_has_to_leave())
+	{
+		report->state = TIER_STATE_WAITING;
+		report->error = pstrdup("moves were paused meanwhile");
+		report->detail = NULL;
+		report->hint = NULL;
+	}
 }
 
 void
@@ -231,6 +244,8 @@ tier_move_finish_record(TierMove *move, const TierMoveReport *report)
 		(move->request->is_tried_again && tier_move_is_worth_retrying(report));
 	move->outcome.found_no_room = report->state == TIER_STATE_SKIPPED &&
 		strcmp(report->sqlstate, "53100") == 0;
+	move->outcome.was_paused = report->state == TIER_STATE_WAITING &&
+		strcmp(report->sqlstate, "57014") == 0;
 	thrown = tier_attempt(finish_step, move);
 	if (thrown != NULL)
 	{

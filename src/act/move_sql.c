@@ -14,7 +14,6 @@
 #include <math.h>
 
 #include "access/xact.h"
-#include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "commands/tablespace.h"
 #include "executor/spi.h"
@@ -39,15 +38,11 @@
 #include "src/move/progress.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"
-#include "src/move/throttle.h"
 #include "src/base/transaction.h"
 
 PG_FUNCTION_INFO_V1(tier_move_relation);
 PG_FUNCTION_INFO_V1(tier_migrate);
 PG_FUNCTION_INFO_V1(tier_mover_progress);
-PG_FUNCTION_INFO_V1(tier_pause);
-PG_FUNCTION_INFO_V1(tier_resume);
-PG_FUNCTION_INFO_V1(tier_is_paused);
 PG_FUNCTION_INFO_V1(tier_effect_verdict);
 
 static void
@@ -507,33 +502,6 @@ tier_mover_progress(PG_FUNCTION_ARGS)
 		tier_row_datum(&row, 10, Float8GetDatum(fields[TIER_PROGRESS_SLOWDOWN] / 1000.0));
 	tier_row_put(&row);
 	return (Datum) 0;
-}
-
-/* A pause is of the server, and a standby may be promoted: it is no error there. */
-Datum
-tier_pause(PG_FUNCTION_ARGS)
-{
-	bool		was_new = tier_throttle_set_paused(true);
-
-	if (RecoveryInProgress())
-		ereport(NOTICE,
-				(errmsg("moves of this standby are paused from its promotion on"),
-				 errdetail("The primary moves on; a pause is of the server on which "
-						   "it is called."),
-				 errhint("Call it on the primary to pause the moves of that.")));
-	PG_RETURN_BOOL(was_new);
-}
-
-Datum
-tier_resume(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(tier_throttle_set_paused(false));
-}
-
-Datum
-tier_is_paused(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(tier_throttle_is_paused());
 }
 
 Datum

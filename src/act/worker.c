@@ -49,6 +49,7 @@
 #include "src/catalog/tables.h"
 #include "src/decide/wear.h"
 #include "src/move/pending_file.h"
+#include "src/move/throttle.h"
 #include "src/observe/standby_reads.h"
 
 /*
@@ -361,7 +362,7 @@ migrate_is_due(Oid database_oid)
 	bool		due = false;
 	uint64		above;
 
-	if (tier_auto_migrate == TIER_AUTO_MIGRATE_OFF)
+	if (tier_auto_migrate == TIER_AUTO_MIGRATE_OFF || tier_throttle_is_paused())
 		return false;
 	above = tiers_too_full();
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
@@ -450,6 +451,7 @@ worker_exit(int code, Datum database_oid)
 	LWLockRelease(tier_shmem->lock);
 }
 
+/* A run that a pause has ended begins again at resume(), see tier_resume(). */
 static void
 worker_finish(Oid database_oid, TierWorkerState state, const char *error)
 {
@@ -458,7 +460,16 @@ worker_finish(Oid database_oid, TierWorkerState state, const char *error)
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 	slot = tier_shmem_slot(database_oid, false);
 	if (slot != NULL)
+	{
+		bool		was_moving = slot->is_moving;
+
 		tier_worker_end_cycle(slot, state, error);
+		if (was_moving && tier_throttle_has_to_leave())
+		{
+			slot->migrated_at = 0;
+			slot->next_run_at = slot->finished_at;
+		}
+	}
 	LWLockRelease(tier_shmem->lock);
 	if (state == TIER_WORKER_NO_EXTENSION)
 		tier_shmem_withdraw_claims(database_oid);
@@ -491,6 +502,7 @@ tier_worker_main(Datum argument)
 
 	/* 2. Connect. */
 	tier_left_out_is_worker();
+	tier_throttle_leave_on_pause();
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
@@ -519,11 +531,16 @@ tier_worker_main(Datum argument)
 		HOLD_INTERRUPTS();
 		MemoryContextSwitchTo(TopMemoryContext);
 		data = CopyErrorData();
-		EmitErrorReport();
+		if (data->sqlerrcode == ERRCODE_QUERY_CANCELED && tier_throttle_has_to_leave())
+			state = TIER_WORKER_WAITING;
+		else
+		{
+			EmitErrorReport();
+			error = data->message;
+			state = TIER_WORKER_FAILED;
+		}
 		FlushErrorState();
 		AbortOutOfAnyTransaction();
-		error = data->message;
-		state = TIER_WORKER_FAILED;
 		RESUME_INTERRUPTS();
 	}
 	PG_END_TRY();

@@ -161,7 +161,7 @@ describe_slot(const TierDatabaseSlot *slot, const char **state, const char **rea
 		case TIER_WORKER_RUNNING:
 			*state = "running";
 			*reason = tier_throttle_is_paused() ?
-				"a sample is being taken, or a move waits for tiered_storage.resume()" :
+				"a sample is being taken; moves nothing until tiered_storage.resume() is called" :
 				"a sample is being taken or relations are being moved";
 			return;
 		case TIER_WORKER_WAITING:

@@ -164,17 +164,17 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 	"failures = CASE WHEN $2 = 'done' OR $11 THEN failures ELSE failures + 1 END, "
 	"costly_failures = CASE WHEN $2 = 'done' OR $11 OR $13 THEN costly_failures "
 	"ELSE costly_failures + 1 END, "
-	"next_attempt_at = CASE WHEN $2 = 'done' THEN NULL ELSE clock_timestamp() + "
+	"next_attempt_at = CASE WHEN $2 = 'done' OR $14 THEN NULL ELSE clock_timestamp() + "
 	"least(interval '1 hour', interval '1 minute' * "
 	"CASE WHEN $13 THEN least(10, power(2, least(failures, 10))) "
 	"ELSE power(2, least(costly_failures, 10)) END) END "
 	"WHERE move_id = $1";
 	static const Oid types[] = {
 		INT8OID, TEXTOID, INT4OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID,
-		FLOAT8OID, INT8OID, BOOLOID, FLOAT8OID, BOOLOID
+		FLOAT8OID, INT8OID, BOOLOID, FLOAT8OID, BOOLOID, BOOLOID
 	};
-	char		nulls[] = "             ";
-	Datum		values[13];
+	char		nulls[] = "              ";
+	Datum		values[14];
 
 	values[0] = Int64GetDatum(move_id);
 	values[1] = CStringGetTextDatum(outcome->state);
@@ -194,6 +194,7 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 	values[10] = BoolGetDatum(outcome->is_tried_again);
 	values[11] = Float8GetDatum(outcome->waited_ms);
 	values[12] = BoolGetDatum(outcome->found_no_room);
+	values[13] = BoolGetDatum(outcome->was_paused);
 	tier_catalog_execute(sql, lengthof(types), types, values, nulls);
 }
 

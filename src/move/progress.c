@@ -153,6 +153,22 @@ tier_progress_read(int pid, int64 *fields)
 	return false;
 }
 
+List *
+tier_progress_sessions(void)
+{
+	List	   *pids = NIL;
+
+	for (int i = 0; i < MaxBackends; i++)
+	{
+		PgBackendStatus status;
+
+		if (tier_processes_read(i, &status) && status.st_progress_param[0] == MARK &&
+			status.st_backendType == B_BACKEND)
+			pids = lappend_int(pids, status.st_procpid);
+	}
+	return pids;
+}
+
 /*
  * Before the time is taken it is shown without one, and counts as earlier than all others.
  * Else one that takes its time first and shows it last would be seen by nobody who comes

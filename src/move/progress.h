@@ -10,6 +10,8 @@
 
 #include "postgres.h"
 
+#include "nodes/pg_list.h"
+
 typedef enum TierPhase
 {
 	TIER_PHASE_STARTING,
@@ -65,6 +67,9 @@ extern void tier_progress_end(void);
 
 /* What the process of that PID shows; false when it moves nothing. */
 extern bool tier_progress_read(int pid, int64 *fields);
+
+/* The PIDs of sessions of all databases that move something. */
+extern List *tier_progress_sessions(void);
 
 extern const char *tier_progress_phase_name(TierPhase phase);
 

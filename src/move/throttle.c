@@ -65,6 +65,13 @@ static bool my_place_is_lent = false;
 static Oid	my_role = InvalidOid;
 static bool my_role_is_administrator = false;
 
+/*
+ * Set by tier_throttle_leave_on_pause(), and when a pause has been seen since; both for the
+ * life of the process.
+ */
+static bool leaves_on_pause = false;
+static bool has_seen_pause = false;
+
 /* Puts off the moment by what the bytes take at that rate; until when to wait. */
 static int64
 put_off(int64 *free_at, int64 bytes, double limit_mb)
@@ -240,6 +247,28 @@ bool
 tier_throttle_is_paused(void)
 {
 	return access(PAUSE_FILE, F_OK) == 0;
+}
+
+void
+tier_throttle_leave_on_pause(void)
+{
+	leaves_on_pause = true;
+}
+
+bool
+tier_throttle_has_to_leave(void)
+{
+	has_seen_pause |= leaves_on_pause && tier_throttle_is_paused();
+	return has_seen_pause;
+}
+
+void
+tier_throttle_check_pause(void)
+{
+	if (tier_throttle_has_to_leave())
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("moves are paused")));
 }
 
 bool

@@ -58,6 +58,17 @@ extern bool tier_throttle_resume(void);
  */
 extern bool tier_throttle_is_paused(void);
 
+/*
+ * Nobody waits for what a worker does, and its database may be wanted as a template, be
+ * renamed or dropped while moves are paused.  So from leave_on_pause() on, this process does
+ * not wait for resume(): has_to_leave() is true from the first pause on that it sees, and
+ * check_pause() raises an error then, that of a cancel, with which a move is given up like
+ * any that is cancelled.
+ */
+extern void tier_throttle_leave_on_pause(void);
+extern bool tier_throttle_has_to_leave(void);
+extern void tier_throttle_check_pause(void);
+
 /* Pauses or resumes; false when it was so already. */
 extern bool tier_throttle_set_paused(bool paused);
 

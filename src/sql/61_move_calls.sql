@@ -145,12 +145,15 @@ CREATE FUNCTION tiered_storage.pause() RETURNS boolean
 LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_pause';
 COMMENT ON FUNCTION tiered_storage.pause IS
 'pauses all moves of this server at once, running ones included, until resume(), across '
-'restarts; returns false if they were paused already';
+'restarts; workers give up what they move and leave their databases, calls of sessions wait; '
+'outside of a transaction block waits up to ten seconds for workers; returns false if moves '
+'were paused already';
 
 CREATE FUNCTION tiered_storage.resume() RETURNS boolean
 LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_resume';
 COMMENT ON FUNCTION tiered_storage.resume IS
-'lets moves continue after pause(); returns false if they were not paused';
+'lets moves continue after pause(), those of workers from their beginning; returns false if they '
+'were not paused';
 
 CREATE FUNCTION tiered_storage.is_paused() RETURNS boolean
 LANGUAGE C STABLE AS 'MODULE_PATHNAME', 'tier_is_paused';

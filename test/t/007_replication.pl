@@ -230,7 +230,8 @@ is( $stops->query_safe(
 	't',
 	'the relation is moved');
 is( $stops->query_safe(
-		'SELECT state FROM tiered_storage.moves ORDER BY move_id DESC LIMIT 1'),
+		'SELECT state FROM tiered_storage.moves ORDER BY move_id DESC LIMIT 1'
+	),
 	'done',
 	'and the record is complete');
 is(finish_sql(start_move($primary, 'app', 'two_gin', 'slow')),

@@ -8,7 +8,8 @@
  * for us, moves are paused, readers of the WAL do not keep up, DROP EXTENSION.
  * Between two attempts, with nothing locked, tier_online_backoff_step() waits.  In
  * both the WAL is read on, since what is not read may be removed, and the settings of a
- * reload take effect.
+ * reload take effect.  A pause ends the move of a worker in either
+ * (tier_throttle_check_pause()).
  *
  *-------------------------------------------------------------------------
  */
@@ -173,6 +174,7 @@ tier_online_watch(TierOnline *move)
 			move->watched_at = now;
 			obey_reload();
 			tier_pace_look();
+			tier_throttle_check_pause();
 			if (tier_pending_extension_is_wanted())
 				return TIER_STEP_ABANDONED;
 			if (tier_throttle_is_paused() || is_held_up(move) ||
@@ -279,6 +281,7 @@ tier_online_backoff_step(TierOnline *move)
 		bool		held = is_held_up(move);
 
 		CHECK_FOR_INTERRUPTS();
+		tier_throttle_check_pause();
 		if (held && !paused && is_held_up_too_long(move))
 			return TIER_STEP_HELD_UP;
 		if (tier_pending_extension_is_wanted() || !tier_online_may_go_on(move))

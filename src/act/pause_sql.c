@@ -1,0 +1,218 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/pause_sql.c
+ *		SQL functions that pause and resume the moves of the server.
+ *
+ * Runs in sessions.  In a pause sessions that move something wait, as their users do;
+ * workers give their moves up and leave, so that their databases can be renamed, dropped
+ * or copied (move/throttle.h).  pause() waits for those that are there, for a bounded time.
+ * Workers that come later take samples, which is a matter of milliseconds, and move nothing.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <signal.h>
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "storage/procarray.h"
+
+#include "src/compat.h"
+#include "src/base/clock.h"
+#include "src/base/shmem.h"
+#include "src/move/progress.h"
+#include "src/move/throttle.h"
+
+/* How long pause() waits for workers; how often it cancels one that does not leave by itself. */
+#define PATIENCE_MS 10000
+#define CANCEL_INTERVAL_MS 1000
+#define LOOK_INTERVAL_MS 20
+
+PG_FUNCTION_INFO_V1(tier_pause);
+PG_FUNCTION_INFO_V1(tier_resume);
+PG_FUNCTION_INFO_V1(tier_is_paused);
+
+/* ---------------------------------------------------------------------
+ * Workers
+ * ---------------------------------------------------------------------
+ */
+
+static List *
+running_workers(void)
+{
+	List	   *pids = NIL;
+
+	if (tier_shmem == NULL)
+		return NIL;
+	LWLockAcquire(tier_shmem->lock, LW_SHARED);
+	for (int i = 0; i < tier_shmem->ndatabases; i++)
+		if (OidIsValid(tier_shmem->databases[i].database_oid) &&
+			tier_shmem->databases[i].state == TIER_WORKER_RUNNING)
+			pids = lappend_int(pids, tier_shmem->databases[i].pid);
+	LWLockRelease(tier_shmem->lock);
+	return pids;
+}
+
+/* Those that are at work still, or connected to their databases. */
+static List *
+still_there(List *pids)
+{
+	List	   *running = running_workers();
+	List	   *left = NIL;
+	ListCell   *cell;
+
+	foreach(cell, pids)
+		if (list_member_int(running, lfirst_int(cell)) ||
+			BackendPidGetProc(lfirst_int(cell)) != NULL)
+		left = lappend_int(left, lfirst_int(cell));
+	return left;
+}
+
+/* What waits for a lock, or for a disk between two looks, does not see the pause. */
+static void
+cancel(List *pids)
+{
+	ListCell   *cell;
+
+	foreach(cell, pids)
+		if (BackendPidGetProc(lfirst_int(cell)) != NULL)
+		(void) kill(lfirst_int(cell), SIGINT);
+}
+
+/* Waits until they have left, or for PATIENCE_MS; who has not. */
+static List *
+wait_for_workers(List *pids)
+{
+	int64		now = tier_clock_monotonic_us();
+	int64		until = now + PATIENCE_MS * INT64CONST(1000);
+	int64		cancel_at = now + CANCEL_INTERVAL_MS * 1000;
+
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		pids = still_there(pids);
+		now = tier_clock_monotonic_us();
+		if (pids == NIL || now >= until || !tier_throttle_is_paused())
+			return pids;
+		if (now >= cancel_at)
+		{
+			cancel(pids);
+			cancel_at = now + CANCEL_INTERVAL_MS * 1000;
+		}
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 LOOK_INTERVAL_MS, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Who is left
+ * ---------------------------------------------------------------------
+ */
+
+static char *
+pids_text(List *pids)
+{
+	StringInfoData list;
+	ListCell   *cell;
+
+	initStringInfo(&list);
+	foreach(cell, pids)
+		appendStringInfo(&list, "%s%d", list.len > 0 ? ", " : "", lfirst_int(cell));
+	return list.data;
+}
+
+static void
+tell_workers(List *pids)
+{
+	if (pids != NIL)
+		ereport(WARNING,
+				(errmsg_plural("%d worker has not left its database yet",
+							   "%d workers have not left their databases yet",
+							   list_length(pids), list_length(pids)),
+				 errdetail_plural("Its process is %s.", "Their processes are %s.",
+								  list_length(pids), pids_text(pids)),
+				 errhint("They leave as soon as they can; "
+						 "SELECT tiered_storage.pause() waits for them again.")));
+}
+
+static void
+tell_sessions(List *pids)
+{
+	if (pids != NIL)
+		ereport(NOTICE,
+				(errmsg_plural("%d session waits with its move for tiered_storage.resume()",
+							   "%d sessions wait with their moves for tiered_storage.resume()",
+							   list_length(pids), list_length(pids)),
+				 errdetail_plural("Its process is %s.", "Their processes are %s.",
+								  list_length(pids), pids_text(pids)),
+				 errhint("While it waits, a session stays in its database. "
+						 "SELECT pg_cancel_backend(pid) ends its move.")));
+}
+
+/* ---------------------------------------------------------------------
+ * SQL
+ * ---------------------------------------------------------------------
+ */
+
+/* A pause is of the server, and a standby may be promoted: it is no error there. */
+Datum
+tier_pause(PG_FUNCTION_ARGS)
+{
+	bool		was_new = tier_throttle_set_paused(true);
+	List	   *workers;
+
+	if (RecoveryInProgress())
+		ereport(NOTICE,
+				(errmsg("moves of this standby are paused from its promotion on"),
+				 errdetail("The primary moves on; a pause is of the server on which "
+						   "it is called."),
+				 errhint("Call it on the primary to pause the moves of that.")));
+
+	/*
+	 * Not while the caller has locks that others, or the workers, wait for:
+	 * they would for as long.
+	 */
+	workers = running_workers();
+	if (!IsInTransactionBlock(true))
+		workers = wait_for_workers(workers);
+	if (tier_throttle_is_paused())
+	{
+		tell_workers(workers);
+		tell_sessions(tier_progress_sessions());
+	}
+	PG_RETURN_BOOL(was_new);
+}
+
+/* The runs that the pause has ended begin again at once. */
+Datum
+tier_resume(PG_FUNCTION_ARGS)
+{
+	bool		was_paused = tier_throttle_set_paused(false);
+
+	if (was_paused && tier_shmem != NULL)
+	{
+		LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+		for (int i = 0; i < tier_shmem->ndatabases; i++)
+		{
+			TierDatabaseSlot *slot = &tier_shmem->databases[i];
+
+			if (slot->state == TIER_WORKER_WAITING && slot->migrated_at == 0)
+				slot->next_run_at = 0;
+		}
+		tier_shmem_wake_launcher();
+		LWLockRelease(tier_shmem->lock);
+	}
+	PG_RETURN_BOOL(was_paused);
+}
+
+Datum
+tier_is_paused(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(tier_throttle_is_paused());
+}
