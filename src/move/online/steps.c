@@ -111,8 +111,8 @@ check_relation(TierOnline *move, Parts *parts)
 		tier_relation_check_move(&info, request->requester_oid, request->tablespace_oid);
 	if (!tier_debug_skips("extension"))
 		tier_relation_check_extension(&info, request->extension_oid);
+	tier_debug_point("checked");
 	part_oids = tier_relation_parts(request->relation_oid);
-	tier_debug_point("parts_found");
 	if (list_length(part_oids) > TIER_RELATION_MAX_PARTS)
 		return busy(move, TIER_BUSY_LOCK);
 	foreach(cell, part_oids)
