@@ -92,7 +92,7 @@ typedef struct CopiedFile
 	/* What the target is. */
 	bool		target_has[MAX_FORKNUM + 1];	/* the fork exists */
 	BlockNumber target_blocks[MAX_FORKNUM + 1];
-}			CopiedFile;
+} CopiedFile;
 
 /*
  * One copy.  In the memory of the mover, which alone reads and changes it; it
@@ -239,7 +239,7 @@ tier_copy_restart_reason(const TierCopy *copy)
  */
 
 static BlockNumber
-source_blocks(const CopiedFile * file, ForkNumber fork)
+source_blocks(const CopiedFile *file, ForkNumber fork)
 {
 	SMgrRelation source = tier_compat_smgropen(file->source);
 
@@ -254,7 +254,7 @@ source_blocks(const CopiedFile * file, ForkNumber fork)
  * since a torn page of them is no damage.
  */
 static void
-read_image(const TierCopy *copy, const CopiedFile * file, ForkNumber fork, BlockNumber block,
+read_image(const TierCopy *copy, const CopiedFile *file, ForkNumber fork, BlockNumber block,
 		   char *page)
 {
 	Buffer		buffer = ReadBufferWithoutRelcache(file->source, fork, block,
@@ -269,13 +269,13 @@ read_image(const TierCopy *copy, const CopiedFile * file, ForkNumber fork, Block
 
 /* Does the space between pd_lower and pd_upper mean nothing? */
 static bool
-pages_are_standard(const CopiedFile * file, ForkNumber fork)
+pages_are_standard(const CopiedFile *file, ForkNumber fork)
 {
 	return fork == MAIN_FORKNUM && file->is_heap;
 }
 
 static void
-create_fork(CopiedFile * file, ForkNumber fork)
+create_fork(CopiedFile *file, ForkNumber fork)
 {
 	if (file->target_has[fork])
 		return;
@@ -291,7 +291,7 @@ create_fork(CopiedFile * file, ForkNumber fork)
 
 /* Copies blocks of the fork to the end of the target's, n at most a step. */
 static void
-copy_batch(TierCopy *copy, CopiedFile * file, ForkNumber fork, BlockNumber first, int n)
+copy_batch(TierCopy *copy, CopiedFile *file, ForkNumber fork, BlockNumber first, int n)
 {
 	BlockNumber blocks[TIER_COPY_STEP_BLOCKS];
 	Page		pages[TIER_COPY_STEP_BLOCKS];
@@ -324,7 +324,7 @@ copy_batch(TierCopy *copy, CopiedFile * file, ForkNumber fork, BlockNumber first
 
 /* The next blocks of the current file; false when nothing of it is left, and it is on disk. */
 static bool
-step_in_file(TierCopy *copy, CopiedFile * file, int64 *bytes)
+step_in_file(TierCopy *copy, CopiedFile *file, int64 *bytes)
 {
 	while (copy->fork_index < (int) lengthof(copied_forks))
 	{
@@ -385,7 +385,7 @@ tier_copy_step(TierCopy *copy, int64 *bytes)
  */
 
 static void
-copy_through_buffers(TierCopy *copy, CopiedFile * file, ForkNumber fork, BlockNumber block)
+copy_through_buffers(TierCopy *copy, CopiedFile *file, ForkNumber fork, BlockNumber block)
 {
 	char	   *page = copy->pages;
 	Buffer		buffer;
@@ -431,7 +431,7 @@ truncate_file(RelFileLocator locator, BlockNumber nblocks)
 
 /* As long as it was made, all forks? */
 static bool
-is_intact(const CopiedFile * file)
+is_intact(const CopiedFile *file)
 {
 	SMgrRelation target = tier_compat_smgropen(file->target);
 
@@ -455,7 +455,7 @@ is_intact(const CopiedFile * file)
  * now is new to the target.
  */
 static void
-follow_truncation(CopiedFile * file)
+follow_truncation(CopiedFile *file)
 {
 	BlockNumber nblocks = Min(file->truncated_to, file->target_blocks[MAIN_FORKNUM]);
 
@@ -477,7 +477,7 @@ follow_truncation(CopiedFile * file)
 
 /* Adds to the changed blocks those that the target does not have at all. */
 static void
-note_growth(CopiedFile * file, ForkNumber fork)
+note_growth(CopiedFile *file, ForkNumber fork)
 {
 	BlockNumber nblocks = source_blocks(file, fork);
 
@@ -508,7 +508,7 @@ tier_copy_pending_blocks(TierCopy *copy)
 
 /* Changed blocks of one file, at most max_blocks; false at the deadline. */
 static bool
-catch_up_file(TierCopy *copy, CopiedFile * file, uint64 *max_blocks, int64 deadline_us,
+catch_up_file(TierCopy *copy, CopiedFile *file, uint64 *max_blocks, int64 deadline_us,
 			  int64 *bytes)
 {
 	for (int i = 0; i < (int) lengthof(copied_forks); i++)
@@ -570,7 +570,7 @@ tier_copy_init_set(TierBlockSet *set, MemoryContext context)
 }
 
 TierCopy *
-tier_copy_create(MemoryContext context, const TierCopyFile * files, int nfiles)
+tier_copy_create(MemoryContext context, const TierCopyFile *files, int nfiles)
 {
 	TierCopy   *copy = MemoryContextAllocZero(context, sizeof(TierCopy));
 	TierWalObserver observer = {copy, note_block, note_truncation, note_checksums, NULL};
@@ -630,7 +630,7 @@ tier_copy_done_blocks(const TierCopy *copy)
 
 /* The same of one file. */
 static char *
-file_difference(const CopiedFile * file)
+file_difference(const CopiedFile *file)
 {
 	if (file->truncated_to != InvalidBlockNumber)
 		return pstrdup("the copy is not complete");

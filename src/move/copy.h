@@ -30,7 +30,7 @@ typedef struct TierCopyFile
 	RelFileLocator target;
 	bool		is_heap;		/* has a visibility map that must stay true,
 								 * and standard pages */
-}			TierCopyFile;
+} TierCopyFile;
 
 /*
  * Begins a copy of each source into its target, which must not exist: it is created
@@ -39,7 +39,7 @@ typedef struct TierCopyFile
  * in this order.  Everything lives in `context`; no lock, pin or descriptor is kept
  * between calls.
  */
-extern TierCopy *tier_copy_create(MemoryContext context, const TierCopyFile * files, int nfiles);
+extern TierCopy *tier_copy_create(MemoryContext context, const TierCopyFile *files, int nfiles);
 
 /*
  * All of these expect the caller to hold at least an AccessShareLock on each

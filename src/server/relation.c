@@ -455,7 +455,7 @@ lock_row(ItemPointer tid)
 		registered = true;
 	}
 	if (nclaimed == lengthof(claimed))
-		elog(ERROR, "too many rows of pg_class are claimed");
+		elog(ERROR, "too many catalog rows are claimed");
 	SET_LOCKTAG_TUPLE(claimed[nclaimed], MyDatabaseId, RelationRelationId,
 					  ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid));
 	if (LockAcquire(&claimed[nclaimed], InplaceUpdateTupleLock, true, true) ==

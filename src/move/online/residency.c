@@ -83,7 +83,7 @@ tier_online_residency_after_step(TierOnline *move)
 
 /* One part; false when it was interrupted. */
 static bool
-prewarm_part(TierOnline *move, TierOnlinePart * part)
+prewarm_part(TierOnline *move, TierOnlinePart *part)
 {
 	TierRelationInfo info;
 	BlockNumber block = part->prewarmed;

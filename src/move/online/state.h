@@ -75,7 +75,7 @@ typedef struct TierOnlinePart
 	TierBlockSet resident_before;
 	TierBlockSet resident;
 	BlockNumber prewarmed;		/* as far as that */
-}			TierOnlinePart;
+} TierOnlinePart;
 
 /*
  * One online move.  In the memory of the process that moves, which alone reads

@@ -222,7 +222,7 @@ create_files(TierOnline *move)
 	StaticAssertStmt(TIER_COPY_MAX_FILES == TIER_RELATION_MAX_PARTS, "a file for each part");
 	for (int i = 0; i < move->nparts; i++)
 	{
-		const		TierOnlinePart *part = &move->parts[i];
+		const TierOnlinePart *part = &move->parts[i];
 
 		/* Not ours, and not to be removed as such. */
 		if (tier_copy_file_exists(part->target))
