@@ -62,7 +62,8 @@ typedef struct TierMoveOutcome
 	const char *sqlstate;		/* NULL: none */
 	bool		is_tried_again; /* soon, by the same caller: not a failure yet */
 	bool		found_no_room;	/* before anything was copied */
-	bool		was_paused;		/* which resume() ends: it may begin at once then */
+	bool		was_paused;		/* which resume() ends: it may begin at once
+								 * then */
 } TierMoveOutcome;
 
 /*

@@ -174,6 +174,8 @@ sub pause_at_copying
 	my ($stops, @moves) = @_;
 	my ($move) = grep { $_->{point} eq 'copying' } @moves;
 
+	# Without the NOTICE that names the session.
+	$stops->query_safe('SET client_min_messages = warning');
 	is($stops->query_safe('SELECT tiered_storage.pause()'),
 		't', 'moves are paused');
 	let_go($stops, 'copying');
