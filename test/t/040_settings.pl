@@ -167,7 +167,7 @@ is(state_of('matter1'), 'done|', 'which is done');
 # A move takes many transactions, none of which gets old; without "patience" 100 ms
 # are enough for that.
 my $stop = stop_move($node, 'app', $stops, 'copying', 'heap', 'matter1',
-	'pg_default', "SET tiered_storage.debug_skip = 'patience'");
+	'pg_default', "SET tiered_storage.debug_skip = 'patience queueing'");
 my $age = "SELECT xact_start FROM pg_stat_activity WHERE pid = $stop->{pid}";
 my $first = $stops->query_safe($age);
 wait_for($stops,

@@ -107,7 +107,7 @@ note 'Transactions that do not end';
 # ---------------------------------------------------------------------
 
 # Without "young_holders" each transaction counts as one that has lasted for long.
-my $old = "SET tiered_storage.debug_skip = 'young_holders'";
+my $old = "SET tiered_storage.debug_skip = 'young_holders queueing'";
 $node->safe_psql(
 	'app', q(
 CREATE TABLE used (id int PRIMARY KEY, value text);

@@ -304,14 +304,14 @@ unlike(
 	qr/ERROR|WARNING/,
 	'a dry run does not wait either');
 $rows = rows_of($node, "'t', 'other'",
-	"SET tiered_storage.debug_skip = 'young_holders';");
+	"SET tiered_storage.debug_skip = 'young_holders queueing';");
 is(blocking($rows), 'locks', 'one that has it for long is in the way');
 like(
 	$rows->{locks}[1],
 	qr/it is in use by process \d+ \(keeper\), whose transaction has been open for/,
 	'with the words of the mover');
 my $error = error_of($node, 'app',
-	"SET tiered_storage.debug_skip = 'young_holders'; CALL tiered_storage.move_relation('t', 'other')"
+	"SET tiered_storage.debug_skip = 'young_holders queueing'; CALL tiered_storage.move_relation('t', 'other')"
 );
 like(
 	$error,

@@ -25,6 +25,7 @@ autovacuum = off
 max_prepared_transactions = 2
 allow_system_table_mods = on
 tiered_storage.auto_migrate = off
+tiered_storage.debug_skip = ''
 tiered_storage.sample_interval = '1h'
 tiered_storage.migrate_interval = '1h'
 tiered_storage.move_lock_timeout = '10s'

@@ -23,6 +23,7 @@ my $node = new_node(
 	'main',
 	conf => q(
 tiered_storage.auto_migrate = off
+tiered_storage.debug_skip = ''
 tiered_storage.sample_interval = '1h'
 max_prepared_transactions = 2
 ));

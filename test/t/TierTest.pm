@@ -46,11 +46,14 @@ shared_buffers = 16MB
 ));
 
 	# The debug build, with stop points and faults: see base/debug.h.  On a busy machine,
-	# what is to be done under the lock may take longer than anywhere else.
+	# what is to be done under the lock may take longer than anywhere else.  A move
+	# queues for its lock behind whoever has it, so that tests can see it wait; what it
+	# does otherwise is seen in 091, 092 and 093.
 	$node->append_conf(
 		'postgresql.conf', qq(
 dynamic_library_path = '$ENV{TIER_DEBUG_LIBDIR}:\$libdir'
 tiered_storage.debug_lock_hold_limit = '10s'
+tiered_storage.debug_skip = 'queueing'
 )) if $ENV{TIER_DEBUG_LIBDIR};
 	$node->append_conf('postgresql.conf',
 		"shared_preload_libraries = 'tiered_storage'")
