@@ -275,7 +275,7 @@ choose(const TierApplyRequest *request, const TierAdvice *advice, const Past *pa
 	   int *ncandidates, int *nfailed, TierApplySummary *summary)
 {
 	Choice		choice = {request, advice, past, summary,.last = advice->nunits};
-	const		TierEach each = {advice->nunits, unit_oid, choose_unit, leave_out_unit, &choice};
+	const TierEach each = {advice->nunits, unit_oid, choose_unit, leave_out_unit, &choice};
 	TierCandidate *candidates = palloc_extended(sizeof(TierCandidate) * Max(advice->nunits, 1),
 												MCXT_ALLOC_HUGE);
 	TierPass	pass;

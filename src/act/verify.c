@@ -402,7 +402,7 @@ typedef struct Judgment
 	int64		batch_id;
 	bool		is_worse;		/* then the rest is known */
 	TierWorseBatch worse;
-}			Judgment;
+} Judgment;
 
 static void
 judge_step(void *argument)

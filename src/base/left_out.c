@@ -256,15 +256,15 @@ tier_pass_failed(TierPass *pass, Oid relation_oid, const char *name, ErrorData *
 typedef struct EachState
 {
 	TierPass   *pass;
-	const		TierEach *each;
+	const TierEach *each;
 	int			i;
-}			EachState;
+} EachState;
 
 static void
 each_step(void *argument)
 {
 	EachState  *state = argument;
-	const		TierEach *each = state->each;
+	const TierEach *each = state->each;
 
 	for (; state->i < each->n; state->i++)
 	{
@@ -279,7 +279,7 @@ each_step(void *argument)
 }
 
 void
-tier_pass_each(TierPass *pass, const TierEach * each)
+tier_pass_each(TierPass *pass, const TierEach *each)
 {
 	EachState	state = {.pass = pass,.each = each};
 	ErrorData  *error;

@@ -53,7 +53,7 @@ typedef struct TierEach
 	void		(*step) (void *argument, int i);
 	void		(*leave_out) (void *argument, int i, char *message);
 	void	   *argument;
-}			TierEach;
+} TierEach;
 
 /* Says that this process is the worker of its database; once, when it begins. */
 extern void tier_left_out_is_worker(void);
@@ -79,7 +79,7 @@ extern char *tier_pass_failed(TierPass *pass, Oid relation_oid, const char *name
 							  ErrorData *error);
 
 /* Does the step with each relation but those that fail, or have failed a short time ago. */
-extern void tier_pass_each(TierPass *pass, const TierEach * each);
+extern void tier_pass_each(TierPass *pass, const TierEach *each);
 
 /*
  * Ends a pass that has come to all relations: forgets those that were due to be tried again and

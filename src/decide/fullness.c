@@ -411,7 +411,7 @@ typedef struct Asking
 {
 	TierFullnessEvaluation *evaluation;
 	const TierFullnessQuestion *question;
-}			Asking;
+} Asking;
 
 static Oid
 unit_oid(const void *argument, int i)
@@ -532,7 +532,7 @@ begin_evaluation(TierFullnessEvaluation *evaluation, const TierAdvice *advice,
 				 TierFullnessRow *policy, const TierFullnessQuestion *question)
 {
 	Asking		asking = {evaluation, question};
-	const		TierEach each = {advice->nunits, unit_oid, add_member, leave_out_unit, &asking};
+	const TierEach each = {advice->nunits, unit_oid, add_member, leave_out_unit, &asking};
 	const TierTier *tier;
 	TierPass	pass;
 	int			n = 0;

@@ -308,7 +308,7 @@ typedef struct Marking
 	TierAdvice *advice;
 	const TierEvaluation *evaluation;
 	bool		is_later;		/* it is of the end of the horizon */
-}			Marking;
+} Marking;
 
 static Oid
 leaf_oid(const void *argument, int i)
@@ -320,7 +320,7 @@ leaf_oid(const void *argument, int i)
 static void
 mark_leaf(void *argument, int i)
 {
-	const		Marking *marking = argument;
+	const Marking *marking = argument;
 	const TierEvaluation *evaluation = marking->evaluation;
 	const TierLeaf *leaf = &evaluation->leaves[i];
 	Oid			relation_oid = leaf->info.relation_oid;
@@ -353,7 +353,7 @@ static void
 mark_leaves(TierAdvice *advice, TierPass *pass, const TierEvaluation *evaluation, bool is_later)
 {
 	Marking		marking = {advice, evaluation, is_later};
-	const		TierEach each = {
+	const TierEach each = {
 		evaluation->nleaves, leaf_oid, mark_leaf, leave_out_leaf, &marking
 	};
 
@@ -440,7 +440,7 @@ typedef struct Looking
 	const Oid  *shells;			/* sorted */
 	int			nshells;
 	bool		has_columnar;
-}			Looking;
+} Looking;
 
 static Oid
 unit_oid(const void *argument, int i)
@@ -452,7 +452,7 @@ unit_oid(const void *argument, int i)
 static void
 look_at_unit(void *argument, int i)
 {
-	const		Looking *looking = argument;
+	const Looking *looking = argument;
 	TierAdviceUnit *unit = &looking->advice->units[i];
 	TierRelationInfo info;
 
@@ -475,7 +475,7 @@ static void
 mark_immovable(TierAdvice *advice, TierPass *pass)
 {
 	Looking		looking = {.advice = advice};
-	const		TierEach each = {advice->nunits, unit_oid, look_at_unit, leave_out_unit, &looking};
+	const TierEach each = {advice->nunits, unit_oid, look_at_unit, leave_out_unit, &looking};
 
 	looking.shells = tier_distributed->shells(&looking.nshells);
 	looking.has_columnar = OidIsValid(get_table_am_oid("columnar", true));

@@ -250,7 +250,8 @@ like($cancelled, qr/ERROR:  57014/, 'a cancel ends the CALL');
 unlike($cancelled, qr/synchronous replication/, 'and no wait of a commit');
 
 # DROP EXTENSION waits for a move until that has given up, or ended.
-$move = stop_move($primary, 'app', $stops, 'copying', 'spgist', 'two', 'slow');
+$move =
+  stop_move($primary, 'app', $stops, 'copying', 'spgist', 'two', 'slow');
 my $drop = start_sql($primary, 'app',
 	'BEGIN; DROP EXTENSION tiered_storage; ROLLBACK');
 wait_for($stops,

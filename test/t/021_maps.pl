@@ -163,7 +163,8 @@ move_over_border('t');
 
 # Even without this rule the move does not end with such a copy: the lengths are
 # compared when nobody can change them any more.
-move_over_border('s', "SET tiered_storage.debug_skip = 'truncation queueing'");
+move_over_border('s',
+	"SET tiered_storage.debug_skip = 'truncation queueing'");
 
 $stops->quit;
 $node->stop;

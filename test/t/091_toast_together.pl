@@ -57,7 +57,8 @@ BEGIN
 END $$;
 ));
 $node->safe_psql('app', 'CREATE EXTENSION pg_visibility')
-  if $node->safe_psql('app',
+  if $node->safe_psql(
+	'app',
 	"SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_visibility'"
   );
 my $stops = new_stops($node, 'app');
@@ -251,7 +252,8 @@ wait_stopped($stops, 'checked');
 $node->safe_psql('app', 'ALTER TABLE looked ALTER id TYPE bigint');
 let_go($stops, 'checked');
 is(finish_sql($looking), '', 'the move succeeds');
-is_together('looked', 'slow',
+is_together(
+	'looked', 'slow',
 	$node->safe_psql('app', "SELECT sum_of('looked')"),
 	'a TOAST table that is another one already');
 

@@ -176,7 +176,12 @@ END;
 my $busy = IPC::Run::start(
 	[
 		$node->installed_command('pgbench'),
-		'-n', '-f', $script, '-c', 16, '-T',
+		'-n',
+		'-f',
+		$script,
+		'-c',
+		16,
+		'-T',
 		$PostgreSQL::Test::Utils::timeout_default,
 		$node->connstr('app')
 	],
