@@ -202,8 +202,9 @@ tier_resume(PG_FUNCTION_ARGS)
 		{
 			TierDatabaseSlot *slot = &tier_shmem->databases[i];
 
-			if (slot->state == TIER_WORKER_WAITING && slot->migrated_at == 0)
+			if (slot->state == TIER_WORKER_WAITING && slot->was_paused)
 				slot->next_run_at = 0;
+			slot->was_paused = false;
 		}
 		tier_shmem_wake_launcher();
 		LWLockRelease(tier_shmem->lock);

@@ -467,6 +467,7 @@ worker_finish(Oid database_oid, TierWorkerState state, const char *error)
 		if (was_moving && tier_throttle_has_to_leave())
 		{
 			slot->migrated_at = 0;
+			slot->was_paused = true;
 			slot->next_run_at = slot->finished_at;
 		}
 	}

@@ -94,6 +94,8 @@ typedef struct TierDatabaseSlot
 								 * sample interval in force now counts, too */
 	TimestampTz migrated_at;	/* when it last began to migrate; 0: migrate
 								 * in the next cycle */
+	bool		was_paused;		/* a pause has ended its run, which begins
+								 * again at resume() */
 	bool		notified;		/* tier_shmem_notify came since the worker
 								 * began; asks for another cycle at once */
 	uint64		stays_full;		/* tiers that were above the marks of their

@@ -329,7 +329,7 @@ INSERT INTO read SELECT '2000-01-01' FROM generate_series(1, 1000);
 $reader->query_safe('BEGIN; SELECT FROM read LIMIT 1');
 set_as_boss([ 'tiered_storage.move_lock_timeout', '1min' ]);
 reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
-$node->poll_query_until('app', $error_of_move, 'within 200 ms')
+$node->poll_query_until('app', $error_of_move, 'within 50 ms')
   or die 'no attempt';
 pass('the worker does not wait as the owner of the database says');
 reload_with($node, 'tiered_storage.move_lock_timeout' => '1s');
