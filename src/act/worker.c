@@ -362,7 +362,7 @@ migrate_is_due(Oid database_oid)
 	bool		due = false;
 	uint64		above;
 
-	if (tier_auto_migrate == TIER_AUTO_MIGRATE_OFF || tier_throttle_is_paused())
+	if (tier_auto_migrate == TIER_AUTO_MIGRATE_OFF)
 		return false;
 	above = tiers_too_full();
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
@@ -374,10 +374,16 @@ migrate_is_due(Oid database_oid)
 		 now >= TimestampTzPlusMilliseconds(slot->migrated_at,
 											(int64) tier_migrate_interval_s * 1000)))
 	{
-		slot->migrated_at = now;
-		slot->is_moving = true;
-		due = true;
-		tier_shmem_wake_launcher();
+		/* In a pause, resume() lets it begin. */
+		due = !tier_throttle_is_paused();
+		if (due)
+		{
+			slot->migrated_at = now;
+			slot->is_moving = true;
+			tier_shmem_wake_launcher();
+		}
+		else
+			slot->was_paused = true;
 	}
 	LWLockRelease(tier_shmem->lock);
 	return due;
