@@ -202,9 +202,11 @@ tier_resume(PG_FUNCTION_ARGS)
 		{
 			TierDatabaseSlot *slot = &tier_shmem->databases[i];
 
-			if (slot->state == TIER_WORKER_WAITING && slot->was_paused)
-				slot->next_run_at = 0;
+			if (!slot->was_paused)
+				continue;
 			slot->was_paused = false;
+			slot->notified = true;	/* if it takes a sample now, after that */
+			slot->next_run_at = 0;
 		}
 		tier_shmem_wake_launcher();
 		LWLockRelease(tier_shmem->lock);
