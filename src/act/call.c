@@ -249,7 +249,7 @@ tier_call_notice_inheritors(const TierMoveCall *call)
 						 "them: tiered_storage.add_tiering_policy().", call->info.name)));
 }
 
-/* Where to exactly: what is there may have left its TOAST table elsewhere. */
+/* Where to exactly: of a table that is there already the TOAST table may be elsewhere. */
 static Oid
 tablespace_for(const TierMoveCall *call, const TierRelationInfo *member)
 {

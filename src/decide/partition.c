@@ -321,7 +321,7 @@ walk_inheritors(TreeWalk *walk, Oid relation_oid, const TierPartition *unbounded
 	list_free(all);
 }
 
-/* A move that was interrupted has left the TOAST table behind, or ahead. */
+/* A superuser has separated the TOAST table from its table: the next move heals that. */
 static bool
 toast_is_elsewhere(const TierRelationInfo *info, const TierSet *set, int to_tier)
 {
