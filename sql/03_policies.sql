@@ -195,11 +195,10 @@ SELECT policy_id = :a AS is_a, relation, verdict, to_tier, reason FROM tiered_st
 CALL tiered_storage.sample();
 SELECT policy_id = :a AS is_a, relation, relation_name, last_result FROM tiered_storage.policies ORDER BY policy_id;
 CALL tiered_storage.migrate();
-SELECT tiered_storage.remove_tiering_policy(policy_id => :a);
+SELECT tiered_storage.remove_tiering_policy(policy_id => :a); \echo :SQLSTATE
 SELECT relation FROM tiered_storage.policies;
 \set ECHO none
--- A policy stays with its table while another one takes the name; when the table is gone before a
--- sample has seen its new name, it is for the one that has replaced it.
+-- A policy stays with its table while another one takes the name, and goes with it.
 ALTER TABLE regress_t RENAME TO regress_before;
 CREATE TABLE regress_t (at timestamptz NOT NULL) PARTITION BY RANGE (at);
 \set ECHO all

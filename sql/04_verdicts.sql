@@ -50,7 +50,6 @@ SELECT tiered_storage.add_tiering_policy('regress_date', '31 days', 'regress_slo
 	AS id \gset
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
 DROP TABLE regress_date;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 \set ECHO none
 -- A domain over such a type.
 CREATE DOMAIN regress_day AS date;
@@ -76,7 +75,6 @@ SELECT tiered_storage.add_tiering_policy('regress_timestamp', '31 days', 'regres
 \set ECHO all
 SELECT * FROM regress_verdicts;
 DROP TABLE regress_timestamp;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
 \set ECHO none
 -- timestamptz: the bound is an instant, wherever the session is.
@@ -94,7 +92,6 @@ SET timezone = 'UTC';
 ALTER TABLE regress_timestamptz_a SET TABLESPACE pg_default;
 SELECT * FROM regress_verdicts WHERE relation = 'regress_timestamptz_a'::regclass;
 DROP TABLE regress_timestamptz;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
 \set ECHO none
 -- Integers in each unit: 2026-05-01 is 1777593600 seconds after the epoch.
@@ -157,11 +154,9 @@ CREATE TABLE regress_multi_a PARTITION OF regress_multi FOR VALUES
 CREATE TABLE regress_multi_b PARTITION OF regress_multi FOR VALUES
 	FROM (1777593599, 5) TO (1777593600, 5) TABLESPACE regress_ts_fast;
 \set ECHO all
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 SELECT tiered_storage.add_tiering_policy('regress_multi', '31 days', 'regress_slow', key_unit => 'seconds') AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_multi;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
 \set ECHO none
 -- Numbers that look like dates: days, months, years.  They need not be any: what
@@ -237,7 +232,6 @@ SELECT tiered_storage.add_tiering_policy('regress_snowflake', '31 days', 'regres
 	key_epoch => '294276-12-31 23:59:59+00') AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_snowflake;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 \set ECHO none
 CREATE TABLE regress_count (k bigint) PARTITION BY RANGE (k);
 CREATE TABLE regress_count_1 PARTITION OF regress_count FOR VALUES FROM (-1999) TO (-1001);
@@ -252,7 +246,6 @@ SELECT tiered_storage.add_tiering_policy('regress_count', '31 days', 'regress_sl
 	key_epoch => '2026-05-01 00:00+00', key_shift => 10) AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_count;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
 \set ECHO none
 -- A uuid of version 7, of which bounds have the time and then zeros, ones, or all of it;
@@ -301,7 +294,6 @@ SELECT current_user = session_user AS still_me, current_setting('search_path') A
 	current_setting('timezone') AS time_zone;
 SELECT tiered_storage.remove_tiering_policy(policy_id => :other);
 DROP TABLE regress_other, "regress Uuid";
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
 ---------------------------------------------------------------------------
 -- Trees
@@ -358,7 +350,6 @@ SELECT tiered_storage.remove_tiering_policy('regress_tree');
 SELECT tiered_storage.add_tiering_policy('regress_tree_same', '31 days', 'regress_slow') AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_tree, regress_tree_attached;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
 \set ECHO none
 -- Foreign and unlogged partitions; with two policies; what is slower stays there.
@@ -397,7 +388,6 @@ SET client_min_messages = warning;
 DROP FOREIGN DATA WRAPPER regress_fdw CASCADE;
 RESET client_min_messages;
 \set ECHO all
-SELECT tiered_storage.remove_tiering_policy(policy_id => :b);
 
 ---------------------------------------------------------------------------
 -- Bounds that are no time
@@ -488,7 +478,6 @@ SELECT relation, verdict FROM regress_verdicts WHERE verdict = 'due';
 TRUNCATE regress_newest;
 SELECT relation, verdict, reason FROM regress_verdicts;
 DROP TABLE regress_newest;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
 \set ECHO none
 -- Months have different lengths: the calendar counts, not 30 days.
@@ -502,7 +491,6 @@ SET tiered_storage.test_now = '2026-03-31 00:00:00+00';
 \set ECHO all
 SELECT relation, verdict FROM regress_verdicts;
 DROP TABLE regress_month;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
 \set ECHO none
 -- An age that may be less than nothing makes nothing due in the future: in February a month is 28 days.
@@ -516,7 +504,6 @@ SET tiered_storage.test_now = '2026-03-01 00:00:00+00';
 \set ECHO all
 SELECT relation, verdict FROM regress_verdicts;
 DROP TABLE regress_month;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
 
 \set ECHO none
 -- A key that is ordered in another way: its later bound comes first.

@@ -121,7 +121,6 @@ SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 CALL tiered_storage.migrate();
 :where;
 DROP TABLE regress_p;
-SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
 TRUNCATE _tiered_storage.move;
 
 ---------------------------------------------------------------------------

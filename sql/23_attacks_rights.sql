@@ -246,7 +246,7 @@ SELECT count(*) AS back FROM regress_names n JOIN pg_class c ON c.oid = format('
 SELECT count(*) AS canary FROM regress_canary;
 
 ---------------------------------------------------------------------------
--- Policies and pins mean a relation of the same owner and kind
+-- A policy and a pin go with their relation; restored ones mean one of the same owner and kind
 ---------------------------------------------------------------------------
 
 \set ECHO none
@@ -267,6 +267,9 @@ BEGIN
 	CREATE TABLE regress_shared.p_1 PARTITION OF regress_shared.p FOR VALUES
 		FROM ('2001-01-01') TO ('2001-02-01') TABLESPACE regress_ts_fast;
 	RESET ROLE;
+	/* As a restore leaves them. */
+	UPDATE _tiered_storage.policy SET database_oid = 0;
+	UPDATE _tiered_storage.pin SET database_oid = 0;
 END
 $$;
 GRANT CREATE ON TABLESPACE regress_ts_fast TO regress_alice, regress_bob;
@@ -277,7 +280,7 @@ CREATE MATERIALIZED VIEW regress_shared.m TABLESPACE regress_ts_fast AS SELECT 1
 SELECT tiered_storage.pin('regress_shared.p', 'regress_slow'), tiered_storage.pin('regress_shared.m', 'regress_slow');
 SELECT tiered_storage.add_tiering_policy('regress_shared.p', '1 day', 'regress_slow') > 0 AS added;
 SELECT * FROM regress_bound;
--- Made anew by somebody else: neither is his.
+-- Of a table that another role has created.
 DROP TABLE regress_shared.p;
 SELECT * FROM regress_bound;
 SELECT regress_make('regress_bob');
@@ -287,13 +290,13 @@ CALL tiered_storage.sample();
 CALL tiered_storage.migrate();
 SELECT * FROM regress_bound;
 SELECT count(*) AS moves FROM tiered_storage.moves WHERE relation LIKE 'regress_shared.%';
--- By the same one again: they are.
+-- Of a table of the same owner.
 DROP TABLE regress_shared.p;
 SELECT regress_make('regress_alice');
 SELECT * FROM regress_bound;
 SELECT relation, verdict FROM tiered_storage.evaluate_policies();
 \set ECHO none
--- Known by its OID, it goes to a new owner, and with it the policy; after that the old one's is not it.
+-- Known by its OID, the policy stays with the table when its owner changes.
 CALL tiered_storage.sample();
 ALTER TABLE regress_shared.p OWNER TO regress_bob;
 CALL tiered_storage.sample();

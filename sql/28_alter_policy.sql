@@ -150,9 +150,10 @@ SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => true,
 SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => true, move_after => '1 day');
 RESET ROLE;
 SELECT created_by, enabled, move_after, tier_name FROM tiered_storage.policies WHERE policy_id = :slow;
--- A policy whose table is gone can only be disabled and removed.
+-- A restored policy that has no table can only be disabled and removed.
 CALL tiered_storage.sample();
 DROP TABLE regress_p;
+UPDATE _tiered_storage.policy SET database_oid = 0;
 SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, move_after => '1 day'); \echo :SQLSTATE
 -- It has no OID any more by which it could be named.
 SELECT tiered_storage.alter_tiering_policy(0, enabled => false); \echo :SQLSTATE
@@ -177,6 +178,7 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => :slow);
 RESET ROLE;
 SELECT tiered_storage.add_tiering_policy('regress_p', '1 year', 'regress_slow') AS slow \gset
 DROP TABLE regress_p;
+UPDATE _tiered_storage.policy SET database_oid = 0;
 SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => false);
 -- What another cluster wrote down about owners counts for nothing in this one.
 UPDATE _tiered_storage.policy SET system_identifier = 1;

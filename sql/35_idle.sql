@@ -282,7 +282,7 @@ ALTER TABLE regress_child NO INHERIT "Regress parent";
 ALTER TABLE regress_plain RENAME TO regress_renamed;
 SELECT relation, verdict FROM regress_verdicts WHERE relation ~ 'child|renamed' ORDER BY relation;
 DROP MATERIALIZED VIEW regress_matview;
-SELECT relation_name, last_result FROM tiered_storage.policies WHERE relation IS NULL;
+SELECT count(*) FROM tiered_storage.policies WHERE relation IS NULL;
 
 ---------------------------------------------------------------------------
 -- Indexes on a tier of their own, and several steps

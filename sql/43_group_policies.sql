@@ -187,6 +187,9 @@ SELECT schema_name, schema_oid = 'regress_g_3'::regnamespace AS same FROM _tiere
 SET client_min_messages = warning;
 DROP SCHEMA regress_g_3 CASCADE;
 RESET client_min_messages;
+SELECT count(*) FROM tiered_storage.policies WHERE policy_id = :use;
+-- Restored, it has no schema.
+UPDATE _tiered_storage.policy SET database_oid = 0 WHERE policy_id = :use;
 SELECT relation_name, in_schema, last_result FROM tiered_storage.policies WHERE policy_id = :use;
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use;
 SELECT tiered_storage.alter_tiering_policy(policy_id => :use, no_writes_for => '2 days'); \echo :SQLSTATE

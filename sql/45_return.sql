@@ -571,8 +571,6 @@ CALL tiered_storage.migrate();
 SELECT * FROM regress_places WHERE relname ~ '_[de]$' ORDER BY 1;
 SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}') \g /dev/null
 DROP TABLE regress_d, regress_r_e;
-SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies
-	WHERE relation IS NULL;
 
 ---------------------------------------------------------------------------
 -- Refused

@@ -129,7 +129,7 @@ tier_catalog_set_pin(const TierCatalogScope *scope, const TierPinRow *row)
 	"owner_name = EXCLUDED.owner_name, owner_oid = EXCLUDED.owner_oid, "
 	"relation_kind = EXCLUDED.relation_kind, table_oid = EXCLUDED.table_oid, "
 	"definition_hash = EXCLUDED.definition_hash, other_indexes = EXCLUDED.other_indexes, "
-	"pinned_at = EXCLUDED.pinned_at, missing_since = NULL";
+	"pinned_at = EXCLUDED.pinned_at";
 	static const Oid types[] = {
 		OIDOID, NAMEOID, NAMEOID, INT8OID, OIDOID, NAMEOID,
 		TIMESTAMPTZOID, BOOLOID, NAMEOID, OIDOID, NAMEOID, OIDOID, CHAROID

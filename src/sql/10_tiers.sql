@@ -164,17 +164,10 @@ BEGIN
 END
 $$;
 
-/*
- * Whether the client itself inserts into tables of the extension, as a restore does.
- *
- * What pg_dump writes; what functions of the extension insert comes by calls of them.
- */
+/* Whether the client itself runs COPY or INSERT into a table of this schema, as a restore does. */
 CREATE FUNCTION _tiered_storage.is_restore() RETURNS boolean
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT COALESCE(current_query() ~* E'^([[:space:]]|--[^\n]*\n)*(COPY|INSERT[[:space:]]+INTO)'
-		'[[:space:]]+"?_tiered_storage"?[[:space:]]*[.]', false)
-$$;
+LANGUAGE C STABLE
+AS 'MODULE_PATHNAME', 'tier_is_restore';
 
 /*
  * Empty; a restore locks it, and so waits until no other transaction restores such a table.
@@ -293,6 +286,10 @@ BEGIN
 			FROM _tiered_storage.tier x);
 		INSERT INTO _tiered_storage.tier SELECT (t).*;
 	END LOOP;
+	/* The OIDs are of the database that was dumped, even if the row comes back to it. */
+	IF TG_TABLE_NAME IN ('policy', 'pin') THEN
+		NEW.database_oid := 0;
+	END IF;
 	RETURN NEW;
 END
 $$;

@@ -170,7 +170,7 @@ BEGIN
 				DETAIL = pg_catalog.format('Policies on %s move there.', users),
 				HINT = 'Remove them first with '
 					'tiered_storage.remove_tiering_policy(policy_id => ...); '
-					'tiered_storage.policies has the ids, also of tables that were dropped.';
+					'tiered_storage.policies has the ids.';
 	END IF;
 	SELECT pg_catalog.string_agg(p.relation_name, ', ' ORDER BY p.policy_id) INTO users
 		FROM tiered_storage.policies p
@@ -220,7 +220,8 @@ BEGIN
 		RETURN;
 	END IF;
 	PERFORM _tiered_storage.tier_require(name);
-	/* Nobody can remove a pin whose relation does not exist any more. */
+	PERFORM _tiered_storage.remove_ownerless();
+	/* unpin() cannot name these. */
 	DELETE FROM _tiered_storage.pin p USING _tiered_storage.pin_targets v
 		WHERE v.pin_id = p.pin_id AND p.tier_name = remove_tier.name
 			AND (v.relation_oid IS NULL OR v.until <= now());

@@ -7,12 +7,11 @@
  * add_tiering_policy().
  *
  * In the database that wrote the row (system_identifier, database_oid) the OID identifies
- * the relation, as long as it is of the same kind.  Otherwise (after a restore, or when
- * it was dropped and created again) the name does, if the owner and the kind are the same:
- * else anybody who can give a table that name could have it moved with the rights of the
- * role that created the policy.  The role is identified likewise, but a role that was
- * dropped is gone: another role of that name does not get its rights.  The owner is
- * identified by OID in this cluster, and by name where the row was restored.
+ * the relation, and the policy goes with it.  A row that a restore brought identifies the
+ * relation by its name until refresh_policies() stores the OID, if the owner and the kind are
+ * the same: otherwise a role that can give a table that name could have it moved with the
+ * rights of the role that created the policy.  The role is identified likewise.  The owner is
+ * identified by OID in this cluster, and by name in another one.
  *
  * A policy may be on all tables of a schema, on those with names like a pattern, or on both:
  * then relation_oid is 0, relation_name '', and schema_oid or names_like is not null.  Its schema
@@ -95,8 +94,6 @@ CREATE VIEW _tiered_storage.policy_schemas AS
 		ON n.oid OPERATOR(pg_catalog.=) CASE
 			WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 				AND p.database_oid OPERATOR(pg_catalog.=) d.oid
-				AND EXISTS (SELECT FROM pg_catalog.pg_namespace x
-					WHERE x.oid OPERATOR(pg_catalog.=) p.schema_oid)
 			THEN p.schema_oid
 			ELSE (SELECT x.oid FROM pg_catalog.pg_namespace x
 				WHERE x.nspname OPERATOR(pg_catalog.=) p.schema_name
@@ -144,19 +141,19 @@ CREATE VIEW tiered_storage.policies AS
 		WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 		THEN a.oid OPERATOR(pg_catalog.=) p.created_by_oid
 		ELSE a.rolname OPERATOR(pg_catalog.=) p.created_by END
-	LEFT JOIN LATERAL _tiered_storage.relation_entry(CASE
-			WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
-				AND p.database_oid OPERATOR(pg_catalog.=) d.oid
-				AND EXISTS (SELECT FROM _tiered_storage.relation_entry(p.relation_oid) x
-					WHERE x.relkind OPERATOR(pg_catalog.=) p.relation_kind)
-			THEN p.relation_oid
+	CROSS JOIN LATERAL (SELECT p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
+		AND p.database_oid OPERATOR(pg_catalog.=) d.oid AS by_oid) k
+	LEFT JOIN LATERAL _tiered_storage.relation_entry(CASE WHEN k.by_oid THEN p.relation_oid
 			ELSE (SELECT x.oid
 				FROM _tiered_storage.relation_entry(p.schema_name, p.relation_name) x
 				WHERE x.relkind OPERATOR(pg_catalog.=) p.relation_kind
 					AND CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 						THEN x.relowner OPERATOR(pg_catalog.=) p.owner_oid
 						ELSE pg_catalog.pg_get_userbyid(x.relowner)
-							OPERATOR(pg_catalog.=) p.owner_name END) END) c ON true;
+							OPERATOR(pg_catalog.=) p.owner_name END) END) c ON true
+	/* A policy goes with its relation; refresh_policies() removes the row. */
+	WHERE NOT k.by_oid OR CASE WHEN p.relation_oid OPERATOR(pg_catalog.<>) 0 THEN c.oid
+		WHEN p.schema_oid IS NOT NULL THEN g.schema_oid ELSE 1::pg_catalog.oid END IS NOT NULL;
 COMMENT ON VIEW tiered_storage.policies IS
 'the tiering policies and the result of their last evaluation; evaluate_policies() has it for '
 'each partition';

@@ -26,8 +26,6 @@ CREATE TABLE _tiered_storage.pin
 	owner_oid oid NOT NULL,
 	relation_kind "char" NOT NULL
 		CHECK (relation_kind OPERATOR(pg_catalog.=) ANY ('{r,m,i,p}'::pg_catalog."char"[])),
-	-- since when the relation does not exist; the pin is deleted after 30 days
-	missing_since timestamptz,
 	table_oid oid,	-- with the next two null: no index	-- of an index its table
 	-- of an index a hash of its columns by number and operator family, its collations, access
 	-- method and sort order, what it enforces, its expressions and its predicate, by which it
@@ -61,8 +59,8 @@ AS 'MODULE_PATHNAME', 'tier_present_pinned';
  * The relation of this database that each pin means, null if it does not exist; see the view
  * pins.
  *
- * An index whose table is there is found by what it is.  Everything else that has gone is what
- * has its name, kind and owner: it was created again.
+ * An index is found by its definition.  Any other relation has the OID, and a row that a restore
+ * brought its name, kind and owner.  A pin whose table is gone is left out.
  */
 CREATE VIEW _tiered_storage.pin_targets AS
 	SELECT p.pin_id, c.oid AS relation_oid,
@@ -77,25 +75,22 @@ CREATE VIEW _tiered_storage.pin_targets AS
 		WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 		THEN a.oid OPERATOR(pg_catalog.=) p.pinned_by_oid
 		ELSE a.rolname OPERATOR(pg_catalog.=) p.pinned_by END
-	CROSS JOIN LATERAL (SELECT p.table_oid IS NOT NULL
-		AND p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
-		AND p.database_oid OPERATOR(pg_catalog.=) d.oid
-		AND _tiered_storage.relation_persistence(p.table_oid) IS NOT NULL AS by_definition) k
-	CROSS JOIN LATERAL (SELECT CASE WHEN k.by_definition THEN
-		(SELECT x.oid FROM _tiered_storage.relation_entry(_tiered_storage.present_pinned(p)) x
-			WHERE x.relkind OPERATOR(pg_catalog.=) p.relation_kind)
-	ELSE COALESCE(
-		(SELECT x.oid FROM _tiered_storage.relation_entry(p.relation_oid) x
-			WHERE p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
-				AND p.database_oid OPERATOR(pg_catalog.=) d.oid
-				AND x.relkind OPERATOR(pg_catalog.=) p.relation_kind),
-		(SELECT x.oid FROM _tiered_storage.relation_entry(p.schema_name, p.relation_name) x
-			WHERE x.relkind OPERATOR(pg_catalog.=) p.relation_kind
-				AND CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
-					THEN x.relowner OPERATOR(pg_catalog.=) p.owner_oid
-					ELSE pg_catalog.pg_get_userbyid(x.relowner) OPERATOR(pg_catalog.=) p.owner_name
-						END)) END AS oid) t
-	LEFT JOIN LATERAL _tiered_storage.relation_entry(t.oid) c ON true;
+	CROSS JOIN LATERAL (SELECT p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
+		AND p.database_oid OPERATOR(pg_catalog.=) d.oid AS by_oid) k
+	CROSS JOIN LATERAL (SELECT (SELECT x.oid
+		FROM _tiered_storage.relation_entry(CASE
+			WHEN k.by_oid AND p.table_oid IS NOT NULL THEN _tiered_storage.present_pinned(p)
+			WHEN k.by_oid THEN p.relation_oid
+			ELSE (SELECT n.oid
+				FROM _tiered_storage.relation_entry(p.schema_name, p.relation_name) n
+				WHERE CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
+					THEN n.relowner OPERATOR(pg_catalog.=) p.owner_oid
+					ELSE pg_catalog.pg_get_userbyid(n.relowner) OPERATOR(pg_catalog.=) p.owner_name
+						END) END) x
+		WHERE x.relkind OPERATOR(pg_catalog.=) p.relation_kind) AS oid) t
+	LEFT JOIN LATERAL _tiered_storage.relation_entry(t.oid) c ON true
+	WHERE NOT k.by_oid
+		OR _tiered_storage.relation_persistence(COALESCE(p.table_oid, p.relation_oid)) IS NOT NULL;
 
 /*
  * Partition trees are read from pg_inherits, because the functions for them lock all

@@ -151,11 +151,31 @@ AS $$
 	JOIN pg_database d ON d.datname = current_database()
 $$;
 
+/*
+ * Removes policies and pins whose relation, schema or table is gone: the views have no row for
+ * them.
+ *
+ * A row that another transaction has locked is left for the next time.
+ */
+CREATE FUNCTION _tiered_storage.remove_ownerless() RETURNS void
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+	DELETE FROM _tiered_storage.policy p
+		WHERE p.policy_id IN (SELECT x.policy_id FROM _tiered_storage.policy x
+			WHERE NOT EXISTS (SELECT FROM tiered_storage.policies v WHERE v.policy_id = x.policy_id)
+			FOR UPDATE OF x SKIP LOCKED);
+	DELETE FROM _tiered_storage.pin p
+		WHERE p.pin_id IN (SELECT x.pin_id FROM _tiered_storage.pin x
+			WHERE NOT EXISTS (SELECT FROM _tiered_storage.pin_targets v WHERE v.pin_id = x.pin_id)
+			FOR UPDATE OF x SKIP LOCKED);
+$$;
+
 /* Updates the stored names and OIDs of policies. */
 CREATE FUNCTION _tiered_storage.refresh_policies() RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+	PERFORM _tiered_storage.remove_ownerless();
 	/*
 	 * Of several policies that have come to mean the same, the first stays.  One that is locked
 	 * cannot be deleted now; until then the others keep the key that they have.
@@ -235,13 +255,12 @@ $$;
 /*
  * Updates the stored names and OIDs of pins and deletes pins that have ended.
  *
- * REINDEX CONCURRENTLY gives the old index, which is invalid from then on, a name of its own that
- * says nothing.
+ * REINDEX CONCURRENTLY renames the old index, which is invalid from then on.
  *
- * Pins that have ended are deleted, and those of a relation that has not existed for
- * long enough: until then it may be created again.  Of several that have come to mean
- * the same, the latest stays.  One that is locked cannot be deleted now; until then the others
- * keep the key that they have.
+ * Pins that have ended are deleted, and those whose table is gone.  The pin of an index stays
+ * with the table: the index may be created again.  Of several that have come to mean the same,
+ * the latest stays.  One that is locked cannot be deleted now; until then the others keep the key
+ * that they have.
  */
 CREATE FUNCTION _tiered_storage.refresh_pins() RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
@@ -250,9 +269,10 @@ BEGIN
 	IF NOT EXISTS (SELECT FROM _tiered_storage.pin) THEN
 		RETURN;
 	END IF;
+	PERFORM _tiered_storage.remove_ownerless();
 	DELETE FROM _tiered_storage.pin p
 		WHERE p.pin_id IN (SELECT x.pin_id FROM _tiered_storage.pin x
-			WHERE x.until <= now() OR x.missing_since < now() - interval '30 days'
+			WHERE x.until <= now()
 			FOR UPDATE OF x SKIP LOCKED);
 	DELETE FROM _tiered_storage.pin p
 		WHERE p.pin_id IN (SELECT x.pin_id FROM _tiered_storage.pin x
@@ -275,28 +295,21 @@ BEGIN
 			AND NOT EXISTS (SELECT FROM _tiered_storage.pin y WHERE y.pin_id <> p.pin_id
 				AND (y.relation_oid, y.database_oid, y.system_identifier)
 					= (o.relation_oid, o.database_oid, o.system_identifier))
-			AND (p.missing_since IS NOT NULL
-			OR (p.relation_oid, p.schema_name, p.relation_name, p.owner_name, p.owner_oid,
+			AND (p.relation_oid, p.schema_name, p.relation_name, p.owner_name, p.owner_oid,
 				p.system_identifier, p.database_oid, p.pinned_by, p.pinned_by_oid,
 				p.table_oid, p.definition_hash, p.other_indexes)
 			IS DISTINCT FROM (o.relation_oid, o.schema_name, o.relation_name, o.owner_name,
 				o.owner_oid,
 				o.system_identifier, o.database_oid, v.pinned_by, COALESCE(v.pinned_by_oid, 0),
-				i.table_oid, i.definition_hash, i.other_indexes))
+				i.table_oid, i.definition_hash, i.other_indexes)
 		FOR UPDATE OF p SKIP LOCKED)
 	UPDATE _tiered_storage.pin p
 		SET relation_oid = c.relation_oid, schema_name = c.schema_name,
 			relation_name = c.relation_name, owner_name = c.owner_name, owner_oid = c.owner_oid,
 			system_identifier = c.system_identifier, database_oid = c.database_oid,
-			pinned_by = c.pinned_by, pinned_by_oid = c.pinned_by_oid, missing_since = NULL,
+			pinned_by = c.pinned_by, pinned_by_oid = c.pinned_by_oid,
 			table_oid = c.table_oid, definition_hash = c.definition_hash,
 			other_indexes = c.other_indexes
 		FROM changed c WHERE c.pin_id = p.pin_id;
-	UPDATE _tiered_storage.pin t SET missing_since = now()
-		WHERE t.pin_id IN (SELECT p.pin_id
-			FROM _tiered_storage.pin p
-			JOIN _tiered_storage.pin_targets v ON v.pin_id = p.pin_id
-			WHERE v.relation_oid IS NULL AND p.missing_since IS NULL
-			FOR UPDATE OF p SKIP LOCKED);
 END
 $$;

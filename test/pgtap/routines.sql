@@ -84,7 +84,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('move_window_check'), ('move_window_name_check'), ('move_window_days'), ('move_window_state'), ('move_window_zone'), ('move_queue_entries'), ('measured_compression'), ('mover_progress'), ('period_share'), ('notify_launcher'), ('partition_advice'), ('partition_column'),
 	('partition_command'), ('partition_confidence'), ('partition_heat'), ('partition_interval'),
 	('partition_key'), ('partition_saving'), ('refresh_claimed'), ('refresh_moves'),
-	('refresh_pins'), ('refresh_policies'), ('refresh_tablespaces'), ('index_identity'), ('present_pinned'), ('present_relation'), ('relation_entry'), ('relation_entry'), ('relation_identity'), ('relation_persistence'), ('remove_unused_tiers'),
+	('refresh_pins'), ('remove_ownerless'), ('refresh_policies'), ('refresh_tablespaces'), ('index_identity'), ('present_pinned'), ('present_relation'), ('relation_entry'), ('relation_entry'), ('relation_identity'), ('relation_persistence'), ('remove_unused_tiers'),
 	('count_wear'), ('forget_wear'), ('wear_state'), ('relation_write_amplification'), ('wal_written_ratio'),
 	('server_write_counters'), ('smoothed_rate'), ('activity_pattern'), ('growth_per_hour'), ('second_tier_statement'), ('second_tier_statements'),
 	('tablespace_claims'), ('require_writable'), ('tier_after_insert'), ('tier_rank_discovered'), ('is_alike'), ('is_restore'), ('restore_in_turn'), ('expect_tiers'), ('tier_before_insert'), ('tier_check_capacity'), ('tier_check_name'),
