@@ -212,7 +212,8 @@ warn_of_publication(void)
 				 errdetail("Replication to a subscriber that does not have the extension stops "
 						   "at the next sample."),
 				 errhint("Run CREATE EXTENSION tiered_storage on each subscriber, "
-						 "or publish FOR TABLES IN SCHEMA.")));
+						 "publish FOR TABLES IN SCHEMA, or from PostgreSQL 19 on FOR ALL TABLES "
+						 "EXCEPT.")));
 }
 
 /*

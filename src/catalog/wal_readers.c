@@ -33,8 +33,8 @@ tier_catalog_new_publication_of_all(MemoryContext context)
 {
 	static const char sql[] =
 	"UPDATE _tiered_storage.sampler s SET told_publication = p.pubname "
-	"FROM (SELECT min(a.pubname::text)::name AS pubname FROM pg_publication a "
-	"WHERE a.puballtables) p WHERE s.told_publication IS DISTINCT FROM p.pubname "
+	"FROM (SELECT _tiered_storage.publication_of_all() AS pubname) p "
+	"WHERE s.told_publication IS DISTINCT FROM p.pubname "
 	"RETURNING s.told_publication::text";
 
 	return tier_catalog_execute(sql, 0, NULL, NULL, NULL) > 0 ? text_field(context, 1) : NULL;

@@ -206,6 +206,29 @@ shard_statement(FunctionCallInfo fcinfo)
 	return statement.data;
 }
 
+/* Says what the caller may not expect: it is elsewhere, or others inherit from it. */
+static void
+notice_pinned(const TierRelationInfo *info, const TierSet *set, int tier)
+{
+	int			present = info->kind == RELKIND_PARTITIONED_TABLE ? tier :
+	tier_set_tier_of_tablespace(set, info->tablespace_oid);
+	int			n = info->kind != RELKIND_RELATION ? 0 :
+	list_length(tier_relation_inheritors(info->relation_oid)) - 1;
+
+	if (present >= 0 && present != tier)
+		ereport(NOTICE,
+				(errmsg("%s %s is on tier \"%s\" now", tier_relation_kind_name(info->kind),
+						info->name, NameStr(set->tiers[present].name)),
+				 errhint("CALL tiered_storage.move_relation(%s, %s) moves it at once.",
+						 quote_literal_cstr(info->name),
+						 quote_literal_cstr(NameStr(set->tiers[tier].name)))));
+	if (n > 0)
+		ereport(NOTICE,
+				(errmsg_plural("table %s alone is pinned, not the %d table that inherits from it",
+							   "table %s alone is pinned, not the %d tables that inherit from it",
+							   n, info->name, n)));
+}
+
 Datum
 tier_pin(PG_FUNCTION_ARGS)
 {
@@ -275,6 +298,7 @@ tier_pin(PG_FUNCTION_ARGS)
 		tier_catalog_set_pin(&scope, &index);
 	}
 	tier_catalog_leave(&scope);
+	notice_pinned(&info, set, tier);
 	PG_RETURN_INT32(1 + list_length(elsewhere));
 }
 

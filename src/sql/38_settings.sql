@@ -241,7 +241,7 @@ $$;
 /*
  * What recommend_settings() says of asynchronous I/O.
  *
- * From 18 on; 19 has other settings for the number of workers.
+ * From 18 on; from 19 on the number of workers is between io_min_workers and io_max_workers.
  */
 CREATE FUNCTION _tiered_storage.settings_of_io_method(include_all boolean)
 RETURNS SETOF _tiered_storage.setting_advice
@@ -253,13 +253,15 @@ AS $$
 	advice AS (
 		SELECT d.*, a.*
 		FROM device d
+		CROSS JOIN (SELECT CASE WHEN current_setting('io_workers', true) IS NULL
+			THEN 'io_max_workers' ELSE 'io_workers' END AS setting) w
 		CROSS JOIN LATERAL (VALUES
 			('io_method', current_setting('io_method', true), 'worker',
 				current_setting('io_method', true) = 'sync' AND d.parallelism >= 2, 'restart'),
-			('io_workers', current_setting('io_workers', true),
+			(w.setting, current_setting(w.setting, true),
 				LEAST(32, ceil(d.parallelism))::integer::text,
 				current_setting('io_method', true) = 'worker'
-				AND current_setting('io_workers', true)::float8 < LEAST(32, ceil(d.parallelism)),
+				AND current_setting(w.setting, true)::float8 < LEAST(32, ceil(d.parallelism)),
 				'reload')) a (setting, current_value, value, worth, requires)
 		WHERE a.current_value IS NOT NULL)
 	SELECT a.tier_name, NULL::name, a.setting, a.current_value, CASE WHEN a.worth THEN a.value END,

@@ -162,11 +162,13 @@ LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	DELETE FROM _tiered_storage.policy p
 		WHERE p.policy_id IN (SELECT x.policy_id FROM _tiered_storage.policy x
-			WHERE NOT EXISTS (SELECT FROM tiered_storage.policies v WHERE v.policy_id = x.policy_id)
+			WHERE NOT EXISTS (SELECT FROM tiered_storage.policies v
+				WHERE v.policy_id = x.policy_id)
 			FOR UPDATE OF x SKIP LOCKED);
 	DELETE FROM _tiered_storage.pin p
 		WHERE p.pin_id IN (SELECT x.pin_id FROM _tiered_storage.pin x
-			WHERE NOT EXISTS (SELECT FROM _tiered_storage.pin_targets v WHERE v.pin_id = x.pin_id)
+			WHERE NOT EXISTS (SELECT FROM _tiered_storage.pin_targets v
+				WHERE v.pin_id = x.pin_id)
 			FOR UPDATE OF x SKIP LOCKED);
 $$;
 

@@ -3,6 +3,22 @@
 ---------------------------------------------------------------------------
 
 /*
+ * The first publication FOR ALL TABLES with a table of the extension; null: there is none.
+ *
+ * The tables of such a publication that pg_publication_rel lists are those that it excepts.
+ */
+CREATE FUNCTION _tiered_storage.publication_of_all() RETURNS name
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT min(p.pubname::text)::name FROM pg_publication p
+	WHERE p.puballtables AND EXISTS (SELECT FROM pg_class c
+		WHERE c.relnamespace = '_tiered_storage'::regnamespace AND c.relkind = 'r'
+			AND c.relpersistence = 'p'
+			AND NOT EXISTS (SELECT FROM pg_publication_rel r
+				WHERE r.prpubid = p.oid AND r.prrelid = c.oid))
+$$;
+
+/*
  * Trigger: ignores rows that logical replication brings, because they describe the storage of
  * another server.
  *
@@ -28,12 +44,13 @@ BEGIN
 		EXECUTE pg_catalog.format('ALTER TABLE _tiered_storage.%I ENABLE REPLICA TRIGGER '
 			'ignore_replicated', t.relname);
 	END LOOP;
-	IF EXISTS (SELECT FROM pg_catalog.pg_publication p WHERE p.puballtables) THEN
+	IF _tiered_storage.publication_of_all() IS NOT NULL THEN
 		RAISE WARNING 'a publication FOR ALL TABLES includes the tables of tiered_storage'
 			USING DETAIL = 'Replication to a subscriber that does not have the extension stops at '
 				'the next sample.',
 				HINT = 'Run CREATE EXTENSION tiered_storage on each subscriber: it ignores these '
-					'rows, and replication goes on. Or publish FOR TABLES IN SCHEMA.';
+					'rows, and replication goes on. Or publish FOR TABLES IN SCHEMA, or from '
+					'PostgreSQL 19 on FOR ALL TABLES EXCEPT.';
 	END IF;
 END
 $$;
