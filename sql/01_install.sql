@@ -32,7 +32,7 @@ ALTER EXTENSION tiered_storage SET SCHEMA public;
 -- It has looked around: each tablespace that can be looked at has a tier, and
 -- there has been a sample.
 SELECT d.tablespace_name
-	FROM tiered_storage.tablespace_devices() d
+	FROM _tiered_storage.tablespace_devices() d
 	LEFT JOIN _tiered_storage.tier_tablespaces t USING (tablespace_oid)
 	WHERE d.path_exists AND t.tier_name IS NULL;
 SELECT count(*) AS tiers_of_pg_default FROM tiered_storage.tiers

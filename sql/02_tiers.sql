@@ -43,17 +43,17 @@ $$;
 
 -- What a person says counts more than what was discovered.
 SELECT tiered_storage.add_tier('regress_slow', '{regress_ts_a}', profile => 'hdd_7200', reserve_fraction => 0,
-	compressed => false);
+	device => '{"compressed": false}');
 SELECT :ours FROM tiered_storage.tiers WHERE tier_name = 'regress_slow';
 SELECT tablespaces, discovered FROM tiered_storage.tiers WHERE tier_name = 'regress_found';
 -- A discovered tier that has lost all its tablespaces goes.
 SELECT tiered_storage.add_tier('regress_rest', '{pg_default,regress_ts_b}', profile => 'nvme', reserve_fraction => 0,
-	compressed => false);
+	device => '{"compressed": false}');
 SELECT tier_name, tablespaces, discovered FROM tiered_storage.tiers ORDER BY rank;
 -- One that is altered, or added under its own name, belongs to the person from then on.
 UPDATE _tiered_storage.tier SET discovered = true WHERE tier_name = 'regress_rest';
 UPDATE _tiered_storage.tier_tablespace SET discovered = true WHERE tier_name = 'regress_rest';
-SELECT tiered_storage.alter_tier('regress_rest', parallelism => 2);
+SELECT tiered_storage.alter_tier('regress_rest', device => '{"parallelism": 2}');
 SELECT t.discovered, array_agg(tt.discovered) FROM _tiered_storage.tier t
 	JOIN _tiered_storage.tier_tablespace tt USING (tier_name)
 	WHERE tier_name = 'regress_rest' GROUP BY 1;
@@ -64,11 +64,9 @@ SELECT :ours FROM tiered_storage.tiers WHERE tier_name = 'regress_rest';
 SELECT count(*) AS tiers_of_b FROM _tiered_storage.tier_tablespaces WHERE tablespace_name = 'regress_ts_b';
 SELECT tiered_storage.remove_tier('regress_rest');
 -- Every property.
-SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_b}', profile => 'nvme', rank => 0,
-	random_read_ms => 0.5, random_write_ms => 0.6, sequential_read_mb_per_s => 1000,
-	sequential_write_mb_per_s => 900, fsync_ms => 0.7, parallelism => 4,
-	price_per_gb_month => 0.25, capacity_bytes => 1000000, reserve_fraction => 0,
-	low_watermark => 0.5, high_watermark => 0.6, endurance_tbw => 600, endurance_dwpd => 0.3, compressed => true);
+SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_b}', profile => 'nvme', rank => 0, price_per_gb_month => 0.25, reserve_fraction => 0, low_watermark => 0.5, high_watermark => 0.6,
+	device => '{"random_read_ms": 0.5, "random_write_ms": 0.6, "sequential_read_mb_per_s": 1000,
+	"sequential_write_mb_per_s": 900, "fsync_ms": 0.7, "parallelism": 4, "capacity_bytes": 1000000, "endurance_tbw": 600, "endurance_dwpd": 0.3, "compressed": true}');
 SELECT tier_name, rank, tablespaces, profile, compressed, random_read_ms, random_write_ms,
 	sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
 	price_per_gb_month, price_is_assumed, capacity_bytes, relation_bytes, relations,
@@ -92,13 +90,13 @@ CREATE FUNCTION pg_temp.start() RETURNS float8 LANGUAGE sql AS $$ SELECT scan_st
 SELECT tiered_storage.alter_tier('regress_slow', profile => 'cloud_gp3') \g /dev/null
 \set ECHO all
 SELECT pg_temp.start();
-SELECT tiered_storage.alter_tier('regress_slow', random_read_ms => 2) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"random_read_ms": 2}') \g /dev/null
 SELECT pg_temp.start();
-SELECT tiered_storage.alter_tier('regress_slow', random_read_ms => 1e6) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"random_read_ms": 1e6}') \g /dev/null
 SELECT pg_temp.start();
-SELECT tiered_storage.alter_tier('regress_slow', random_read_ms => 2, scan_start_ms => 3) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"random_read_ms": 2, "scan_start_ms": 3}') \g /dev/null
 SELECT pg_temp.start();
-SELECT tiered_storage.alter_tier('regress_slow', unset => '{scan_start_ms}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"scan_start_ms": null}') \g /dev/null
 SELECT pg_temp.start();
 SELECT tiered_storage.alter_tier('regress_slow', profile => 'hdd_7200') \g /dev/null
 SELECT pg_temp.start();
@@ -127,19 +125,21 @@ SELECT tiered_storage.add_tier('regress_new', '{regress_ts_a}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tier('regress_slow', '{pg_default}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}', profile => 'floppy'); \echo :SQLSTATE
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}', rank => -1); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', random_read_ms => 0); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', random_write_ms => -1); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', sequential_read_mb_per_s => 'NaN'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', sequential_write_mb_per_s => 'Infinity'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', fsync_ms => '-Infinity'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', parallelism => 0); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', endurance_tbw => 0); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', endurance_dwpd => 'NaN'); \echo :SQLSTATE
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"random_read_ms": 0}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"random_write_ms": -1}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}',
+	device => '{"sequential_read_mb_per_s": "NaN"}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}',
+	device => '{"sequential_write_mb_per_s": "Infinity"}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"fsync_ms": "-Infinity"}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"parallelism": 0}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"endurance_tbw": 0}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"endurance_dwpd": "NaN"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}', price_per_gb_month => -0.01); \echo :SQLSTATE
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}', price_per_gb_month => 'NaN'); \echo :SQLSTATE
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}', price_per_gb_month => 'Infinity'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', capacity_bytes => 0); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', capacity_bytes => -1); \echo :SQLSTATE
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"capacity_bytes": 0}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"capacity_bytes": -1}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}', reserve_fraction => 1); \echo :SQLSTATE
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}', reserve_fraction => -0.1); \echo :SQLSTATE
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}', reserve_fraction => 'NaN'); \echo :SQLSTATE
@@ -152,20 +152,20 @@ SELECT tiered_storage.add_tier('regress_new', '{pg_default}', high_watermark => 
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}', high_watermark => 'NaN'); \echo :SQLSTATE
 -- The detail has the size of the file system in it.
 \set VERBOSITY terse
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', capacity_bytes => 9223372036854775807); \echo :SQLSTATE
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}',
+	device => '{"capacity_bytes": 9223372036854775807}'); \echo :SQLSTATE
 \set VERBOSITY default
 SELECT state = :'before' AS unchanged FROM everything;
 
 -- The same limits, from inside.
-SELECT tiered_storage.add_tier('regress_new', '{pg_default,pg_default}', profile => 'nvme', rank => 1000000,
-	price_per_gb_month => 0,
-	capacity_bytes => 1, reserve_fraction => 0, low_watermark => 0.01, high_watermark => 1);
+SELECT tiered_storage.add_tier('regress_new', '{pg_default,pg_default}', profile => 'nvme', rank => 1000000, price_per_gb_month => 0, reserve_fraction => 0, low_watermark => 0.01, high_watermark => 1,
+	device => '{"capacity_bytes": 1}');
 SELECT :ours FROM tiered_storage.tiers ORDER BY rank, tier_name;
 SELECT tiered_storage.remove_tier('regress_new');
 
 -- A tier of that speed belongs between: the slower ones make room.
 SELECT tiered_storage.add_tier('regress_mid', '{pg_default}', profile => 'sata_ssd', reserve_fraction => 0,
-	compressed => false);
+	device => '{"compressed": false}');
 SELECT tier_name, rank, compressed, random_read_ms FROM tiered_storage.tiers ORDER BY rank, tier_name;
 SELECT tiered_storage.remove_tier('regress_mid');
 
@@ -173,8 +173,8 @@ SELECT tiered_storage.remove_tier('regress_mid');
 -- alter_tier
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.alter_tier('regress_slow', price_per_gb_month => 0.02, capacity_bytes => 500000,
-	endurance_tbw => 5, endurance_dwpd => 6);
+SELECT tiered_storage.alter_tier('regress_slow', price_per_gb_month => 0.02,
+	device => '{"capacity_bytes": 500000, "endurance_tbw": 5, "endurance_dwpd": 6}');
 SELECT price_per_gb_month, price_is_assumed, capacity_bytes, endurance_tbw, endurance_dwpd
 	FROM tiered_storage.tiers WHERE tier_name = 'regress_slow';
 -- Nothing given, nothing changed.
@@ -183,13 +183,14 @@ SELECT tiered_storage.alter_tier('regress_slow');
 SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_slow');
 SELECT state = :'before' AS unchanged FROM everything;
 -- A profile brings its figures, but not its price where there is a real one.
-SELECT tiered_storage.alter_tier('regress_slow', profile => 'hdd_15k', fsync_ms => 9);
+SELECT tiered_storage.alter_tier('regress_slow', profile => 'hdd_15k', device => '{"fsync_ms": 9}');
 SELECT profile, random_read_ms, fsync_ms, price_per_gb_month, endurance_dwpd FROM tiered_storage.tiers
 	WHERE tier_name = 'regress_slow';
 -- unset: back to what is assumed.
-SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes,endurance_tbw,endurance_dwpd}');
+SELECT tiered_storage.alter_tier('regress_slow',
+	device => '{"capacity_bytes": null, "endurance_tbw": null, "endurance_dwpd": null}');
 SELECT t.capacity_bytes = d.total_bytes AS capacity_is_file_system, t.endurance_tbw, t.endurance_dwpd
-	FROM tiered_storage.tiers t JOIN tiered_storage.tablespace_devices() d ON d.tablespace_name = ANY (t.tablespaces)
+	FROM tiered_storage.tiers t JOIN _tiered_storage.tablespace_devices() d ON d.tablespace_name = ANY (t.tablespaces)
 		WHERE t.tier_name = 'regress_slow';
 -- What is used and what is free is what df says, but for what others write in between.
 CREATE TABLE regress_df (used float8, avail float8);
@@ -203,11 +204,11 @@ SELECT state AS before FROM everything \gset
 SELECT tiered_storage.alter_tier('no_such_tier', rank => 1); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier(NULL, rank => 1); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', profile => 'floppy'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', unset => '{price_per_gb_month}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes,NULL}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}', capacity_bytes => 1000); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', unset => '{endurance_tbw}', endurance_dwpd => 1,
-	endurance_tbw => 'NaN'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"price_per_gb_month": null}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_byte": 1000}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"fsync_ms": null}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"fsync_ms": [1]}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('regress_slow', device => '[]'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', new_name => ''); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_fast'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{}'); \echo :SQLSTATE
@@ -215,9 +216,9 @@ SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{regress_ts_a,r
 SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{pg_global}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', price_per_gb_month => 'NaN'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.95); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', random_read_ms => -3); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"random_read_ms": -3}'); \echo :SQLSTATE
 \set VERBOSITY terse
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 9223372036854775807); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": 9223372036854775807}'); \echo :SQLSTATE
 \set VERBOSITY default
 SELECT state = :'before' AS unchanged FROM everything;
 
@@ -250,7 +251,7 @@ SELECT state = :'before' AS unchanged FROM everything;
 SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_slower');
 SELECT relation, tier_name FROM tiered_storage.policies;
 SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :policy_id);
+SELECT tiered_storage.remove_policy(policy_id => :policy_id);
 DROP TABLE "regress Readings";
 SELECT tiered_storage.remove_tier('regress_slower');
 SELECT tier_name FROM tiered_storage.tiers;
@@ -298,7 +299,7 @@ SET client_min_messages = warning;
 SELECT count(tiered_storage.remove_tier(tier_name)) AS removed FROM tiered_storage.tiers
 	WHERE tier_name <> 'regress_fast';
 SELECT tiered_storage.add_tier('regress_slow', '{regress_ts_a}', profile => 'hdd_7200', reserve_fraction => 0,
-	compressed => false);
+	device => '{"compressed": false}');
 RESET client_min_messages;
 ALTER TABLESPACE regress_ts_a RENAME TO regress_ts_renamed;
 SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
@@ -307,7 +308,7 @@ CREATE TABLESPACE regress_ts_a LOCATION '';
 SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
 SET client_min_messages = warning;
 SELECT tiered_storage.add_tier('regress_other', '{regress_ts_a}', profile => 'hdd_15k', reserve_fraction => 0,
-	compressed => false);
+	device => '{"compressed": false}');
 RESET client_min_messages;
 SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
 CALL tiered_storage.sample();

@@ -14,7 +14,7 @@ CREATE TABLE regress_t_2026_01 PARTITION OF regress_t FOR VALUES
 
 SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow');
 SELECT tiered_storage.add_tiering_policy('regress_t', move_after => '1 year', tier => 'regress_cheap',
-	include_indexes => false, age_from => 'newest');
+	options => '{"include_indexes": false, "age_from": "newest"}');
 SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, key_unit, key_epoch,
 	key_shift, time_zone,
 	created_by = current_user AS mine, last_evaluated_at, last_due, last_on_target, last_result
@@ -25,15 +25,15 @@ SELECT tiered_storage.add_tiering_policy('regress_t', '10 days', 'regress_slow',
 SELECT policy_id, move_after, tier_name FROM tiered_storage.policies ORDER BY policy_id;
 
 -- Zero is an age, and so is more than there was time; neither negative nor beyond the calendar.
-SELECT tiered_storage.remove_tiering_policy('regress_t');
+SELECT tiered_storage.remove_policy('regress_t');
 SELECT tiered_storage.add_tiering_policy('regress_t', '0', 'regress_slow') > 0 AS zero;
 SELECT verdict, reason FROM tiered_storage.evaluate_policies();
-SELECT tiered_storage.remove_tiering_policy('regress_t');
+SELECT tiered_storage.remove_policy('regress_t');
 SELECT tiered_storage.add_tiering_policy('regress_t', '6000 years 1 month 1 day 00:00:00.000001', 'regress_slow') > 0
 	AS huge;
 SELECT verdict, reason LIKE '%only what is before 3975-04-29%BC%, 6000 years 1 mon%' AS says_bc
 	FROM tiered_storage.evaluate_policies();
-SELECT tiered_storage.remove_tiering_policy('regress_t');
+SELECT tiered_storage.remove_policy('regress_t');
 SELECT tiered_storage.add_tiering_policy('regress_t', '-1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day -25 hours', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', '178000000 years', 'regress_slow'); \echo :SQLSTATE
@@ -45,13 +45,19 @@ SELECT tiered_storage.add_tiering_policy('regress_t', '178000000 years', 'regres
 SELECT tiered_storage.add_tiering_policy(NULL, '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', NULL, 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', NULL); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', age_from => NULL); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(0, '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'no_such_tier'); \echo :SQLSTATE
 -- A tablespace is no tier.
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_ts_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
-	age_from => 'yesterday'); \echo :SQLSTATE
+	options => '{"age_from": "yesterday"}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
+	options => '{"agefrom": "now"}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
+	options => '{"move_after": "1 day"}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
+	options => '{"age_from": {}}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', options => '1'); \echo :SQLSTATE
 
 \set ECHO none
 CREATE TABLE regress_plain (at timestamptz, v int);
@@ -89,16 +95,18 @@ SELECT tiered_storage.add_tiering_policy('regress_second', '1 day', 'regress_slo
 SELECT tiered_storage.add_tiering_policy('regress_text', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow',
-	key_unit => 'uuidv7'); \echo :SQLSTATE
+	options => '{"key_unit": "uuidv7"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_text', '1 day', 'regress_slow',
-	key_unit => 'yyyymmdd'); \echo :SQLSTATE
+	options => '{"key_unit": "yyyymmdd"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow',
-	key_unit => 'seconds'); \echo :SQLSTATE
+	options => '{"key_unit": "seconds"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_of_domain', '1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'days'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', key_unit => 'seconds'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow',
+	options => '{"key_unit": "days"}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
+	options => '{"key_unit": "seconds"}'); \echo :SQLSTATE
 -- The name of a temporary schema differs from session to session.
 CREATE TEMP TABLE regress_temporary (at timestamptz) PARTITION BY RANGE (at);
 \set VERBOSITY sqlstate
@@ -106,38 +114,43 @@ SELECT tiered_storage.add_tiering_policy('regress_temporary', '1 day', 'regress_
 \set VERBOSITY default
 -- What the hint for a list-partitioned table says works.
 SELECT tiered_storage.add_tiering_policy('regress_list_1', '1 day', 'regress_slow') > 0 AS added;
-SELECT tiered_storage.remove_tiering_policy('regress_list_1');
+SELECT tiered_storage.remove_policy('regress_list_1');
 
 -- What a count begins at, and the bits beneath it.
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'yyyymmdd',
-	key_epoch => '2010-01-01'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'yyyy',
-	key_shift => 1); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow', key_unit => 'uuidv7',
-	key_shift => 80); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow',
+	options => '{"key_unit": "yyyymmdd", "key_epoch": "2010-01-01"}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow',
+	options => '{"key_unit": "yyyy", "key_shift": 1}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow',
+	options => '{"key_unit": "uuidv7", "key_shift": 80}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
-	key_epoch => '2010-01-01'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'seconds',
-	key_shift => 31); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'seconds',
-	key_shift => -1); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'seconds',
-	key_epoch => 'infinity'); \echo :SQLSTATE
+	options => '{"key_epoch": "2010-01-01"}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow',
+	options => '{"key_unit": "seconds", "key_shift": 31}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow',
+	options => '{"key_unit": "seconds", "key_shift": -1}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow',
+	options => '{"key_unit": "seconds", "key_epoch": "infinity"}'); \echo :SQLSTATE
 -- The zone in which a day begins.
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
-	time_zone => 'Nowhere/Land'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', time_zone => ''); \echo :SQLSTATE
+	options => '{"time_zone": "Nowhere/Land"}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
+	options => '{"time_zone": ""}'); \echo :SQLSTATE
 SELECT count(*) AS policies FROM tiered_storage.policies;
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', key_unit => 'seconds') > 0 AS added,
-	tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_cheap', key_unit => 'seconds',
-		key_epoch => '2010-01-01', key_shift => 3, time_zone => 'europe/berlin') > 0 AS added,
-	tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow', key_unit => 'uuidv7') > 0 AS added;
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow',
+	options => '{"key_unit": "seconds"}') > 0 AS added,
+	tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_cheap',
+	options => '{"key_unit": "seconds", "key_epoch": "2010-01-01", "key_shift": 3,
+	"time_zone": "europe/berlin"}') > 0 AS added,
+	tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow',
+	options => '{"key_unit": "uuidv7"}') > 0 AS added;
 SET timezone = '-3:30';
-SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow', key_unit => 'yyyymm') > 0
+SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow',
+	options => '{"key_unit": "yyyymm"}') > 0
 	AS added;
 SET timezone = 'UTC';
 SELECT relation, key_unit, key_epoch, key_shift, time_zone FROM tiered_storage.policies ORDER BY policy_id;
-SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
 
 ---------------------------------------------------------------------------
 -- Removed
@@ -146,23 +159,23 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_
 SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') AS a \gset
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 year', 'regress_cheap') AS b \gset
 SELECT tiered_storage.add_tiering_policy('regress_list_1', '1 year', 'regress_cheap') AS c \gset
-SELECT tiered_storage.remove_tiering_policy(); \echo :SQLSTATE
-SELECT tiered_storage.remove_tiering_policy(tier => 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.remove_tiering_policy('regress_t', 'regress_fast'); \echo :SQLSTATE
-SELECT tiered_storage.remove_tiering_policy('regress_plain'); \echo :SQLSTATE
-SELECT tiered_storage.remove_tiering_policy('regress_plain', if_exists => true);
-SELECT tiered_storage.remove_tiering_policy(policy_id => -1); \echo :SQLSTATE
-SELECT tiered_storage.remove_tiering_policy(policy_id => -1, if_exists => true);
-SELECT tiered_storage.remove_tiering_policy('regress_list_1', policy_id => :a); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy(); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy(tier => 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy('regress_t', 'regress_fast'); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy('regress_plain'); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy('regress_plain', if_exists => true);
+SELECT tiered_storage.remove_policy(policy_id => -1); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy(policy_id => -1, if_exists => true);
+SELECT tiered_storage.remove_policy('regress_list_1', policy_id => :a); \echo :SQLSTATE
 SELECT count(*) AS policies FROM tiered_storage.policies;
-SELECT tiered_storage.remove_tiering_policy('regress_t', 'regress_slow');
+SELECT tiered_storage.remove_policy('regress_t', 'regress_slow');
 SELECT policy_id = :b AS is_b, tier_name FROM tiered_storage.policies WHERE relation = 'regress_t'::regclass;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :b, tier => 'regress_cheap');
+SELECT tiered_storage.remove_policy(policy_id => :b, tier => 'regress_cheap');
 SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') > 0 AS again;
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 year', 'regress_cheap') > 0 AS again;
-SELECT tiered_storage.remove_tiering_policy('regress_t');
+SELECT tiered_storage.remove_policy('regress_t');
 SELECT relation FROM tiered_storage.policies;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :c);
+SELECT tiered_storage.remove_policy(policy_id => :c);
 -- Adding and removing are undone with their transaction.
 BEGIN;
 SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') > 0 AS added;
@@ -195,7 +208,7 @@ SELECT policy_id = :a AS is_a, relation, verdict, to_tier, reason FROM tiered_st
 CALL tiered_storage.sample();
 SELECT policy_id = :a AS is_a, relation, relation_name, last_result FROM tiered_storage.policies ORDER BY policy_id;
 CALL tiered_storage.migrate();
-SELECT tiered_storage.remove_tiering_policy(policy_id => :a); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy(policy_id => :a); \echo :SQLSTATE
 SELECT relation FROM tiered_storage.policies;
 \set ECHO none
 -- A policy stays with its table while another one takes the name, and goes with it.

@@ -41,12 +41,13 @@ SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 SET timezone = 'America/New_York';
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
 SELECT current_setting('timezone') AS still_mine;
-SELECT tiered_storage.remove_tiering_policy('regress_date');
+SELECT tiered_storage.remove_policy('regress_date');
 SELECT tiered_storage.add_tiering_policy('regress_date', '31 days', 'regress_slow') AS id \gset
 SET timezone = 'UTC';
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
-SELECT tiered_storage.remove_tiering_policy('regress_date');
-SELECT tiered_storage.add_tiering_policy('regress_date', '31 days', 'regress_slow', time_zone => 'Asia/Tokyo')
+SELECT tiered_storage.remove_policy('regress_date');
+SELECT tiered_storage.add_tiering_policy('regress_date', '31 days', 'regress_slow',
+	options => '{"time_zone": "Asia/Tokyo"}')
 	AS id \gset
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
 DROP TABLE regress_date;
@@ -59,7 +60,7 @@ CREATE TABLE regress_domain_b PARTITION OF regress_domain FOR VALUES FROM ('2026
 SELECT tiered_storage.add_tiering_policy('regress_domain', '31 days', 'regress_slow') AS id \gset
 \set ECHO all
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts;
-SELECT tiered_storage.remove_tiering_policy('regress_domain');
+SELECT tiered_storage.remove_policy('regress_domain');
 \set ECHO none
 DROP TABLE regress_domain;
 DROP DOMAIN regress_day;
@@ -108,12 +109,16 @@ CREATE TABLE regress_ns (k bigint) PARTITION BY RANGE (k);
 CREATE TABLE regress_ns_1 PARTITION OF regress_ns FOR VALUES FROM (MINVALUE) TO (1777593600000000000);
 CREATE TABLE regress_ns_2 PARTITION OF regress_ns FOR VALUES FROM (1777593600000000000) TO (1777593600000001000);
 \set ECHO all
-SELECT tiered_storage.add_tiering_policy('regress_s', '31 days', 'regress_slow', key_unit => 'seconds') > 0 AS s,
-	tiered_storage.add_tiering_policy('regress_ms', '31 days', 'regress_slow', key_unit => 'milliseconds') > 0 AS ms,
-	tiered_storage.add_tiering_policy('regress_us', '31 days', 'regress_slow', key_unit => 'microseconds') > 0 AS us,
-	tiered_storage.add_tiering_policy('regress_ns', '31 days', 'regress_slow', key_unit => 'nanoseconds') > 0 AS ns;
+SELECT tiered_storage.add_tiering_policy('regress_s', '31 days', 'regress_slow',
+	options => '{"key_unit": "seconds"}') > 0 AS s,
+	tiered_storage.add_tiering_policy('regress_ms', '31 days', 'regress_slow',
+	options => '{"key_unit": "milliseconds"}') > 0 AS ms,
+	tiered_storage.add_tiering_policy('regress_us', '31 days', 'regress_slow',
+	options => '{"key_unit": "microseconds"}') > 0 AS us,
+	tiered_storage.add_tiering_policy('regress_ns', '31 days', 'regress_slow',
+	options => '{"key_unit": "nanoseconds"}') > 0 AS ns;
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
-SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
 \set ECHO none
 DROP TABLE regress_s, regress_ms, regress_us, regress_ns;
 -- Narrow ones, and values that are no times.
@@ -127,11 +132,14 @@ CREATE TABLE regress_int8_1 PARTITION OF regress_int8 FOR VALUES FROM (-92233720
 CREATE TABLE regress_int8_2 PARTITION OF regress_int8 FOR VALUES FROM (-9223372036854775000) TO (0);
 CREATE TABLE regress_int8_3 PARTITION OF regress_int8 FOR VALUES FROM (0) TO (9223372036854775807);
 \set ECHO all
-SELECT tiered_storage.add_tiering_policy('regress_int2', '31 days', 'regress_slow', key_unit => 'seconds') > 0 AS s,
-	tiered_storage.add_tiering_policy('regress_int4', '31 days', 'regress_slow', key_unit => 'seconds') > 0 AS s,
-	tiered_storage.add_tiering_policy('regress_int8', '31 days', 'regress_slow', key_unit => 'seconds') > 0 AS s;
+SELECT tiered_storage.add_tiering_policy('regress_int2', '31 days', 'regress_slow',
+	options => '{"key_unit": "seconds"}') > 0 AS s,
+	tiered_storage.add_tiering_policy('regress_int4', '31 days', 'regress_slow',
+	options => '{"key_unit": "seconds"}') > 0 AS s,
+	tiered_storage.add_tiering_policy('regress_int8', '31 days', 'regress_slow',
+	options => '{"key_unit": "seconds"}') > 0 AS s;
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
-SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
 \set ECHO none
 DROP TABLE regress_int2, regress_int4, regress_int8;
 
@@ -154,7 +162,7 @@ CREATE TABLE regress_multi_a PARTITION OF regress_multi FOR VALUES
 CREATE TABLE regress_multi_b PARTITION OF regress_multi FOR VALUES
 	FROM (1777593599, 5) TO (1777593600, 5) TABLESPACE regress_ts_fast;
 \set ECHO all
-SELECT tiered_storage.add_tiering_policy('regress_multi', '31 days', 'regress_slow', key_unit => 'seconds') AS id \gset
+SELECT tiered_storage.add_tiering_policy('regress_multi', '31 days', 'regress_slow', options => '{"key_unit": "seconds"}') AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_multi;
 
@@ -183,13 +191,15 @@ CREATE TABLE regress_yyyy (k smallint) PARTITION BY RANGE (k);
 CREATE TABLE regress_yyyy_1 PARTITION OF regress_yyyy FOR VALUES FROM (MINVALUE) TO (2026);
 CREATE TABLE regress_yyyy_2 PARTITION OF regress_yyyy FOR VALUES FROM (2026) TO (32767);
 \set ECHO all
-SELECT tiered_storage.add_tiering_policy('regress_yyyymmdd', '31 days', 'regress_slow', key_unit => 'yyyymmdd') > 0
+SELECT tiered_storage.add_tiering_policy('regress_yyyymmdd', '31 days', 'regress_slow',
+	options => '{"key_unit": "yyyymmdd"}') > 0
 	AS d,
-	tiered_storage.add_tiering_policy('regress_yyyymm', '31 days', 'regress_slow', key_unit => 'yyyymm') > 0 AS m,
-	tiered_storage.add_tiering_policy('regress_yyyy', '31 days', 'regress_slow', key_unit => 'yyyy',
-		time_zone => 'Asia/Kathmandu') > 0 AS y;
+	tiered_storage.add_tiering_policy('regress_yyyymm', '31 days', 'regress_slow',
+	options => '{"key_unit": "yyyymm"}') > 0 AS m,
+	tiered_storage.add_tiering_policy('regress_yyyy', '31 days', 'regress_slow',
+	options => '{"key_unit": "yyyy", "time_zone": "Asia/Kathmandu"}') > 0 AS y;
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
-SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
 \set ECHO none
 DROP TABLE regress_yyyymmdd, regress_yyyymm, regress_yyyy;
 -- Numeric: what is between two numbers belongs to the smaller one.
@@ -202,15 +212,17 @@ CREATE TABLE regress_numeric_5 PARTITION OF regress_numeric FOR VALUES FROM (202
 CREATE TABLE regress_numeric_6 PARTITION OF regress_numeric FOR VALUES FROM (9223372036854775807) TO (1e30);
 CREATE TABLE regress_numeric_7 PARTITION OF regress_numeric FOR VALUES FROM (1e30) TO ('infinity');
 CREATE TABLE regress_numeric_8 PARTITION OF regress_numeric FOR VALUES FROM ('infinity') TO ('NaN');
-SELECT tiered_storage.add_tiering_policy('regress_numeric', '31 days', 'regress_slow', key_unit => 'yyyymmdd')
+SELECT tiered_storage.add_tiering_policy('regress_numeric', '31 days', 'regress_slow',
+	options => '{"key_unit": "yyyymmdd"}')
 	AS id \gset
 \set ECHO all
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
-SELECT tiered_storage.add_tiering_policy('regress_numeric', '31 days', 'regress_slow', key_unit => 'nanoseconds')
+SELECT tiered_storage.remove_policy(policy_id => :id);
+SELECT tiered_storage.add_tiering_policy('regress_numeric', '31 days', 'regress_slow',
+	options => '{"key_unit": "nanoseconds"}')
 	AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+SELECT tiered_storage.remove_policy(policy_id => :id);
 \set ECHO none
 DROP TABLE regress_numeric;
 -- Identifiers that begin with a time: 41 bits of milliseconds since an epoch of their
@@ -222,14 +234,14 @@ CREATE TABLE regress_snowflake_2 PARTITION OF regress_snowflake FOR VALUES
 	FROM ((1777593600000 - 1288834974657) * 4194304) TO ((1777593600000 - 1288834974657) * 4194304 + 1);
 CREATE TABLE regress_snowflake_3 PARTITION OF regress_snowflake FOR VALUES
 	FROM ((1777593600000 - 1288834974657) * 4194304 + 1) TO (9223372036854775807);
-SELECT tiered_storage.add_tiering_policy('regress_snowflake', '31 days', 'regress_slow', key_unit => 'milliseconds',
-	key_epoch => '2010-11-04 01:42:54.657+00', key_shift => 22) AS id \gset
+SELECT tiered_storage.add_tiering_policy('regress_snowflake', '31 days', 'regress_slow',
+	options => '{"key_unit": "milliseconds", "key_epoch": "2010-11-04 01:42:54.657+00", "key_shift": 22}') AS id \gset
 \set ECHO all
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+SELECT tiered_storage.remove_policy(policy_id => :id);
 -- An epoch near the end of the calendar, negative counts, units that are finer than a time.
-SELECT tiered_storage.add_tiering_policy('regress_snowflake', '31 days', 'regress_slow', key_unit => 'seconds',
-	key_epoch => '294276-12-31 23:59:59+00') AS id \gset
+SELECT tiered_storage.add_tiering_policy('regress_snowflake', '31 days', 'regress_slow',
+	options => '{"key_unit": "seconds", "key_epoch": "294276-12-31 23:59:59+00"}') AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_snowflake;
 \set ECHO none
@@ -237,13 +249,13 @@ CREATE TABLE regress_count (k bigint) PARTITION BY RANGE (k);
 CREATE TABLE regress_count_1 PARTITION OF regress_count FOR VALUES FROM (-1999) TO (-1001);
 CREATE TABLE regress_count_2 PARTITION OF regress_count FOR VALUES FROM (-1001) TO (1001);
 CREATE TABLE regress_count_3 PARTITION OF regress_count FOR VALUES FROM (1001) TO (2000);
-SELECT tiered_storage.add_tiering_policy('regress_count', '31 days', 'regress_slow', key_unit => 'nanoseconds',
-	key_epoch => '2026-05-01 00:00+00') AS id \gset
+SELECT tiered_storage.add_tiering_policy('regress_count', '31 days', 'regress_slow',
+	options => '{"key_unit": "nanoseconds", "key_epoch": "2026-05-01 00:00+00"}') AS id \gset
 \set ECHO all
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
-SELECT tiered_storage.add_tiering_policy('regress_count', '31 days', 'regress_slow', key_unit => 'seconds',
-	key_epoch => '2026-05-01 00:00+00', key_shift => 10) AS id \gset
+SELECT tiered_storage.remove_policy(policy_id => :id);
+SELECT tiered_storage.add_tiering_policy('regress_count', '31 days', 'regress_slow',
+	options => '{"key_unit": "seconds", "key_epoch": "2026-05-01 00:00+00", "key_shift": 10}') AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_count;
 
@@ -274,12 +286,13 @@ CREATE TABLE regress_uuid_6 PARTITION OF "regress Uuid" FOR VALUES
 CREATE TABLE regress_uuid_7 PARTITION OF "regress Uuid" FOR VALUES
 	FROM ('ffffffff-fffe-0000-0000-000000000000') TO ('ffffffff-ffff-ffff-ffff-ffffffffffff')
 		TABLESPACE regress_ts_fast;
-SELECT tiered_storage.add_tiering_policy('"regress Uuid"', '31 days', 'regress_slow', key_unit => 'uuidv7') AS id \gset
+SELECT tiered_storage.add_tiering_policy('"regress Uuid"', '31 days', 'regress_slow',
+	options => '{"key_unit": "uuidv7"}') AS id \gset
 \set ECHO all
 SELECT * FROM regress_verdicts;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
-SELECT tiered_storage.add_tiering_policy('"regress Uuid"', '31 days', 'regress_slow', key_unit => 'uuidv7',
-	age_from => 'newest') AS id \gset
+SELECT tiered_storage.remove_policy(policy_id => :id);
+SELECT tiered_storage.add_tiering_policy('"regress Uuid"', '31 days', 'regress_slow',
+	options => '{"key_unit": "uuidv7", "age_from": "newest"}') AS id \gset
 SELECT relation, reason FROM regress_verdicts WHERE relation = 'regress_uuid_6'::regclass;
 \set ECHO none
 -- A policy that cannot be evaluated does no harm to another one, nor to the session.
@@ -292,7 +305,7 @@ SELECT tiered_storage.add_tiering_policy('regress_other', '1 month', 'regress_sl
 SELECT relation, verdict, to_tier, reason FROM regress_verdicts;
 SELECT current_user = session_user AS still_me, current_setting('search_path') AS search_path,
 	current_setting('timezone') AS time_zone;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :other);
+SELECT tiered_storage.remove_policy(policy_id => :other);
 DROP TABLE regress_other, "regress Uuid";
 
 ---------------------------------------------------------------------------
@@ -346,7 +359,7 @@ SELECT relation, verdict, lower_bound, upper_bound, from_tier, reason FROM regre
 ALTER TABLE regress_tree DETACH PARTITION regress_tree_attached;
 SELECT count(*) FROM regress_verdicts WHERE relation = 'regress_tree_attached'::regclass;
 -- A policy on a branch concerns the branch.
-SELECT tiered_storage.remove_tiering_policy('regress_tree');
+SELECT tiered_storage.remove_policy('regress_tree');
 SELECT tiered_storage.add_tiering_policy('regress_tree_same', '31 days', 'regress_slow') AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_tree, regress_tree_attached;
@@ -379,8 +392,9 @@ CREATE INDEX regress_mix_2023_at ON regress_mix_2023 (at) TABLESPACE regress_ts_
 SELECT relation, verdict, from_tier, to_tier, size_bytes = pg_relation_size('regress_mix_2023_at') AS size_of_index
 	FROM tiered_storage.evaluate_policies() WHERE relation = 'regress_mix_2023'::regclass ORDER BY policy_id;
 -- But not where the policy leaves indexes alone.
-SELECT tiered_storage.remove_tiering_policy('regress_mix');
-SELECT tiered_storage.add_tiering_policy('regress_mix', '1 year', 'regress_cheap', include_indexes => false) AS b \gset
+SELECT tiered_storage.remove_policy('regress_mix');
+SELECT tiered_storage.add_tiering_policy('regress_mix', '1 year', 'regress_cheap',
+	options => '{"include_indexes": false}') AS b \gset
 SELECT relation, verdict FROM regress_verdicts WHERE relation = 'regress_mix_2023'::regclass;
 \set ECHO none
 DROP TABLE regress_mix;
@@ -401,7 +415,8 @@ CREATE TABLE regress_odd_b PARTITION OF regress_odd FOR VALUES
 CREATE TABLE regress_odd_c PARTITION OF regress_odd FOR VALUES
 	FROM (1000000000) TO (MAXVALUE) TABLESPACE regress_ts_fast;
 \set ECHO all
-SELECT tiered_storage.add_tiering_policy('regress_odd', '1 year', 'regress_slow', key_unit => 'yyyymm') > 0 AS added;
+SELECT tiered_storage.add_tiering_policy('regress_odd', '1 year', 'regress_slow',
+	options => '{"key_unit": "yyyymm"}') > 0 AS added;
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts;
 \set ECHO none
 -- Nor what is behind the calendar; what is infinite has no end.
@@ -421,15 +436,16 @@ CREATE TABLE regress_odd_numeric_a PARTITION OF regress_odd_numeric FOR VALUES
 	FROM (0) TO (1e30) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_odd_numeric_b PARTITION OF regress_odd_numeric FOR VALUES
 	FROM (1e30) TO ('Infinity') TABLESPACE regress_ts_fast;
-SELECT tiered_storage.remove_tiering_policy('regress_odd') \g /dev/null
+SELECT tiered_storage.remove_policy('regress_odd') \g /dev/null
 SELECT tiered_storage.add_tiering_policy('regress_odd_date', '1 year', 'regress_slow'),
-	tiered_storage.add_tiering_policy('regress_odd_uuid', '1 year', 'regress_slow', key_unit => 'uuidv7'),
-	tiered_storage.add_tiering_policy('regress_odd_numeric', '1 year', 'regress_slow', key_unit => 'seconds',
-		key_epoch => '294276-01-01') \g /dev/null
+	tiered_storage.add_tiering_policy('regress_odd_uuid', '1 year', 'regress_slow',
+	options => '{"key_unit": "uuidv7"}'),
+	tiered_storage.add_tiering_policy('regress_odd_numeric', '1 year', 'regress_slow',
+	options => '{"key_unit": "seconds", "key_epoch": "294276-01-01"}') \g /dev/null
 \set ECHO all
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts;
 DROP TABLE regress_odd, regress_odd_date, regress_odd_uuid, regress_odd_numeric;
-SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
 
 ---------------------------------------------------------------------------
 -- Age from the newest partition
@@ -450,7 +466,8 @@ CREATE TABLE regress_newest_5 PARTITION OF regress_newest FOR VALUES
 	FROM ('2026-12-01') TO (MAXVALUE) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_newest_d PARTITION OF regress_newest DEFAULT TABLESPACE regress_ts_fast;
 INSERT INTO regress_newest VALUES ('2025-11-15'), ('2025-12-15'), ('2026-01-15'), ('2026-10-15');
-SELECT tiered_storage.add_tiering_policy('regress_newest', '32 days', 'regress_slow', age_from => 'newest') AS id \gset
+SELECT tiered_storage.add_tiering_policy('regress_newest', '32 days', 'regress_slow',
+	options => '{"age_from": "newest"}') AS id \gset
 \set ECHO all
 -- The newest that holds data ends at 2026-02-01: 32 days before is 2025-12-31.
 SELECT relation, verdict, reason FROM regress_verdicts;

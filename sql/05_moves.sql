@@ -233,7 +233,7 @@ SELECT relation, state FROM tiered_storage.moves;
 \set ECHO none
 -- A tier that is full takes nothing; the relation stays where it is, and works.
 SET client_min_messages = warning;
-SELECT tiered_storage.alter_tier('regress_cheap', capacity_bytes => 16384) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_cheap', device => '{"capacity_bytes": 16384}') \g /dev/null
 RESET client_min_messages;
 CREATE TABLE regress_m_big TABLESPACE regress_ts_fast AS SELECT i, repeat('x', 100) AS t
 	FROM generate_series(1, 1000) i;
@@ -252,7 +252,7 @@ CALL tiered_storage.move_relation('regress_m_big', 'regress_cheap', include_inde
 SELECT relation, state, failures FROM tiered_storage.moves WHERE relation = 'regress_m_big';
 \set ECHO none
 SET client_min_messages = warning;
-SELECT tiered_storage.alter_tier('regress_cheap', unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_cheap', device => '{"capacity_bytes": null}') \g /dev/null
 RESET client_min_messages;
 CALL tiered_storage.move_relation('regress_m_big', 'regress_cheap', include_indexes => false);
 \set ECHO all

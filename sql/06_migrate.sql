@@ -109,13 +109,15 @@ CREATE TABLE regress_p_2023 PARTITION OF regress_p FOR VALUES
 CALL tiered_storage.migrate();
 :where;
 -- Without the indexes, and without a policy.
-SELECT tiered_storage.remove_tiering_policy('regress_p');
+SELECT tiered_storage.remove_policy('regress_p');
 CALL tiered_storage.migrate();
-SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_fast', include_indexes => false);
+SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_fast',
+	options => '{"include_indexes": false}');
 CALL tiered_storage.migrate();
 ALTER TABLE regress_p_default SET TABLESPACE regress_ts_fast;
-SELECT tiered_storage.remove_tiering_policy('regress_p');
-SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_cheap', include_indexes => false) > 0 AS added;
+SELECT tiered_storage.remove_policy('regress_p');
+SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_cheap',
+	options => '{"include_indexes": false}') > 0 AS added;
 ALTER TABLE regress_p_2026 SET TABLESPACE regress_ts_fast;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 CALL tiered_storage.migrate();
@@ -190,12 +192,14 @@ SELECT relation, state, requested_by = current_user AS by_me FROM tiered_storage
 
 -- A tier whose tablespace is gone; a policy that cannot be evaluated.
 DROP TABLE regress_p;
-SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
 CREATE TABLE regress_p (k int) PARTITION BY RANGE (k);
 CREATE TABLE regress_p_1 PARTITION OF regress_p FOR VALUES FROM (0) TO (1) TABLESPACE regress_ts_fast;
-SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_slow', key_unit => 'seconds') > 0 AS added;
+SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_slow',
+	options => '{"key_unit": "seconds"}') > 0 AS added;
 UPDATE _tiered_storage.policy SET time_zone = 'Nowhere/Land';
-SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_cheap', key_unit => 'seconds') > 0 AS added;
+SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_cheap',
+	options => '{"key_unit": "seconds"}') > 0 AS added;
 DROP TABLESPACE regress_ts_cheap;
 CALL tiered_storage.migrate();
 SELECT tier_name, last_due, last_on_target, last_result FROM tiered_storage.policies ORDER BY policy_id;

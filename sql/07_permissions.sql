@@ -14,7 +14,7 @@ CREATE ROLE regress_admin;
 -- What an owner needs to move what is his.
 GRANT USAGE ON SCHEMA tiered_storage TO regress_owner, regress_stranger;
 GRANT EXECUTE ON PROCEDURE tiered_storage.move_relation, tiered_storage.migrate TO regress_owner, regress_stranger;
-GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy, tiered_storage.remove_tiering_policy TO regress_owner,
+GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy, tiered_storage.remove_policy TO regress_owner,
 	regress_stranger;
 GRANT CREATE ON TABLESPACE regress_ts_fast, regress_ts_slow TO regress_owner, regress_stranger;
 -- What makes an administrator of tiers.
@@ -57,7 +57,7 @@ SELECT * FROM _tiered_storage.relation_history;
 SELECT * FROM tiered_storage.recommend_placement();
 SELECT * FROM tiered_storage.explain_placement('pg_class');
 SELECT * FROM tiered_storage.evaluate_policies();
-SELECT * FROM tiered_storage.tablespace_devices();
+SELECT * FROM _tiered_storage.tablespace_devices();
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}');
 SELECT tiered_storage.discover_tiers();
 CALL tiered_storage.move_relation('regress_s.t', 'regress_slow');
@@ -91,14 +91,14 @@ RESET ROLE;
 :where;
 SET ROLE regress_member;
 CALL tiered_storage.move_relation('regress_s.t', 'regress_fast');
-SELECT tiered_storage.remove_tiering_policy('regress_s.p');
+SELECT tiered_storage.remove_policy('regress_s.p');
 SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow') AS id \gset
 RESET ROLE;
 :where;
 SELECT relation, requested_by, state FROM tiered_storage.moves ORDER BY move_id;
 SET ROLE regress_stranger;
-SELECT tiered_storage.remove_tiering_policy('regress_s.p'); \echo :SQLSTATE
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy('regress_s.p'); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy(policy_id => :id); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow',
 	if_not_exists => true); \echo :SQLSTATE
 RESET ROLE;
@@ -117,7 +117,7 @@ CALL tiered_storage.migrate();
 RESET ROLE;
 SELECT relation, state, requested_by, policy_id = :id AS by_policy FROM tiered_storage.moves
 	ORDER BY move_id DESC LIMIT 1;
-SELECT tiered_storage.remove_tiering_policy('regress_s.p');
+SELECT tiered_storage.remove_policy('regress_s.p');
 TRUNCATE _tiered_storage.move;
 
 ---------------------------------------------------------------------------
@@ -136,24 +136,23 @@ SELECT count(*) > 0 AS heat FROM tiered_storage.heat;
 SELECT count(*) FROM tiered_storage.relation_history WHERE period_s < 0;
 SELECT database_name = current_database() AS this, state IS NOT NULL AS state, reason IS NOT NULL AS reason
 	FROM tiered_storage.workers WHERE database_name = current_database();
-SELECT tablespace_name, path_exists, writable FROM tiered_storage.tablespace_devices()
+SELECT tablespace_name, path_exists, writable FROM _tiered_storage.tablespace_devices()
 	WHERE tablespace_name LIKE 'regress%' ORDER BY 1;
 SELECT count(*) FROM _tiered_storage.tablespace_claims() WHERE tier_name IS NULL;
 SELECT count(*) FROM tiered_storage.device_profiles();
-SELECT count(*) > 0 AS buffers FROM tiered_storage.relation_buffers();
 SELECT _tiered_storage.smoothed_rate(1, 0, 1e9, 1);
 SELECT count(*) FROM tiered_storage.evaluate_policies();
 SELECT count(*) > 0 AS units FROM tiered_storage.recommend_placement(include_unchanged => true);
 SELECT count(*) FROM tiered_storage.explain_placement('regress_s.p_1');
 SELECT count(*) FROM _tiered_storage.mover_progress(pg_backend_pid());
-SELECT tiered_storage.is_paused();
+SELECT _tiered_storage.is_paused();
 \set VERBOSITY terse
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}');
 SELECT tiered_storage.alter_tier('regress_slow', rank => 7);
 SELECT tiered_storage.remove_tier('regress_slow');
 SELECT tiered_storage.discover_tiers();
 SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow');
-SELECT tiered_storage.remove_tiering_policy(policy_id => 1);
+SELECT tiered_storage.remove_policy(policy_id => 1);
 CALL tiered_storage.move_relation('regress_s.t', 'regress_slow');
 CALL tiered_storage.migrate();
 CALL tiered_storage.sample();
@@ -182,7 +181,7 @@ SELECT tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', reserve_fr
 CALL tiered_storage.sample();
 \set ECHO all
 SELECT tiered_storage.pause();
-SELECT tiered_storage.is_paused();
+SELECT _tiered_storage.is_paused();
 SELECT tiered_storage.resume();
 -- Others' tables, where he may create.
 CALL tiered_storage.move_relation('regress_s.t', 'regress_slow');
@@ -208,7 +207,7 @@ CALL tiered_storage.migrate();
 SELECT pg_get_userbyid(relowner) AS owner FROM pg_class WHERE oid IN ('regress_s.p_1'::regclass,
 	'regress_s.t'::regclass);
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_owner;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+SELECT tiered_storage.remove_policy(policy_id => :id);
 RESET client_min_messages;
 
 ---------------------------------------------------------------------------
@@ -242,14 +241,15 @@ CREATE INDEX ON regress_s.k (regress_s.key(k));
 \set ECHO all
 SELECT DISTINCT what, who FROM regress_s.log;
 TRUNCATE regress_s.log;
-SELECT tiered_storage.add_tiering_policy('regress_s.k', '1 day', 'regress_slow', key_unit => 'seconds') AS id \gset
+SELECT tiered_storage.add_tiering_policy('regress_s.k', '1 day', 'regress_slow',
+	options => '{"key_unit": "seconds"}') AS id \gset
 RESET ROLE;
 SELECT relation, verdict FROM tiered_storage.evaluate_policies();
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
 SELECT current_user = session_user AS still_me;
 SELECT * FROM regress_s.log;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+SELECT tiered_storage.remove_policy(policy_id => :id);
 \set ECHO none
 DROP TABLE regress_s.k;
 DROP OPERATOR FAMILY regress_s.ops USING btree;
@@ -329,7 +329,7 @@ SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 3 AS advice FROM tiered_storag
 SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 3 AS heat FROM tiered_storage.heat;
 SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 3 AS tiers FROM tiered_storage.tiers;
 SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 3 AS moves FROM tiered_storage.moves;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+SELECT tiered_storage.remove_policy(policy_id => :id);
 RESET search_path;
 SELECT * FROM regress_s.log;
 DROP TABLE pg_temp.pg_tablespace, pg_temp.tier;

@@ -307,10 +307,10 @@ SELECT b.relation, b.tablespace_oid = d.dattablespace AS tablespace, b.file_numb
 	b.cached_buffers * current_setting('block_size')::int >= pg_relation_size(b.relation) AS all_of_it,
 		b.dirty_buffers,
 		b.usage_sum > 0 AS used
-	FROM tiered_storage.relation_buffers() b, pg_database d WHERE b.relation = 'regress_o_cached'::regclass
+	FROM _tiered_storage.relation_buffers() b, pg_database d WHERE b.relation = 'regress_o_cached'::regclass
 		AND d.datname = current_database();
-SELECT count(*) FROM tiered_storage.relation_buffers() WHERE relation = 'regress_o_temp'::regclass;
-SELECT count(*) > 0 AS catalogs FROM tiered_storage.relation_buffers() WHERE relation = 'pg_class'::regclass;
+SELECT count(*) FROM _tiered_storage.relation_buffers() WHERE relation = 'regress_o_temp'::regclass;
+SELECT count(*) > 0 AS catalogs FROM _tiered_storage.relation_buffers() WHERE relation = 'pg_class'::regclass;
 CALL tiered_storage.sample();
 SELECT cached_fraction, dirty_buffers FROM tiered_storage.heat WHERE relation = 'regress_o_cached'::regclass;
 
@@ -327,9 +327,9 @@ SELECT _tiered_storage.smoothed_rate(-5, 0, 1, 1) AS negative, _tiered_storage.s
 SELECT tablespace_name, tablespace_oid = (SELECT oid FROM pg_tablespace
 	WHERE spcname = tablespace_name) AS oid_is_right,
 	path IS NOT NULL AS path, path_exists, writable, free_bytes <= total_bytes AS space,
-		file_system_id = (SELECT file_system_id FROM tiered_storage.tablespace_devices()
+		file_system_id = (SELECT file_system_id FROM _tiered_storage.tablespace_devices()
 			WHERE tablespace_name = 'pg_default') AS one_file_system
-	FROM tiered_storage.tablespace_devices() WHERE tablespace_name LIKE 'regress\_ts%'
+	FROM _tiered_storage.tablespace_devices() WHERE tablespace_name LIKE 'regress\_ts%'
 		OR tablespace_name = 'pg_default' ORDER BY 1;
 
 -- Each database has a row; what it says depends on the server.

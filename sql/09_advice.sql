@@ -160,7 +160,8 @@ DROP TABLE regress_a_toast;
 -- Two tables on the fast tier: one holds what must not leave, the other is for
 -- what gains most: a million sequential blocks are 54 s on a disk, 20000 random ones 248 s.
 SET client_min_messages = warning;
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 128 * 16384) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 128 * 16384)) \g /dev/null
 RESET client_min_messages;
 SELECT relation, current_tier, recommended_tier, reason LIKE '%regress_fast is full' AS full
 	FROM tiered_storage.recommend_placement(true) WHERE current_tier IS NOT NULL ORDER BY relation::text COLLATE "C";
@@ -172,7 +173,8 @@ RESET client_min_messages;
 SELECT relation, current_tier, recommended_tier FROM tiered_storage.recommend_placement(true)
 	WHERE 'regress_fast' IN (current_tier, recommended_tier) ORDER BY relation::text COLLATE "C";
 SET client_min_messages = warning;
-SELECT tiered_storage.alter_tier('regress_fast', reserve_fraction => 0, unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', reserve_fraction => 0,
+	device => '{"capacity_bytes": null}') \g /dev/null
 RESET client_min_messages;
 
 ---------------------------------------------------------------------------
@@ -185,7 +187,7 @@ SELECT relation, current_tier FROM tiered_storage.recommend_placement(true) ORDE
 SELECT relation, from_tier, to_tier, state FROM tiered_storage.moves ORDER BY relation COLLATE "C";
 
 -- Without tiers there is nothing to advise; without relations too.
-SELECT tiered_storage.remove_tiering_policy(policy_id => :policy);
+SELECT tiered_storage.remove_policy(policy_id => :policy);
 SELECT tiered_storage.remove_tier('regress_fast'), tiered_storage.remove_tier('regress_slow'),
 	tiered_storage.remove_tier('regress_cheap');
 SELECT count(*) FROM tiered_storage.recommend_placement();

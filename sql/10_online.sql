@@ -337,7 +337,7 @@ CALL tiered_storage.move_relation('regress_o_p_1', 'regress_slow', allow_lock =>
 :these;
 :moves;
 SELECT count(*) FROM regress_o_p;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id);
+SELECT tiered_storage.remove_policy(policy_id => :id);
 DROP TABLE regress_o_p;
 RESET tiered_storage.test_now;
 TRUNCATE _tiered_storage.move;
@@ -350,7 +350,7 @@ TRUNCATE _tiered_storage.move;
 CREATE TABLE regress_o_cache (id int, filler char(1000)) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 INSERT INTO regress_o_cache SELECT i, 'x' FROM generate_series(1, 700) i;
 CREATE VIEW regress_cached AS
-	SELECT COALESCE((SELECT cached_buffers FROM tiered_storage.relation_buffers()
+	SELECT COALESCE((SELECT cached_buffers FROM _tiered_storage.relation_buffers()
 		WHERE relation = 'regress_o_cache'::regclass), 0) AS cached;
 \set ECHO all
 SELECT pg_relation_size('regress_o_cache') / current_setting('block_size')::int AS blocks;
@@ -374,14 +374,14 @@ DROP VIEW regress_cached;
 ---------------------------------------------------------------------------
 
 TRUNCATE _tiered_storage.move;
-SELECT tiered_storage.is_paused();
+SELECT _tiered_storage.is_paused();
 SELECT tiered_storage.resume();
 -- At once and for all, whatever becomes of the transaction.
 BEGIN;
 SELECT tiered_storage.pause();
 ROLLBACK;
 SELECT tiered_storage.pause();
-SELECT tiered_storage.is_paused();
+SELECT _tiered_storage.is_paused();
 SET statement_timeout = '5s';
 CALL tiered_storage.move_relation('regress_o_cache', 'regress_fast'); \echo :SQLSTATE
 RESET statement_timeout;
@@ -390,7 +390,7 @@ SELECT tablespace FROM regress_where WHERE relation = 'regress_o_cache';
 SELECT * FROM _tiered_storage.mover_progress(pg_backend_pid());
 SELECT tiered_storage.resume();
 SELECT tiered_storage.resume();
-SELECT tiered_storage.is_paused();
+SELECT _tiered_storage.is_paused();
 CALL tiered_storage.move_relation('regress_o_cache', 'regress_fast');
 SELECT tablespace FROM regress_where WHERE relation = 'regress_o_cache';
 :moves;

@@ -15,10 +15,10 @@ RESET ROLE;
 -- Without preload that is all: nothing is tracked, and nothing fails.
 SELECT current_setting('shared_preload_libraries') ~ 'tiered_storage' AS preloaded \gset
 SELECT available = :'preloaded' AS available, enabled, complete = :'preloaded' AS complete, sample_rate, dropped_reads
-	FROM tiered_storage.access_tracking();
+	FROM _tiered_storage.access_tracking();
 \if :preloaded
 \else
-SELECT * FROM tiered_storage.access_statistics();
+SELECT * FROM _tiered_storage.access_statistics();
 SET client_min_messages = warning;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
@@ -95,7 +95,7 @@ CREATE VIEW regress_seen AS
 		COALESCE(s.hits, 0) = o.hit - b.hit AS hits_are_all,
 		(o.fetched - o.hit) - (b.fetched - b.hit) - COALESCE(round(s.random_reads + s.sequential_reads + s.ignored_reads), 0) AS missing
 	FROM regress_before b JOIN regress_observed o USING (oid) LEFT
-		JOIN tiered_storage.access_statistics() s ON s.relation = b.oid
+		JOIN _tiered_storage.access_statistics() s ON s.relation = b.oid
 	WHERE s.relation IS NOT NULL OR o.fetched > b.fetched;
 \set seen 'CALL regress_flush(); SELECT name, random, sequential, ignored, plans, reads_are_all, hits_are_all FROM regress_seen ORDER BY name COLLATE "C";'
 \set sums 'CALL regress_flush(); SELECT name, plans, reads_are_all FROM regress_seen ORDER BY name COLLATE "C";'
@@ -486,7 +486,7 @@ DO $$ BEGIN EXECUTE $e$EXPLAIN (ANALYZE) SELECT count(pad) FROM regress_a$e$; EN
 SET tiered_storage.track_access = off;
 :cold
 SELECT count(pad) FROM regress_a;
-SELECT count(*) FROM tiered_storage.access_statistics() WHERE relation = 'regress_a'::regclass;
+SELECT count(*) FROM _tiered_storage.access_statistics() WHERE relation = 'regress_a'::regclass;
 \set ECHO none
 SET tiered_storage.track_access = on;
 -- Programs that the administrator has named: their reads are kept apart.
@@ -504,7 +504,7 @@ SELECT name, random + sequential > 0 AS counts, ignored > 0 AS ignored, reads_ar
 CREATE TEMP TABLE regress_temp AS SELECT 1 AS a;
 SELECT count(*) FROM regress_temp;
 SELECT count(*) > 0 AS found FROM pg_class;
-SELECT count(*) FROM tiered_storage.access_statistics() WHERE relation IN ('regress_temp'::regclass,
+SELECT count(*) FROM _tiered_storage.access_statistics() WHERE relation IN ('regress_temp'::regclass,
 	'pg_class'::regclass);
 
 ---------------------------------------------------------------------------
@@ -526,7 +526,7 @@ SELECT k FROM regress_a WHERE id = 5000;
 DO $$ BEGIN FOR i IN 1 .. 4000 LOOP PERFORM k FROM regress_a WHERE id = 5000; END LOOP; END $$;
 CALL regress_flush();
 SELECT s.plans BETWEEN 1810 AND 2190 AS half, s.hits = 2 * s.plans * (o.hit - b.hit) / 4000 AS twice
-	FROM tiered_storage.access_statistics() s JOIN regress_before b ON b.oid = s.relation
+	FROM _tiered_storage.access_statistics() s JOIN regress_before b ON b.oid = s.relation
 		JOIN regress_observed o ON o.oid = s.relation
 	WHERE s.relation = 'regress_a'::regclass;
 :costly_plans
@@ -563,7 +563,7 @@ SELECT random_reads, sequential_reads = pg_relation_size(relation_oid::regclass)
 	AS all_pages FROM _tiered_storage.relation_history
 	WHERE relation_oid = 'regress_a'::regclass AND period_start = '2030-01-01 01:00:00+00';
 -- Taken: the next sample begins anew.
-SELECT count(*) FROM tiered_storage.access_statistics() WHERE relation = 'regress_a'::regclass;
+SELECT count(*) FROM _tiered_storage.access_statistics() WHERE relation = 'regress_a'::regclass;
 \set ECHO none
 -- Blocks that were added are no reads, and nothing of them is kept for the next sample.
 CREATE TABLE regress_added (id int, pad text) WITH (autovacuum_enabled = off);
@@ -572,7 +572,7 @@ INSERT INTO regress_added SELECT i, repeat('x', 100) FROM generate_series(1, 100
 CALL regress_flush();
 CALL tiered_storage.sample();
 \set ECHO all
-SELECT count(*) FROM tiered_storage.access_statistics() WHERE relation = 'regress_added'::regclass;
+SELECT count(*) FROM _tiered_storage.access_statistics() WHERE relation = 'regress_added'::regclass;
 SELECT sum(random_reads + sequential_reads) AS reads FROM _tiered_storage.relation_history
 	WHERE relation_oid = 'regress_added'::regclass;
 \set ECHO none
@@ -601,7 +601,7 @@ ALTER TABLESPACE regress_ts_slow RESET (seq_page_cost, random_page_cost);
 -- A sample that is rolled back takes what was counted with it; the next one says so, and believes the statistics.
 :cold
 \set ECHO all
-SELECT complete FROM tiered_storage.access_tracking();
+SELECT complete FROM _tiered_storage.access_tracking();
 SELECT count(pad) FROM regress_a;
 \set ECHO none
 CALL regress_flush();
@@ -611,11 +611,11 @@ CALL tiered_storage.sample();
 ROLLBACK TO s;
 COMMIT;
 \set ECHO all
-SELECT complete FROM tiered_storage.access_tracking();
+SELECT complete FROM _tiered_storage.access_tracking();
 SET tiered_storage.test_now = '2030-01-01 04:00:00+00';
 CALL tiered_storage.sample();
 SELECT source FROM tiered_storage.heat WHERE relation = 'regress_a'::regclass;
-SELECT complete FROM tiered_storage.access_tracking();
+SELECT complete FROM _tiered_storage.access_tracking();
 -- Two in one transaction are fine.
 SELECT count(pad) FROM regress_a;
 \set ECHO none

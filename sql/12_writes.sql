@@ -6,11 +6,10 @@ CREATE TABLESPACE regress_ts_slow LOCATION '';
 SET client_min_messages = warning;
 DO $$
 BEGIN
-	PERFORM tiered_storage.add_tier('regress_fast', '{pg_default}', profile => 'nvme', rank => 0,
-		reserve_fraction => 0,
-		compressed => false);
-	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1,
-		reserve_fraction => 0, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_fast', '{pg_default}', profile => 'nvme', rank => 0, reserve_fraction => 0,
+	device => '{"compressed": false}');
+	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0,
+	device => '{"compressed": false}');
 END
 $$;
 RESET client_min_messages;

@@ -32,7 +32,7 @@ SELECT bucket, cached_buffers, dirty_buffers, usage_sum > 0 AS used, standard_er
 	FROM tiered_storage.block_heat('regress_d', 10) WHERE bucket IN (1, 2, 10);
 SELECT h.cached_buffers = b.cached_buffers AS cached, h.usage_sum = b.usage_sum AS usage,
 	abs(h.heat - h.expected) < 1e-9 AS heat, h.heat > 0 AND h.heat <= 1 AS in_range
-	FROM tiered_storage.relation_buffers() b, (SELECT sum(cached_buffers) AS cached_buffers, sum(usage_sum)
+	FROM _tiered_storage.relation_buffers() b, (SELECT sum(cached_buffers) AS cached_buffers, sum(usage_sum)
 		AS usage_sum, max(heat) AS heat,
 		max(CASE WHEN os_cached_bytes IS NULL THEN 1
 			ELSE 0.75 END * (cached_buffers + usage_sum) / 6.0 / (last_block - first_block + 1)
@@ -116,11 +116,11 @@ INSERT INTO regress_d_large SELECT repeat('x', 7000) FROM generate_series(1, 100
 CHECKPOINT;
 CREATE FUNCTION regress_cached() RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
-	RETURN (SELECT cached_buffers FROM tiered_storage.relation_buffers() WHERE relation = 'regress_d_large'::regclass);
+	RETURN (SELECT cached_buffers FROM _tiered_storage.relation_buffers() WHERE relation = 'regress_d_large'::regclass);
 END
 $$;
 SELECT (setting::bigint / 4)::text AS quarter FROM pg_settings WHERE name = 'shared_buffers' \gset
-SELECT cached_buffers AS exact, usage_sum AS exact_usage FROM tiered_storage.relation_buffers()
+SELECT cached_buffers AS exact, usage_sum AS exact_usage FROM _tiered_storage.relation_buffers()
 	WHERE relation = 'regress_d_large'::regclass \gset
 \set ECHO all
 SELECT :exact = 1000 AS all_of_it;
@@ -128,7 +128,7 @@ SET tiered_storage.test_buffer_scan_limit = :quarter;
 SELECT abs(cached_buffers - :exact) <= 5 * standard_error AS within,
 	abs(standard_error - sqrt(cached_buffers * 3)) < 0.001 AS stated,
 	dirty_buffers, abs(usage_sum - :exact_usage) <= 25 * standard_error AS usage_within
-	FROM tiered_storage.relation_buffers() WHERE relation = 'regress_d_large'::regclass;
+	FROM _tiered_storage.relation_buffers() WHERE relation = 'regress_d_large'::regclass;
 SELECT abs(sum(cached_buffers) - :exact) <= 5 * sqrt(sum(standard_error ^ 2)) AS within, bool_and(standard_error > 0)
 	AS stated, bool_and(heat BETWEEN 0 AND 1) AS heat
 	FROM tiered_storage.block_heat('regress_d_large', 10);
@@ -139,7 +139,7 @@ SELECT count(DISTINCT cached) > 1 AS differ, abs(avg(cached) - :exact) <= 5 * sq
 	FROM (SELECT set_config('tiered_storage.test_buffer_scan_limit', (:quarter + i)::text, false), regress_cached()
 		AS cached FROM generate_series(1, 20) i) s;
 RESET tiered_storage.test_buffer_scan_limit;
-SELECT cached_buffers, standard_error FROM tiered_storage.relation_buffers()
+SELECT cached_buffers, standard_error FROM _tiered_storage.relation_buffers()
 	WHERE relation = 'regress_d_large'::regclass;
 
 ---------------------------------------------------------------------------
@@ -194,7 +194,7 @@ SELECT xmin = :'version' AS untouched FROM _tiered_storage.relation_state WHERE 
 SELECT count(*) AS twice FROM (SELECT unnest(tablespaces) AS tablespace FROM tiered_storage.device_io) d
 	GROUP BY tablespace HAVING count(*) > 1;
 SELECT count(*) AS strange FROM tiered_storage.device_io d WHERE device NOT IN (SELECT device
-	FROM tiered_storage.tablespace_devices() WHERE device IS NOT NULL)
+	FROM _tiered_storage.tablespace_devices() WHERE device IS NOT NULL)
 	OR tablespaces IS NULL OR busy_fraction NOT BETWEEN 0 AND 1 OR fit_residual < 0 OR reads_per_s < 0
 		OR read_bytes_per_s < 0;
 -- The fit, from its sums: y = x / 2; too little data; nothing at all; garbage.

@@ -13,7 +13,7 @@ CREATE TEMP TABLE shown AS
 SELECT measurement, unit, prior, previous, measured > 0 AS has_value
 FROM shown
 WHERE measurement NOT IN ('parallelism', 'random_write_ms', 'checkpoint_write_ms', 'read_iops_depth_8',
-	'read_iops_depth_32', 'wal_sync_method open_datasync', 'past the page cache')
+	'read_iops_depth_32', 'wal_sync_method open_datasync', 'past the page cache') AND measurement NOT LIKE 'pg_wal %'
 ORDER BY measurement COLLATE "C";
 SELECT count(*) AS remembered FROM _tiered_storage.tier_calibration;
 SELECT random_read_ms, sequential_read_mb_per_s, fsync_ms FROM tiered_storage.tiers WHERE tier_name = 'measured';
@@ -54,13 +54,13 @@ WHERE a.calibrated_at > b.calibrated_at AND measurement = 'random_read_ms';
 SELECT t.scan_start_ms = m.measured AS taken, t.scan_start_ms >= t.random_read_ms AS begins_with_a_read
 FROM tiered_storage.tiers t, _tiered_storage.tier_calibration m
 	WHERE t.tier_name = 'measured' AND m.measurement = 'scan_start_ms';
-SELECT tiered_storage.alter_tier('measured', random_read_ms => 9, scan_start_ms => 40);
+SELECT tiered_storage.alter_tier('measured', device => '{"random_read_ms": 9, "scan_start_ms": 40}');
 SELECT scan_start_ms FROM tiered_storage.tiers WHERE tier_name = 'measured';
-SELECT tiered_storage.alter_tier('measured', random_read_ms => 10);
+SELECT tiered_storage.alter_tier('measured', device => '{"random_read_ms": 10}');
 SELECT scan_start_ms FROM tiered_storage.tiers WHERE tier_name = 'measured';
-SELECT tiered_storage.alter_tier('measured', scan_start_ms => 'NaN');
-SELECT tiered_storage.alter_tier('measured', scan_start_ms => 20);
-SELECT tiered_storage.alter_tier('measured', unset => '{scan_start_ms}');
+SELECT tiered_storage.alter_tier('measured', device => '{"scan_start_ms": "NaN"}');
+SELECT tiered_storage.alter_tier('measured', device => '{"scan_start_ms": 20}');
+SELECT tiered_storage.alter_tier('measured', device => '{"scan_start_ms": null}');
 SELECT scan_start_ms FROM tiered_storage.tiers WHERE tier_name = 'measured';
 
 -- No more than ten are kept.
@@ -80,7 +80,7 @@ SELECT v.* FROM (VALUES ('hdd_7200', 12.4, 150), ('hdd_7200', 3, 35), ('hdd_7200
 
 -- Compressed: with pages of the database's own.
 SELECT tiered_storage.add_tier('slowest', '{pg_default}', profile => 'cloud_st1', reserve_fraction => 0,
-	compressed => true);
+	device => '{"compressed": true}');
 SELECT measured AS past_the_page_cache FROM tiered_storage.calibrate_tier('slowest', max_seconds => 0.5,
 	max_bytes => 8388608) WHERE measurement = 'past the page cache';
 SELECT tiered_storage.remove_tier('slowest');
@@ -107,10 +107,11 @@ SELECT _tiered_storage.measure_device(4, 1, 8388608, 0, false, 1, 0);
 SELECT count(DISTINCT calibrated_at) FROM _tiered_storage.tier_calibration;
 
 -- What the planner should know.
-SELECT tiered_storage.alter_tier('known', random_read_ms => 12.4, sequential_read_mb_per_s => 150, parallelism => 1);
-SELECT tiered_storage.add_tier('fast', '{pg_default}', random_read_ms => 0.1, random_write_ms => 0.1,
-	sequential_read_mb_per_s => 500,
-	sequential_write_mb_per_s => 500, fsync_ms => 1, parallelism => 32, price_per_gb_month => 1);
+SELECT tiered_storage.alter_tier('known',
+	device => '{"random_read_ms": 12.4, "sequential_read_mb_per_s": 150, "parallelism": 1}');
+SELECT tiered_storage.add_tier('fast', '{pg_default}', price_per_gb_month => 1,
+	device => '{"random_read_ms": 0.1, "random_write_ms": 0.1, "sequential_read_mb_per_s": 500,
+	"sequential_write_mb_per_s": 500, "fsync_ms": 1, "parallelism": 32}');
 SET random_page_cost = 4;
 SET seq_page_cost = 1;
 SET effective_io_concurrency = 1;

@@ -7,10 +7,10 @@ CREATE TABLESPACE regress_ts_slow LOCATION '';
 SET client_min_messages = warning;
 DO $$
 BEGIN
-	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0,
-		reserve_fraction => 0, price_per_gb_month => 1000000, compressed => false);
-	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1,
-		reserve_fraction => 0, price_per_gb_month => 100000, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, price_per_gb_month => 1000000,
+	device => '{"compressed": false}');
+	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 100000,
+	device => '{"compressed": false}');
 END
 $$;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
@@ -83,11 +83,13 @@ TRUNCATE _tiered_storage.move;
 -- Three tables would be too much, what is small still fits.
 CALL tiered_storage.apply_placement(max_bytes => 100000, dry_run => true);
 -- A limit is of files as they are, however small the device makes them.
-SELECT tiered_storage.alter_tier('regress_fast', compressed => true, compression_ratio => 4) \g /dev/null
-SELECT tiered_storage.alter_tier('regress_slow', compressed => true, compression_ratio => 4) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => '{"compressed": true, "compression_ratio": 4}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow',
+	device => '{"compressed": true, "compression_ratio": 4}') \g /dev/null
 CALL tiered_storage.apply_placement(max_bytes => 100000, dry_run => true);
-SELECT tiered_storage.alter_tier('regress_fast', compressed => false) \g /dev/null
-SELECT tiered_storage.alter_tier('regress_slow', compressed => false) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"compressed": false}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"compressed": false}') \g /dev/null
 -- The same questions as to recommend_placement(): what is not asked about stays.
 CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_hot,regress_p_cold}');
 CALL tiered_storage.apply_placement(dry_run => true, schemas => '{pg_catalog}');
@@ -103,7 +105,8 @@ SELECT relation, confidence, reason FROM tiered_storage.recommend_placement(obje
 UPDATE _tiered_storage.relation_state SET placed_at = '2029-12-01' WHERE relation_oid = 'regress_p_cold'::regclass;
 CALL tiered_storage.apply_placement(dry_run => true, objective => 'balanced', price_per_wait_hour => 1000);
 -- There is room for one of ten blocks: the cold one makes room for what comes next.
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 21 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 21 * 8192)) \g /dev/null
 SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement()
 	ORDER BY relation::text COLLATE "C";
 CALL tiered_storage.apply_placement(dry_run => true);
@@ -111,14 +114,17 @@ CALL tiered_storage.apply_placement(dry_run => true);
 CALL tiered_storage.apply_placement(max_bytes => 250000, dry_run => true);
 -- What it needs are all its forks, the free space map, too.  The advice counts with that, as the order does, and the
 -- check before the copy.
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 12 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 12 * 8192)) \g /dev/null
 SELECT relation, recommended_tier
 	FROM tiered_storage.recommend_placement(relations => '{regress_p_hot,regress_p_cold}')
 		ORDER BY relation::text COLLATE "C";
 CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_hot,regress_p_cold}');
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 14 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 14 * 8192)) \g /dev/null
 CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_hot,regress_p_cold}');
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 21 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 21 * 8192)) \g /dev/null
 SELECT * FROM regress_places;
 
 ---------------------------------------------------------------------------
@@ -168,12 +174,14 @@ ALTER TABLESPACE regress_ts_renamed RENAME TO regress_ts_fast;
 
 \set ECHO none
 CALL regress_heat();
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => (SELECT sum(pg_table_size(c.oid))::bigint
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', (SELECT sum(pg_table_size(c.oid))::bigint
 	FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
-		WHERE c.relkind = 'r' AND s.spcname = 'regress_ts_fast')),
-	tiered_storage.alter_tier('regress_slow', capacity_bytes => (SELECT sum(pg_table_size(c.oid))::bigint
+		WHERE c.relkind = 'r' AND s.spcname = 'regress_ts_fast'))),
+	tiered_storage.alter_tier('regress_slow',
+	device => jsonb_build_object('capacity_bytes', (SELECT sum(pg_table_size(c.oid))::bigint
 		FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
-			WHERE c.relkind = 'r' AND s.spcname = 'regress_ts_slow')) \g /dev/null
+			WHERE c.relkind = 'r' AND s.spcname = 'regress_ts_slow'))) \g /dev/null
 \set ECHO all
 SELECT * FROM regress_places;
 \set ECHO none
@@ -222,9 +230,8 @@ CALL tiered_storage.apply_placement(dry_run => true);
 ROLLBACK;
 
 -- Only what the caller may move is moved.
-SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}'),
-	tiered_storage.alter_tier('regress_slow',
-	unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}'),
+	tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": null}') \g /dev/null
 CREATE ROLE regress_placer;
 GRANT USAGE ON SCHEMA tiered_storage TO regress_placer;
 SET ROLE regress_placer;
@@ -237,7 +244,8 @@ GRANT EXECUTE ON PROCEDURE tiered_storage.apply_placement TO regress_placer;
 -- Nor is room made for what he may not move.
 ALTER TABLE regress_p_hot OWNER TO regress_placer;
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_placer;
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 18 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 18 * 8192)) \g /dev/null
 \set ECHO all
 SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement()
 	ORDER BY relation::text COLLATE "C";
@@ -246,7 +254,7 @@ CALL tiered_storage.apply_placement(dry_run => true);
 RESET ROLE;
 CALL tiered_storage.apply_placement(dry_run => true);
 \set ECHO none
-SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}') \g /dev/null
 REVOKE CREATE ON TABLESPACE regress_ts_slow FROM regress_placer;
 ALTER TABLE regress_p_hot OWNER TO CURRENT_USER;
 ALTER TABLE regress_p_small OWNER TO regress_placer;

@@ -9,12 +9,10 @@ SET client_min_messages = warning;
 DO $$
 BEGIN
 	-- A random read takes 10 ms or 0.1 ms, a page write 5 ms or 0.2 ms.
-	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0,
-		reserve_fraction => 0, compressed => false,
-		price_per_gb_month => 1000000, random_read_ms => 0.1, random_write_ms => 0.2);
-	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1,
-		reserve_fraction => 0, compressed => false,
-		price_per_gb_month => 100000, random_read_ms => 10, random_write_ms => 5);
+	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, price_per_gb_month => 1000000,
+	device => '{"compressed": false, "random_read_ms": 0.1, "random_write_ms": 0.2}');
+	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 100000,
+	device => '{"compressed": false, "random_read_ms": 10, "random_write_ms": 5}');
 END
 $$;
 RESET client_min_messages;
@@ -298,10 +296,10 @@ CALL regress_heat('regress_e_cold', 0);
 CALL regress_heat('regress_e_cool', 0);
 \set batches 'SELECT batch_id, kind, moves_done AS done, moves_failed AS failed, moves_skipped AS skipped, moves_running AS running, moved_bytes = (SELECT sum(size_bytes) FROM tiered_storage.moves m WHERE m.batch_id = b.batch_id) AS bytes, finished_at >= started_at AS finished, round(predicted_saved_io_s_per_hour::numeric, 2) AS predicted_saved, round(measured_saved_io_s_per_hour::numeric, 2) AS measured_saved, measured_moves AS measured, effect, undo_command, undo_of, undone_by FROM tiered_storage.move_batches b ORDER BY 1'
 -- There is room for one of them.
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 1600000) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": 1600000}') \g /dev/null
 \set ECHO all
 CALL tiered_storage.apply_placement();
-SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}') \g /dev/null
 CALL regress_date();
 :batches;
 \set ECHO none
@@ -366,11 +364,11 @@ CALL regress_heat('regress_e_cold', 0);
 CALL regress_heat('regress_e_cool', 0);
 CALL regress_heat('regress_e_hot', 300);
 -- There is room for one of them.
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 1600000) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": 1600000}') \g /dev/null
 \set ECHO all
 CALL tiered_storage.apply_placement();
 \set ECHO none
-SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}') \g /dev/null
 CALL regress_date();
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.move_effect SET observed_since = observed_since + interval '1 hour'

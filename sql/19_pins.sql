@@ -9,12 +9,12 @@ CREATE TABLESPACE regress_ts_nowhere LOCATION '';
 SET client_min_messages = warning;
 DO $$
 BEGIN
-	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast,regress_ts_fast_too}', profile => 'nvme',
-		rank => 0, reserve_fraction => 0, price_per_gb_month => 1000000, compressed => false);
-	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1,
-		reserve_fraction => 0, price_per_gb_month => 100000, compressed => false);
-	PERFORM tiered_storage.add_tier('regress_empty', '{regress_ts_nowhere}', profile => 'hdd_7200', rank => 2,
-		reserve_fraction => 0, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast,regress_ts_fast_too}', profile => 'nvme', rank => 0, reserve_fraction => 0, price_per_gb_month => 1000000,
+	device => '{"compressed": false}');
+	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 100000,
+	device => '{"compressed": false}');
+	PERFORM tiered_storage.add_tier('regress_empty', '{regress_ts_nowhere}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0,
+	device => '{"compressed": false}');
 	DELETE FROM _tiered_storage.tier_tablespace WHERE tier_name = 'regress_empty';
 END
 $$;
@@ -133,10 +133,10 @@ SELECT relation, current_tier, recommended_tier, confidence, regexp_replace(reas
 SELECT tier_name, is_recommended, regexp_replace(reason, '^.*;', '...;') AS reason
 	FROM tiered_storage.explain_placement('cold');
 -- Where there is no room for it, it stays.
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": 8192}') \g /dev/null
 SELECT relation, current_tier, recommended_tier, confidence, regexp_replace(reason, '^.*cached\)', '...') AS reason
 	FROM tiered_storage.recommend_placement(true) WHERE relation = 'cold'::regclass;
-SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": null}') \g /dev/null
 -- The statement is complete.
 SELECT command FROM tiered_storage.recommend_placement() WHERE relation = 'cold'::regclass \gexec
 SELECT * FROM pins;
@@ -225,7 +225,7 @@ SELECT tiered_storage.pin('m_2011', 'regress_slow'), tiered_storage.unpin('m_201
 CALL tiered_storage.migrate();
 SELECT * FROM places WHERE relname ~ '^m_';
 SELECT last_due, last_on_target, last_result FROM tiered_storage.policies;
-SELECT tiered_storage.remove_tiering_policy('measure') \g /dev/null
+SELECT tiered_storage.remove_policy('measure') \g /dev/null
 SELECT tiered_storage.unpin('m_2011');
 
 ---------------------------------------------------------------------------
@@ -314,7 +314,7 @@ SELECT relation, tier_name FROM pins;
 SELECT tiered_storage.alter_tier('regress_faster', new_name => 'regress_fast') \g /dev/null
 -- Expired pins, and those of what does not exist, do not keep a tier.
 SELECT tiered_storage.add_tier('regress_more', '{regress_ts_nowhere}', profile => 'nvme', reserve_fraction => 0,
-	compressed => false) \g /dev/null
+	device => '{"compressed": false}') \g /dev/null
 CREATE TABLE gone (a int);
 SELECT tiered_storage.pin('gone', 'regress_more'), tiered_storage.pin('child', 'regress_more',
 	now() + interval '1 day');

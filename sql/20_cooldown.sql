@@ -8,10 +8,10 @@ CREATE TABLESPACE regress_ts_slow_too LOCATION '';
 SET client_min_messages = warning;
 DO $$
 BEGIN
-	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0,
-		reserve_fraction => 0, price_per_gb_month => 1000000, compressed => false);
-	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow,regress_ts_slow_too}', profile => 'hdd_7200',
-		rank => 1, reserve_fraction => 0, price_per_gb_month => 100000, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, price_per_gb_month => 1000000,
+	device => '{"compressed": false}');
+	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow,regress_ts_slow_too}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 100000,
+	device => '{"compressed": false}');
 END
 $$;
 RESET client_min_messages;

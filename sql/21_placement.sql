@@ -8,10 +8,10 @@ SET client_min_messages = warning;
 DO $$
 BEGIN
 	-- A block of 8192 bytes costs 8.192 a month on one and 0.8192 on the other.
-	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0,
-		reserve_fraction => 0, price_per_gb_month => 1000000, compressed => false);
-	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1,
-		reserve_fraction => 0, price_per_gb_month => 100000, compressed => false);
+	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, price_per_gb_month => 1000000,
+	device => '{"compressed": false}');
+	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 100000,
+	device => '{"compressed": false}');
 END
 $$;
 SET tiered_storage.track_access = off;
@@ -234,7 +234,7 @@ SELECT tier, simulated FROM regress_simulate('{"regress_slow": {"compression_rat
 -- tier_size_curve()
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 16384) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": 16384}') \g /dev/null
 SELECT capacity_bytes, used_bytes, round(io_s_per_hour::numeric, 1) AS io, round(saved_s_per_hour::numeric, 1)
 	AS saved,
 	round(price_per_month::numeric, 2) AS price,
@@ -263,7 +263,7 @@ SELECT count(*) > 3 AS steps, count(*) FILTER (WHERE s.advised_bytes IS DISTINCT
 		overrides => pg_catalog.jsonb_build_object('regress_fast', pg_catalog.jsonb_build_object('capacity_bytes',
 			GREATEST(c.capacity_bytes, 1)))) s
 	WHERE s.tier_name = 'regress_fast';
-SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}') \g /dev/null
 
 ---------------------------------------------------------------------------
 -- What does not add up, and what cannot be
@@ -300,19 +300,19 @@ UPDATE _tiered_storage.relation_state SET device_random_fast = 50, device_random
 \set ECHO all
 SELECT * FROM regress_sums;
 ROLLBACK;
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 8192), tiered_storage.pin('regress_l1',
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => '{"capacity_bytes": 8192}'), tiered_storage.pin('regress_l1',
 	'regress_fast'), tiered_storage.pin('regress_l2', 'regress_fast') \g /dev/null
 SELECT * FROM regress_sums;
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": 8192}') \g /dev/null
 SELECT * FROM regress_sums;
 \set ECHO none
-SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": null}') \g /dev/null
 SELECT tiered_storage.unpin('regress_l1'), tiered_storage.unpin('regress_l2'),
-	tiered_storage.alter_tier('regress_fast',
-	unset => '{capacity_bytes}') \g /dev/null
+	tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}') \g /dev/null
 -- No device is busy for more than all of its time, so then its figures are wrong; and one that is written to too much
 -- is said to be.
-SELECT tiered_storage.alter_tier('regress_slow', random_read_ms => 100) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"random_read_ms": 100}') \g /dev/null
 \set ECHO all
 SELECT tier_name, round(busy_fraction::numeric, 2) AS busy, regexp_replace(reason, '^.*; regress_slow',
 	'... regress_slow') AS reason FROM tiered_storage.placement_summary();
@@ -321,7 +321,8 @@ SELECT count(*) AS moves FROM tiered_storage.recommend_placement();
 SET client_min_messages = warning;
 SELECT tier_name, reason FROM tiered_storage.explain_placement('"regress L".regress_l5') WHERE reason ~ 'used to';
 \set ECHO none
-SELECT tiered_storage.alter_tier('regress_slow', random_read_ms => 12.4, endurance_tbw => 0.001) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow',
+	device => '{"random_read_ms": 12.4, "endurance_tbw": 0.001}') \g /dev/null
 UPDATE _tiered_storage.relation_state SET changes_fast = 1000, changes_slow = 1000, page_writes_fast = 1000,
 	page_writes_slow = 1000 WHERE relation_oid = 'regress_l2'::regclass;
 -- Without what others write to the device of this machine, if it is known; all tiers are on it, and share its life
@@ -338,7 +339,7 @@ SET client_min_messages = warning;
 UPDATE _tiered_storage.relation_state SET changes_fast = 0, changes_slow = 0, page_writes_fast = 0,
 	page_writes_slow = 0;
 DROP VIEW regress_sums;
-SELECT tiered_storage.alter_tier('regress_slow', unset => '{endurance_tbw}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"endurance_tbw": null}') \g /dev/null
 \set ECHO all
 
 ---------------------------------------------------------------------------
@@ -409,7 +410,7 @@ SELECT n, _tiered_storage.short_number(n) FROM (VALUES (0), (-0.001), (0.05), (0
 ---------------------------------------------------------------------------
 
 -- Two pins for one block, and an index of two blocks along with the first.
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": 8192}') \g /dev/null
 SELECT tiered_storage.pin('regress_l1', 'regress_fast') AS l1, tiered_storage.pin('regress_l2', 'regress_fast') AS l2;
 SELECT relation, current_tier, recommended_tier, confidence, regexp_replace(reason, '^.*it (stays|is pinned)',
 	'... it \1') AS reason
@@ -418,7 +419,7 @@ SELECT relation, current_tier, recommended_tier, confidence, regexp_replace(reas
 SELECT tier_name, advised_bytes, limited_by, missing_bytes > 0 AS missing FROM tiered_storage.placement_summary();
 SELECT tier_name, fits, reason FROM tiered_storage.explain_placement('regress_l2');
 CALL tiered_storage.apply_placement(dry_run => true);
-SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}') \g /dev/null
 -- Everybody is pinned where he is.
 SELECT tiered_storage.unpin('regress_l1'), tiered_storage.unpin('regress_l2');
 SELECT sum(tiered_storage.pin(relation)) FROM tiered_storage.recommend_placement(true) WHERE kind = 'table';
@@ -511,9 +512,11 @@ SELECT count(*) FROM tiered_storage.tier_size_curve(NULL); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.tier_size_curve('no_such'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.tier_size_curve('regress_fast', 1); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.tier_size_curve('regress_fast', 1000000); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_fast', compression_ratio => 2); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_fast', compressed => true, compression_ratio => 0.9); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_fast', compressed => true, compression_ratio => 'NaN'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"compression_ratio": 2}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => '{"compressed": true, "compression_ratio": 0.9}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => '{"compressed": true, "compression_ratio": "NaN"}'); \echo :SQLSTATE
 -- One tier, and none.
 SELECT tiered_storage.remove_tier('regress_fast');
 SELECT count(*) FROM tiered_storage.recommend_placement();

@@ -131,8 +131,8 @@ BEGIN
 	FOR r IN SELECT * FROM regress_names ORDER BY n LOOP
 		EXECUTE format('CREATE SCHEMA %I', r.name);
 		EXECUTE format('CREATE ROLE %I', r.place);
-		PERFORM tiered_storage.add_tier(r.name, ARRAY[r.place], profile => 'sata_ssd',
-			price_per_gb_month => 1000000 + r.n, capacity_bytes => 1000000000, reserve_fraction => 0);
+		PERFORM tiered_storage.add_tier(r.name, ARRAY[r.place], profile => 'sata_ssd', price_per_gb_month => 1000000 + r.n, reserve_fraction => 0,
+	device => '{"capacity_bytes": 1000000000}');
 		EXECUTE format('CREATE TABLE %1$I.%1$I (%1$I bigint, "filler" text, "more'' ""*/" date) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast', r.name);
 		EXECUTE format('ALTER TABLE %1$I.%1$I ALTER filler SET STORAGE PLAIN', r.name);
 		EXECUTE format('INSERT INTO %1$I.%1$I (%1$I, filler) SELECT i, repeat(''x'', 6000) FROM generate_series(1, 120) i ORDER BY i', r.name);

@@ -45,10 +45,10 @@ CREATE FUNCTION regress_n_calls() RETURNS TABLE (call text, argument text, type 
 	FROM (VALUES
 		('add_tier', 'name => ''b'', tablespaces => ''{regress_n_slow}'''),
 		('alter_tier', 'name => ''a'''),
-		('alter_tier', 'name => ''a'', compressed => true'),
 		('pin', 'relation => ''regress_n_1'''),
 		('add_tiering_policy', 'relation => ''regress_n'', tier => ''a'''),
-		('add_tiering_policy', 'relation => ''regress_n_id'', tier => ''a'', move_after => ''1 day'', key_unit => ''milliseconds'''),
+		('add_tiering_policy', 'relation => ''regress_n_id'', tier => ''a'', move_after => ''1 day'',
+	options => ''{"key_unit": "milliseconds"}'''),
 		('recommend_placement', 'include_unchanged => true'),
 		('placement_summary', ''),
 		('simulate_placement', 'tiers => ''{}'''),
@@ -65,6 +65,29 @@ CREATE FUNCTION regress_n_calls() RETURNS TABLE (call text, argument text, type 
 		FROM unnest(p.proargnames[1:p.pronargs], p.proargtypes::oid[]) u (name, type)) a
 	WHERE a.type IN (SELECT v.type FROM regress_n_value v) AND position(a.name || ' =>' IN c.fixed) = 0
 		AND (p.proname <> 'add_tiering_policy' OR a.name = 'move_after' OR c.fixed ~ 'move_after')
+	UNION ALL
+	SELECT c.name, k.name, k.type, format('SELECT tiered_storage.%I(%s, %I => %L::jsonb || jsonb_build_object(%L, %%L::%s))',
+		c.name, c.fixed, c.object, c.others, k.name, k.type)
+	FROM (VALUES
+		('add_tier', 'name => ''b'', tablespaces => ''{regress_n_slow}''', 'device', '{}', '{random_read_ms,random_write_ms,
+			sequential_read_mb_per_s,sequential_write_mb_per_s,scan_start_ms,fsync_ms,parallelism,endurance_tbw,endurance_dwpd}',
+			'double precision'),
+		('alter_tier', 'name => ''a''', 'device', '{}', '{random_read_ms,random_write_ms,sequential_read_mb_per_s,
+			sequential_write_mb_per_s,scan_start_ms,fsync_ms,parallelism,endurance_tbw,endurance_dwpd}', 'double precision'),
+		('alter_tier', 'name => ''a''', 'device', '{}', '{capacity_bytes}', 'bigint'),
+		('alter_tier', 'name => ''a''', 'device', '{"compressed": true}', '{compression_ratio}', 'double precision'),
+		('add_tiering_policy', 'relation => ''regress_n'', tier => ''a''', 'options', '{}', '{below_reads_per_hour}',
+			'double precision'),
+		('add_tiering_policy', 'relation => ''regress_n'', tier => ''a''', 'options', '{}', '{no_writes_for}', 'interval'),
+		('add_tiering_policy', 'relation => ''regress_n'', tier => ''a'', move_after => ''1 day''', 'options', '{}',
+			'{return_when_reads_per_hour}', 'double precision'),
+		('add_tiering_policy', 'relation => ''regress_n'', tier => ''a'', move_after => ''1 day''', 'options',
+			'{"return_when_reads_per_hour": 1}', '{return_after}', 'interval'),
+		('add_tiering_policy', 'relation => ''regress_n_id'', tier => ''a'', move_after => ''1 day''', 'options',
+			'{"key_unit": "milliseconds"}', '{key_shift}', 'integer'),
+		('add_tiering_policy', 'relation => ''regress_n_id'', tier => ''a'', move_after => ''1 day''', 'options',
+			'{"key_unit": "milliseconds"}', '{key_epoch}', 'timestamp with time zone')) c (name, fixed, object, others, keys, type)
+	CROSS JOIN LATERAL (SELECT key AS name, c.type FROM unnest(c.keys::text[]) key) k
 $$;
 
 -- What is not clean: an error that comes from inside, or what fails afterwards.
@@ -179,7 +202,7 @@ SELECT tiered_storage.alter_tier('a', rank => 1000000);
 SELECT tiered_storage.add_tier('b', '{regress_n_slow}', profile => 'hdd_7200');
 SELECT tier_name, rank FROM tiered_storage.tiers ORDER BY rank;
 SELECT tiered_storage.alter_tier('b', rank => 1000001); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('b', random_read_ms => 1e308); \echo :SQLSTATE
+SELECT tiered_storage.alter_tier('b', device => '{"random_read_ms": 1e308}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('b', price_per_gb_month => 1e400); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_n', '1000000 months -30000000 days', 'b'); \echo :SQLSTATE
 

@@ -36,11 +36,12 @@ BEGIN
 	CALL tiered_storage.sample();
 	PERFORM count(*) FROM regress_h;
 	CALL tiered_storage.sample();
-	PERFORM tiered_storage.alter_tier('regress_slow', random_read_ms => 12.3456789,
-		price_per_gb_month => 0.0123456789);
+	PERFORM tiered_storage.alter_tier('regress_slow', price_per_gb_month => 0.0123456789,
+	device => '{"random_read_ms": 12.3456789}');
 	PERFORM tiered_storage.alter_tier('regress_slow', new_name => 'regress "cold"');
 	PERFORM count(*) FROM tiered_storage.discover_tiers();
-	PERFORM tiered_storage.add_tiering_policy('regress_h_parted', '1 day', 'regress "cold"', time_zone => 'UTC');
+	PERFORM tiered_storage.add_tiering_policy('regress_h_parted', '1 day', 'regress "cold"',
+	options => '{"time_zone": "UTC"}');
 	PERFORM tiered_storage.pin('regress_h', until => clock_timestamp() + interval '1 hour');
 	PERFORM tiered_storage.pin('regress_h');
 	PERFORM count(*) FROM tiered_storage.recommend_placement(true);
@@ -50,7 +51,7 @@ BEGIN
 	CALL tiered_storage.sample();
 	answer := public.regress_h_state();
 	PERFORM tiered_storage.unpin('regress_h');
-	PERFORM tiered_storage.remove_tiering_policy('regress_h_parted');
+	PERFORM tiered_storage.remove_policy('regress_h_parted');
 	PERFORM tiered_storage.alter_tier('regress "cold"', new_name => 'regress_slow');
 	RETURN answer;
 END $$;

@@ -18,8 +18,8 @@ CREATE VIEW regress_where AS
 		WHERE c.relname LIKE 'regress\__\_%' AND c.relkind = 'r';
 \set where 'SELECT * FROM regress_where ORDER BY relation COLLATE "C"'
 SELECT tiered_storage.add_tiering_policy('regress_p', '3 years', 'regress_slow') AS slow \gset
-SELECT tiered_storage.add_tiering_policy('regress_n', '1 day', 'regress_slow', key_unit => 'seconds',
-	key_epoch => '2026-01-01 00:00:00+00', key_shift => 1) AS n \gset
+SELECT tiered_storage.add_tiering_policy('regress_n', '1 day', 'regress_slow',
+	options => '{"key_unit": "seconds", "key_epoch": "2026-01-01 00:00:00+00", "key_shift": 1}') AS n \gset
 \set ECHO all
 
 ---------------------------------------------------------------------------
@@ -27,65 +27,66 @@ SELECT tiered_storage.add_tiering_policy('regress_n', '1 day', 'regress_slow', k
 ---------------------------------------------------------------------------
 
 -- What is not given stays as it is.
-SELECT tiered_storage.alter_tiering_policy('regress_p', move_after => '1 year');
-SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, include_indexes => false, age_from => 'newest',
-	time_zone => 'Europe/Berlin');
+SELECT tiered_storage.alter_policy('regress_p', changes => '{"move_after": "1 year"}');
+SELECT tiered_storage.alter_policy(policy_id => :slow,
+	changes => '{"include_indexes": false, "age_from": "newest", "time_zone": "Europe/Berlin"}');
 SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled FROM tiered_storage.policies
 	WHERE policy_id = :slow;
-SELECT tiered_storage.alter_tiering_policy('regress_p', 'regress_slow', new_tier => 'regress_cheap', age_from => 'now',
-	time_zone => 'UTC');
+SELECT tiered_storage.alter_policy('regress_p', 'regress_slow',
+	changes => '{"tier": "regress_cheap", "age_from": "now", "time_zone": "UTC"}');
 SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled FROM tiered_storage.policies
 	WHERE policy_id = :slow;
-SELECT tiered_storage.alter_tiering_policy('regress_p', new_tier => 'regress_slow', include_indexes => true);
+SELECT tiered_storage.alter_policy('regress_p', changes => '{"tier": "regress_slow", "include_indexes": true}');
 -- A unit that does not count has nothing to count from.
-SELECT tiered_storage.alter_tiering_policy('regress_n', key_shift => 2, key_epoch => '2025-01-01 00:00:00+00');
+SELECT tiered_storage.alter_policy('regress_n', changes => '{"key_shift": 2, "key_epoch": "2025-01-01 00:00:00+00"}');
 SELECT key_unit, key_epoch, key_shift FROM tiered_storage.policies WHERE policy_id = :n;
-SELECT tiered_storage.alter_tiering_policy('regress_n', key_unit => 'yyyymmdd');
+SELECT tiered_storage.alter_policy('regress_n', changes => '{"key_unit": "yyyymmdd"}');
 SELECT key_unit, key_epoch, key_shift FROM tiered_storage.policies WHERE policy_id = :n;
 -- Refused, and nothing is changed.
 SELECT tiered_storage.add_tiering_policy('regress_p', '5 years', 'regress_cheap') AS cheap \gset
-SELECT tiered_storage.alter_tiering_policy(policy_id => :cheap, new_tier => 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_p', new_tier => 'regress_fast'); \echo :SQLSTATE
-SELECT tiered_storage.remove_tiering_policy(policy_id => :cheap);
-SELECT tiered_storage.alter_tiering_policy('regress_p'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy(enabled => false); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_p', move_after => '-1 day'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_p', new_tier => 'regress_nowhere'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_p', age_from => 'yesterday'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_p', time_zone => 'Nowhere/Land'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_p', key_unit => 'seconds'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_n', key_unit => 'lightyears'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_p', 'regress_cheap', enabled => false); \echo :SQLSTATE
-SELECT tiered_storage.remove_tiering_policy('regress_p', tier => 'regress_cheap'); \echo :SQLSTATE
-SELECT tiered_storage.remove_tiering_policy('regress_p', 'regress_cheap', policy_id => :slow, if_exists => true);
-SELECT tiered_storage.alter_tiering_policy(policy_id => -1, enabled => false, if_exists => true);
+SELECT tiered_storage.alter_policy(policy_id => :cheap, changes => '{"tier": "regress_slow"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_p', changes => '{"tier": "regress_fast"}'); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy(policy_id => :cheap);
+SELECT tiered_storage.alter_policy('regress_p'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_p', changes => '{"move_after": "-1 day"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_p', changes => '{"tier": "regress_nowhere"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_p', changes => '{"age_from": "yesterday"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_p', changes => '{"time_zone": "Nowhere/Land"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_p', changes => '{"key_unit": "seconds"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_n', changes => '{"key_unit": "lightyears"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_p', 'regress_cheap', enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy('regress_p', tier => 'regress_cheap'); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy('regress_p', 'regress_cheap', policy_id => :slow, if_exists => true);
+SELECT tiered_storage.alter_policy(policy_id => -1, enabled => false, if_exists => true);
 SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled, last_result FROM tiered_storage.policies
 	WHERE policy_id = :slow;
 -- How an age is told goes with move_after; nothing of it comes back with it.
-SELECT tiered_storage.alter_tiering_policy('regress_n', key_unit => 'seconds', key_epoch => '2025-01-01 00:00:00+00',
-	key_shift => 1, age_from => 'newest');
-SELECT tiered_storage.alter_tiering_policy('regress_n', unset => '{move_after}', idle_for => '1 day',
-	key_unit => 'seconds'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_n', unset => '{move_after}', idle_for => '1 day');
+SELECT tiered_storage.alter_policy('regress_n',
+	changes => '{"key_unit": "seconds", "key_epoch": "2025-01-01 00:00:00+00", "key_shift": 1,
+	"age_from": "newest"}');
+SELECT tiered_storage.alter_policy('regress_n',
+	changes => '{"move_after": null, "idle_for": "1 day", "key_unit": "seconds"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_n', changes => '{"move_after": null, "idle_for": "1 day"}');
 SELECT move_after, idle_for, age_from, key_unit, key_epoch, key_shift FROM tiered_storage.policies
 	WHERE policy_id = :n;
-SELECT tiered_storage.alter_tiering_policy('regress_n', move_after => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_n', move_after => '1 day', key_unit => 'seconds');
+SELECT tiered_storage.alter_policy('regress_n', changes => '{"move_after": "1 day"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_n', changes => '{"move_after": "1 day", "key_unit": "seconds"}');
 SELECT move_after, idle_for, age_from, key_unit, key_epoch, key_shift FROM tiered_storage.policies
 	WHERE policy_id = :n;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :n);
+SELECT tiered_storage.remove_policy(policy_id => :n);
 
 ---------------------------------------------------------------------------
 -- Disabled, enabled
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.alter_tiering_policy('regress_p', enabled => false);
+SELECT tiered_storage.alter_policy('regress_p', enabled => false);
 SELECT enabled, last_result FROM tiered_storage.policies WHERE policy_id = :slow;
 SELECT relation, verdict FROM tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
 :where;
-SELECT tiered_storage.alter_tiering_policy('regress_p', enabled => true);
+SELECT tiered_storage.alter_policy('regress_p', enabled => true);
 SELECT relation, verdict FROM tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
 CALL tiered_storage.migrate();
 :where;
@@ -114,7 +115,7 @@ REVOKE ALL ON PROCEDURE tiered_storage.undo_move(bigint, boolean) FROM regress_s
 DROP ROLE regress_stranger;
 CALL tiered_storage.undo_move(1);
 :where;
-SELECT tiered_storage.alter_tiering_policy('regress_p', enabled => false);
+SELECT tiered_storage.alter_policy('regress_p', enabled => false);
 CALL tiered_storage.migrate();
 :where;
 SELECT batch_id, kind, moves_done, undo_of, undone_by FROM tiered_storage.move_batches ORDER BY batch_id;
@@ -131,38 +132,38 @@ SELECT m.batch_id, e.batch_id AS judged_as FROM _tiered_storage.move_effect e
 CREATE ROLE regress_owner;
 CREATE ROLE regress_other;
 GRANT USAGE ON SCHEMA tiered_storage TO regress_owner, regress_other;
-GRANT EXECUTE ON FUNCTION tiered_storage.alter_tiering_policy TO regress_owner, regress_other;
+GRANT EXECUTE ON FUNCTION tiered_storage.alter_policy TO regress_owner, regress_other;
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_owner;
 ALTER TABLE regress_p OWNER TO regress_owner;
 SET ROLE regress_other;
 \set ECHO all
-SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => false); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => true); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(policy_id => :slow, enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(policy_id => :slow, enabled => true); \echo :SQLSTATE
 -- The owner may disable what an administrator made, and then it still is the administrator's.
 SET ROLE regress_owner;
-SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => false);
+SELECT tiered_storage.alter_policy(policy_id => :slow, enabled => false);
 RESET ROLE;
 SELECT created_by = current_user AS unchanged FROM tiered_storage.policies WHERE policy_id = :slow;
 -- What he asks for needs his rights: he has none on the other tier.
 SET ROLE regress_owner;
-SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => true,
-	new_tier => 'regress_cheap'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => true, move_after => '1 day');
+SELECT tiered_storage.alter_policy(policy_id => :slow, enabled => true,
+	changes => '{"tier": "regress_cheap"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(policy_id => :slow, enabled => true, changes => '{"move_after": "1 day"}');
 RESET ROLE;
 SELECT created_by, enabled, move_after, tier_name FROM tiered_storage.policies WHERE policy_id = :slow;
 -- A restored policy that has no table can only be disabled and removed.
 CALL tiered_storage.sample();
 DROP TABLE regress_p;
 UPDATE _tiered_storage.policy SET database_oid = 0;
-SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, move_after => '1 day'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(policy_id => :slow, changes => '{"move_after": "1 day"}'); \echo :SQLSTATE
 -- It has no OID any more by which it could be named.
-SELECT tiered_storage.alter_tiering_policy(0, enabled => false); \echo :SQLSTATE
-SELECT tiered_storage.remove_tiering_policy(0); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(0, enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy(0); \echo :SQLSTATE
 -- By its last owner, or an administrator.
-GRANT EXECUTE ON FUNCTION tiered_storage.remove_tiering_policy TO regress_owner, regress_other;
+GRANT EXECUTE ON FUNCTION tiered_storage.remove_policy TO regress_owner, regress_other;
 SET ROLE regress_other;
-SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => false); \echo :SQLSTATE
-SELECT tiered_storage.remove_tiering_policy(policy_id => :slow); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(policy_id => :slow, enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy(policy_id => :slow); \echo :SQLSTATE
 \set ECHO none
 -- Nor is it that of a table of another role with its name.
 RESET ROLE;
@@ -170,22 +171,22 @@ CREATE TABLE regress_p (at date) PARTITION BY RANGE (at);
 ALTER TABLE regress_p OWNER TO regress_other;
 SET ROLE regress_other;
 \set ECHO all
-SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => false); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_p', enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(policy_id => :slow, enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_p', enabled => false); \echo :SQLSTATE
 SET ROLE regress_owner;
-SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => false);
-SELECT tiered_storage.remove_tiering_policy(policy_id => :slow);
+SELECT tiered_storage.alter_policy(policy_id => :slow, enabled => false);
+SELECT tiered_storage.remove_policy(policy_id => :slow);
 RESET ROLE;
 SELECT tiered_storage.add_tiering_policy('regress_p', '1 year', 'regress_slow') AS slow \gset
 DROP TABLE regress_p;
 UPDATE _tiered_storage.policy SET database_oid = 0;
-SELECT tiered_storage.alter_tiering_policy(policy_id => :slow, enabled => false);
+SELECT tiered_storage.alter_policy(policy_id => :slow, enabled => false);
 -- What another cluster wrote down about owners counts for nothing in this one.
 UPDATE _tiered_storage.policy SET system_identifier = 1;
 SET ROLE regress_other;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :slow); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy(policy_id => :slow); \echo :SQLSTATE
 RESET ROLE;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :slow);
+SELECT tiered_storage.remove_policy(policy_id => :slow);
 
 ---------------------------------------------------------------------------
 -- Several policies have moved something in one batch
@@ -205,7 +206,7 @@ SELECT tiered_storage.add_tiering_policy('regress_p', '1 year', 'regress_slow'),
 CALL tiered_storage.migrate();
 CALL tiered_storage.undo_move(3);
 -- As the hint says.
-SELECT tiered_storage.alter_tiering_policy(policy_id => id, enabled => false) FROM unnest('{100, 101}'::int[]) id;
+SELECT tiered_storage.alter_policy(policy_id => id, enabled => false) FROM unnest('{100, 101}'::int[]) id;
 CALL tiered_storage.migrate();
 \set ECHO none
 DROP TABLE regress_p, regress_q;

@@ -16,9 +16,9 @@ CREATE TABLE regress_s (id int) WITH (autovacuum_enabled = off) TABLESPACE regre
 INSERT INTO regress_s SELECT generate_series(1, 1000);
 SET client_min_messages = warning;
 SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_a}', profile => 'nvme', rank => 0, reserve_fraction => 0,
-	compressed => false) \g /dev/null
-SELECT tiered_storage.add_tier('regress_slow', '{regress_ts_b}', profile => 'hdd_7200', rank => 1,
-	reserve_fraction => 0, compressed => false) \g /dev/null
+	device => '{"compressed": false}') \g /dev/null
+SELECT tiered_storage.add_tier('regress_slow', '{regress_ts_b}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0,
+	device => '{"compressed": false}') \g /dev/null
 RESET client_min_messages;
 SELECT count(*) > 0 AS answered FROM tiered_storage.simulate_placement(schemas => '{pg_catalog}');
 CALL tiered_storage.sample();
@@ -136,7 +136,7 @@ INSERT INTO _tiered_storage.tier_tablespace (tablespace_name, tablespace_oid, sy
 	SELECT s.spcname, s.oid, c.system_identifier, 'regress_found', true FROM pg_tablespace s, pg_control_system() c
 		WHERE s.spcname IN ('regress_ts_c', 'pg_default');
 SELECT tiered_storage.add_tier('regress_found', '{regress_ts_c}', profile => 'sata_ssd', reserve_fraction => 0,
-	compressed => false);
+	device => '{"compressed": false}');
 SELECT tablespace_name FROM _tiered_storage.tier_tablespaces WHERE tier_name = 'regress_found';
 SELECT tiered_storage.remove_tier('regress_found');
 

@@ -5,11 +5,10 @@
 CREATE TABLESPACE regress_ts_fast LOCATION '';
 CREATE TABLESPACE regress_ts_slow LOCATION '';
 SET client_min_messages = warning;
-SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0,
-	reserve_fraction => 0,
-	compressed => false),
-	tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1,
-		reserve_fraction => 0, compressed => false) \g /dev/null
+SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0,
+	device => '{"compressed": false}'),
+	tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0,
+	device => '{"compressed": false}') \g /dev/null
 SET tiered_storage.track_access = off;
 SET tiered_storage.cooldown = 0;
 
@@ -59,7 +58,8 @@ $$;
 -- Too full
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 4 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 4 * 8192)) \g /dev/null
 RESET client_min_messages;
 -- The disk carries it: what is read least goes.
 CALL regress_observe(100);
@@ -95,11 +95,12 @@ SELECT capacity_bytes / 8192 AS capacity, used_bytes / 8192 AS used, is_current,
 	FROM tiered_storage.tier_size_curve('regress_fast') WHERE capacity_bytes <= 6 * 8192;
 SELECT sum(tiered_storage.unpin(('regress_o' || n)::regclass)) FROM generate_series(1, 6) n;
 -- No device is large enough.
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 3 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow',
+	device => jsonb_build_object('capacity_bytes', 3 * 8192)) \g /dev/null
 SELECT relation, goes_to FROM regress_advice();
 SELECT * FROM regress_tiers();
 -- Nor is there room for anything: not all is best where it is.
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 8191) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": 8191}') \g /dev/null
 SELECT * FROM regress_advice();
 ALTER TABLE regress_o1 SET TABLESPACE regress_ts_slow;
 ALTER TABLE regress_o2 SET TABLESPACE regress_ts_slow;
@@ -109,13 +110,13 @@ SELECT * FROM regress_advice();
 SET client_min_messages = warning;
 SELECT sum(tiered_storage.pin(('regress_o' || n)::regclass, CASE WHEN n < 3 THEN 'regress_fast'
 	ELSE 'regress_slow' END::name)) FROM generate_series(1, 9) n;
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 8192), tiered_storage.alter_tier('regress_slow',
-	capacity_bytes => 5 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": 8192}'), tiered_storage.alter_tier('regress_slow',
+	device => jsonb_build_object('capacity_bytes', 5 * 8192)) \g /dev/null
 SELECT * FROM regress_tiers();
 SELECT sum(tiered_storage.unpin(('regress_o' || n)::regclass)) FROM generate_series(1, 9) n;
 RESET client_min_messages;
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 4 * 8192), tiered_storage.alter_tier('regress_slow',
-	unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => jsonb_build_object('capacity_bytes', 4 * 8192)), tiered_storage.alter_tier('regress_slow',
+	device => '{"capacity_bytes": null}') \g /dev/null
 ALTER TABLE regress_o1 SET TABLESPACE regress_ts_fast;
 ALTER TABLE regress_o2 SET TABLESPACE regress_ts_fast;
 
@@ -158,7 +159,7 @@ SELECT tier_name, advised_busy_fraction <= 1 AND simulated_busy_fraction <= 1 AS
 
 \set ECHO none
 -- Nobody has to leave for that, and nobody comes, though nothing else is missing: not even for one that leaves.
-SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}') \g /dev/null
 ALTER TABLE regress_o1 SET TABLESPACE regress_ts_fast;
 CALL regress_observe(8000);
 CREATE FUNCTION regress_where() RETURNS TABLE (fast text, missing bigint, reason text) LANGUAGE sql AS $$
@@ -170,7 +171,7 @@ $$;
 \set ECHO all
 SELECT * FROM regress_where();
 SELECT tiered_storage.alter_tier('regress_fast', reserve_fraction => (1 + free_bytes::float8 / total_bytes) / 2)
-	FROM tiered_storage.tablespace_devices() WHERE tablespace_name = 'regress_ts_fast' \g /dev/null
+	FROM _tiered_storage.tablespace_devices() WHERE tablespace_name = 'regress_ts_fast' \g /dev/null
 SELECT * FROM regress_where();
 SELECT tier_name, reason FROM tiered_storage.explain_placement('regress_o9') WHERE tier_name = 'regress_fast';
 -- What it would be worth is another question.
@@ -184,7 +185,7 @@ ALTER TABLE regress_o1 SET TABLESPACE regress_ts_slow;
 ---------------------------------------------------------------------------
 
 -- Fifty tables, each taken to have 1 MB, on the fast tier, each of which costs little more there than on the slow one.
-SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}', price_per_gb_month => 1562.5),
+SELECT tiered_storage.alter_tier('regress_fast', price_per_gb_month => 1562.5, device => '{"capacity_bytes": null}'),
 	tiered_storage.alter_tier('regress_slow', price_per_gb_month => 15.625) \g /dev/null
 \set ECHO none
 SELECT format('CREATE TABLE regress_small%s (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast', n)
@@ -204,7 +205,8 @@ ROLLBACK;
 \set ECHO none
 SELECT format('ALTER TABLE regress_small%s SET TABLESPACE regress_ts_slow', n) FROM generate_series(1, 25) n \gexec
 \set ECHO all
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 25 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 25 * 8192)) \g /dev/null
 CALL regress_observe(0);
 UPDATE _tiered_storage.relation_state SET random_slow = 1000, random_fast = 1000, device_random_slow = 1000,
 	device_random_fast = 1000 WHERE relation_oid::regclass::text ~ '^regress_small';

@@ -5,10 +5,10 @@
 CREATE TABLESPACE regress_ts_fast LOCATION '';
 CREATE TABLESPACE regress_ts_slow LOCATION '';
 SET client_min_messages = warning;
-SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0,
-	reserve_fraction => 0.2, capacity_bytes => 200 * 8192, compressed => false),
-	tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1,
-		reserve_fraction => 0, compressed => false) \g /dev/null
+SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0.2,
+	device => jsonb_build_object('capacity_bytes', 200 * 8192, 'compressed', false)),
+	tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0,
+	device => '{"compressed": false}') \g /dev/null
 RESET client_min_messages;
 SET tiered_storage.track_access = off;
 SET tiered_storage.test_page_cache = off;
@@ -92,12 +92,14 @@ SELECT * FROM regress_tier_growth;
 CREATE VIEW regress_growth_advice AS
 	SELECT relation, recommended_tier, confidence, reason FROM tiered_storage.recommend_placement();
 -- Not yet too full: a worker leaves it alone, a person is told what will have to go.
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 128 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 128 * 8192)) \g /dev/null
 SELECT * FROM regress_growth_advice ORDER BY relation::text COLLATE "C";
 SELECT * FROM regress_tier_growth;
 CALL tiered_storage.apply_placement(dry_run => true);
 -- Now it is.
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 98 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 98 * 8192)) \g /dev/null
 SELECT * FROM regress_growth_advice ORDER BY relation::text COLLATE "C";
 -- No more has to go for twelve days of growth than for the room of today: what grows takes its growth along.
 SELECT tier_name, used_bytes / 8192 AS used, advised_bytes / 8192 AS advised, CASE
@@ -115,12 +117,14 @@ UPDATE _tiered_storage.relation_state SET random_fast = 1000, random_slow = 1000
 		observed_since = '2030-01-01 00:00:00+00', evidence_interval_s = 43200,
 	evidence_began_at = '2030-01-05 00:00:00+00' WHERE relation_oid = 'regress_g_hot'::regclass;
 -- There is room for it and for twelve days more: no forecast reaches further ahead than back.
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 216 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 216 * 8192)) \g /dev/null
 SELECT relation, recommended_tier, confidence FROM regress_growth_advice;
 SELECT tier_name, fits, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available, left(reason,
 	12) AS reason FROM tiered_storage.explain_placement('regress_g_hot');
 -- Room for it, but not for twelve days.
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 202 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 202 * 8192)) \g /dev/null
 SELECT relation, recommended_tier, confidence FROM regress_growth_advice;
 SELECT tier_name, fits, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available, left(reason,
 	12) AS reason FROM tiered_storage.explain_placement('regress_g_hot');
@@ -139,7 +143,7 @@ SELECT tier_name, growth, days_until_full FROM regress_tier_growth;
 -- Not what is pinned.
 SELECT tiered_storage.pin('regress_g_log_12', 'regress_fast') \g /dev/null
 SELECT tier_name, growth, days_until_full FROM regress_tier_growth;
-SELECT tiered_storage.alter_tiering_policy('regress_g_log', enabled => false) \g /dev/null
+SELECT tiered_storage.alter_policy('regress_g_log', enabled => false) \g /dev/null
 SELECT tier_name, growth, days_until_full FROM regress_tier_growth;
 
 ---------------------------------------------------------------------------

@@ -42,7 +42,7 @@ SET tiered_storage.test_now = '2030-02-01 00:00:00+00';
 ---------------------------------------------------------------------------
 
 -- 1 MB at 0.01 MB per second takes some 110 s; the reads take 1.2 s per hour.
-SELECT tiered_storage.alter_tier('regress_fast', sequential_write_mb_per_s => 0.01) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"sequential_write_mb_per_s": 0.01}') \g /dev/null
 SELECT regress_reads('regress_g_b', 0, '2029-01-01') \g /dev/null
 SELECT regress_reads('regress_g_a', 100, '2030-01-29') \g /dev/null
 SELECT * FROM regress_moves;
@@ -54,7 +54,7 @@ SELECT * FROM regress_moves;
 SELECT regress_reads('regress_g_a', 100, '2029-01-01', '2030-01-25') \g /dev/null
 SELECT * FROM regress_moves;
 -- A small one needs next to none.
-SELECT tiered_storage.alter_tier('regress_fast', sequential_write_mb_per_s => 1000) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"sequential_write_mb_per_s": 1000}') \g /dev/null
 SELECT regress_reads('regress_g_a', 100, '2030-01-31 23:00:00') \g /dev/null
 SELECT * FROM regress_moves;
 
@@ -62,8 +62,8 @@ SELECT * FROM regress_moves;
 -- What gives way gives way to what moves
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => pg_relation_size('regress_g_b') * 3 / 2,
-	sequential_write_mb_per_s => 0.01) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', pg_relation_size('regress_g_b') * 3 / 2, 'sequential_write_mb_per_s', 0.01)) \g /dev/null
 SELECT regress_reads('regress_g_b', 1, '2029-01-01') \g /dev/null
 SELECT regress_reads('regress_g_a', 300, '2030-01-31 12:00:00') \g /dev/null
 SELECT * FROM regress_moves;
@@ -74,7 +74,7 @@ SELECT * FROM regress_moves;
 -- Two change places if not even chance makes them equal
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.alter_tier('regress_fast', sequential_write_mb_per_s => 1000) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"sequential_write_mb_per_s": 1000}') \g /dev/null
 -- Counted for an hour, with an error of a tenth or so for each.
 SELECT regress_reads('regress_g_b', 100, '2030-01-31 23:00:00'), regress_reads('regress_g_a', 160,
 	'2030-01-31 23:00:00') \g /dev/null
@@ -90,7 +90,7 @@ SELECT relation, recommended_tier, confidence FROM regress_moves;
 -- What an extension has made is left to it, and so are its indexes
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}') \g /dev/null
 CREATE INDEX regress_g_index ON regress_g_a (a) TABLESPACE regress_ts_slow;
 CALL tiered_storage.sample();
 SELECT regress_reads('regress_g_a', 160, '2029-01-01'), regress_reads('regress_g_index', 100,

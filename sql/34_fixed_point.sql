@@ -10,13 +10,13 @@ CREATE TABLESPACE regress_ts_4 LOCATION '';
 SET client_min_messages = warning;
 -- Two tiers of one rank: they are ordered by name.
 SELECT tiered_storage.add_tier('regress_1', '{regress_ts_1}', profile => 'nvme', rank => 0, reserve_fraction => 0,
-	compressed => false),
+	device => '{"compressed": false}'),
 	tiered_storage.add_tier('regress_2', '{regress_ts_2}', profile => 'sata_ssd', rank => 1, reserve_fraction => 0,
-		compressed => false),
+	device => '{"compressed": false}'),
 	tiered_storage.add_tier('regress_3', '{regress_ts_3}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0,
-		compressed => false),
+	device => '{"compressed": false}'),
 	tiered_storage.add_tier('regress_4', '{regress_ts_4}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0,
-		compressed => false) \g /dev/null
+	device => '{"compressed": false}') \g /dev/null
 SET tiered_storage.log_moves = off;
 SET tiered_storage.test_now = '2026-01-01 00:00:00+00';
 CREATE VIEW regress_f_places AS
@@ -46,7 +46,7 @@ SELECT tiered_storage.unpin('regress_f_old') \g /dev/null
 
 -- The stronger policy leaves indexes out: the other one decides for them.
 SET client_min_messages = warning;
-SELECT tiered_storage.alter_tiering_policy('regress_f', 'regress_3', include_indexes => false) \g /dev/null
+SELECT tiered_storage.alter_policy('regress_f', 'regress_3', changes => '{"include_indexes": false}') \g /dev/null
 ALTER INDEX regress_f_old_i SET TABLESPACE regress_ts_1;
 CALL tiered_storage.migrate();
 SELECT * FROM regress_f_places ORDER BY 1;
@@ -66,7 +66,7 @@ SELECT * FROM regress_f_places ORDER BY 1;
 RESET client_min_messages;
 CALL tiered_storage.migrate();
 DROP TABLE regress_f;
-SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
 
 -- A policy for an age brings a tier above the mark of its fullness policy, which sends on what
 -- was there before, then, after the cooldown, what came: further down, and nothing back.
@@ -78,8 +78,8 @@ SELECT format('CREATE TABLE regress_f_%s PARTITION OF regress_f FOR VALUES FROM 
 INSERT INTO regress_f SELECT date '2020-01-01' + i, repeat('x', 1900)
 	FROM generate_series(1, 6) i, generate_series(1, 100);
 SELECT tiered_storage.add_tiering_policy('regress_f', '30 days', 'regress_2') AS age_id,
-	tiered_storage.alter_tier('regress_2', capacity_bytes => 4000000, high_watermark => 0.3,
-		low_watermark => 0.15) \gset
+	tiered_storage.alter_tier('regress_2', high_watermark => 0.3, low_watermark => 0.15,
+	device => '{"capacity_bytes": 4000000}') \gset
 SELECT tiered_storage.add_fullness_policy('regress_2', 'regress_3') AS full_id \gset
 CALL tiered_storage.migrate();
 SELECT place, count(*) FROM regress_f_places WHERE relkind = 'r' GROUP BY 1;
@@ -89,9 +89,9 @@ SELECT max(move_id) AS last_id FROM tiered_storage.moves \gset
 CALL tiered_storage.migrate();
 SELECT (SELECT count(*) FROM tiered_storage.moves WHERE move_id > :last_id) AS more,
 	(SELECT count(*) FROM tiered_storage.moves WHERE relation LIKE 'regress_f%' AND from_tier >= to_tier) AS back;
-SELECT tiered_storage.remove_fullness_policy('regress_2'), tiered_storage.remove_tiering_policy(policy_id => :age_id),
-	tiered_storage.alter_tier('regress_2', unset => '{capacity_bytes}', high_watermark => 0.9,
-		low_watermark => 0.8) \g /dev/null
+SELECT tiered_storage.remove_policy(tier => 'regress_2'), tiered_storage.remove_policy(policy_id => :age_id),
+	tiered_storage.alter_tier('regress_2', high_watermark => 0.9, low_watermark => 0.8,
+	device => '{"capacity_bytes": null}') \g /dev/null
 DROP TABLE regress_f;
 RESET tiered_storage.cooldown;
 
@@ -133,11 +133,11 @@ SELECT tier_name, left(reason, 60) AS reason FROM tiered_storage.explain_placeme
 SELECT relation, recommended_tier FROM tiered_storage.recommend_placement(true, horizon => '10 days')
 	WHERE relation = 'regress_f_soon'::regclass;
 -- A policy that is disabled is as if it were not there.
-SELECT tiered_storage.alter_tiering_policy('regress_f', enabled => false) \g /dev/null
+SELECT tiered_storage.alter_policy('regress_f', enabled => false) \g /dev/null
 SELECT relation, current_tier, recommended_tier FROM tiered_storage.recommend_placement(true)
 	WHERE relation::text LIKE 'regress\_f\_%' ORDER BY relation::text;
 DROP TABLE regress_f;
-SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
 
 ---------------------------------------------------------------------------
 -- Whatever there is: the second time nothing is moved, and nothing has come to a faster tier
@@ -171,13 +171,10 @@ BEGIN
 	END LOOP;
 	FOR i IN 1..regress_any(4) LOOP
 		with_indexes := regress_any(2) = 1;
-		PERFORM tiered_storage.add_tiering_policy('regress_f', regress_any(1200) * interval '1 day',
-			('regress_' || regress_any(4))::name,
-			return_when_reads_per_hour => CASE WHEN regress_any(3) > 1 THEN 100 END, below_reads_per_hour => CASE
-				WHEN regress_any(4) = 1 THEN 50 END,
-			include_indexes => with_indexes, index_tier => CASE WHEN with_indexes
+		PERFORM tiered_storage.add_tiering_policy('regress_f', regress_any(1200) * interval '1 day', ('regress_' || regress_any(4))::name, index_tier => CASE WHEN with_indexes
 				AND regress_any(2) = 1 THEN 'regress_' || regress_any(4) END::name, if_not_exists => true,
-					age_from => CASE regress_any(3) WHEN 1 THEN 'newest' ELSE 'now' END);
+	options => jsonb_build_object('return_when_reads_per_hour', CASE WHEN regress_any(3) > 1 THEN 100 END, 'below_reads_per_hour', CASE
+				WHEN regress_any(4) = 1 THEN 50 END, 'include_indexes', with_indexes, 'age_from', CASE regress_any(3) WHEN 1 THEN 'newest' ELSE 'now' END));
 	END LOOP;
 	PERFORM tiered_storage.pin(c.oid, ('regress_' || regress_any(4))::name, include_indexes => c.relkind = 'r'
 		AND regress_any(2) = 1)
@@ -250,7 +247,7 @@ BEGIN
 		INSERT INTO regress_rounds VALUES (round, moved, brought_back, moved_again, returned, moved_after);
 		DELETE FROM _tiered_storage.relation_history;
 		DROP TABLE regress_f;
-		PERFORM tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
+		PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
 		DELETE FROM _tiered_storage.pin;
 		COMMIT;
 	END LOOP;

@@ -178,7 +178,7 @@ RESET track_counts;
 -- Writes and heat; all conditions together
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.alter_tiering_policy('regress_l', enabled => false);
+SELECT tiered_storage.alter_policy('regress_l', enabled => false);
 \set ECHO none
 CREATE TABLE regress_r (d date, a int) PARTITION BY RANGE (d);
 CREATE TABLE regress_r_old PARTITION OF regress_r FOR VALUES
@@ -189,9 +189,10 @@ INSERT INTO regress_r SELECT '2039-01-01'::date + (n % 500), n FROM generate_ser
 SELECT set_config('tiered_storage.test_now', '2040-03-08 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 \set ECHO all
-SELECT tiered_storage.add_tiering_policy('regress_r', '30 days', 'regress_slow', no_writes_for => '10 days') > 0,
+SELECT tiered_storage.add_tiering_policy('regress_r', '30 days', 'regress_slow',
+	options => '{"no_writes_for": "10 days"}') > 0,
 	tiered_storage.add_tiering_policy('regress_r', tier => 'regress_cheap', move_after => '30 days',
-		below_reads_per_hour => 20) > 0;
+	options => '{"below_reads_per_hour": 20}') > 0;
 SELECT relation, move_after, idle_for, no_writes_for, below_reads_per_hour FROM tiered_storage.policies
 	ORDER BY policy_id;
 SELECT * FROM regress_verdicts WHERE relation LIKE 'regress\_r%' ORDER BY relation, to_tier;
@@ -225,8 +226,8 @@ SELECT relation, current_tier, recommended_tier FROM tiered_storage.recommend_pl
 SELECT tier_name, reason LIKE '%policy%' AS by_policy FROM tiered_storage.explain_placement('regress_r_old')
 	WHERE tier_name LIKE 'regress%' ORDER BY 1;
 -- Altered.
-SELECT tiered_storage.alter_tiering_policy('regress_r', 'regress_cheap', idle_for => '1 day',
-	below_reads_per_hour => 0.5);
+SELECT tiered_storage.alter_policy('regress_r', 'regress_cheap',
+	changes => '{"idle_for": "1 day", "below_reads_per_hour": 0.5}');
 SELECT move_after, idle_for, no_writes_for, below_reads_per_hour FROM tiered_storage.policies
 	WHERE tier_name = 'regress_cheap';
 
@@ -255,7 +256,7 @@ CREATE TEMPORARY TABLE regress_temporary (a int);
 CREATE UNLOGGED TABLE regress_unlogged (a int);
 CREATE VIEW regress_view AS SELECT 1 AS a;
 CREATE SEQUENCE regress_sequence;
-SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
 SELECT set_config('tiered_storage.test_now', '2040-04-01 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 \set ECHO all
@@ -289,7 +290,7 @@ SELECT count(*) FROM tiered_storage.policies WHERE relation IS NULL;
 ---------------------------------------------------------------------------
 
 \set ECHO none
-SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
 CREATE TABLE regress_s (d date, a int) PARTITION BY RANGE (d);
 CREATE TABLE regress_s_old PARTITION OF regress_s FOR VALUES
 	FROM ('2038-01-01') TO ('2039-01-01') TABLESPACE regress_ts_fast;
@@ -337,16 +338,16 @@ RESET client_min_messages;
 \set ECHO all
 SELECT * FROM regress_places WHERE relname LIKE '%idx' ORDER BY relname;
 -- A tier of indexes is in use, is renamed and altered like the other one.
-SELECT tiered_storage.remove_tiering_policy('regress_s', 'regress_slow');
+SELECT tiered_storage.remove_policy('regress_s', 'regress_slow');
 SELECT tiered_storage.remove_tier('regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_Slow');
 SELECT tier_name, index_tier FROM tiered_storage.policies;
-SELECT tiered_storage.alter_tiering_policy('regress_s', index_tier => 'regress_cheap');
+SELECT tiered_storage.alter_policy('regress_s', changes => '{"index_tier": "regress_cheap"}');
 SELECT tier_name, index_tier FROM tiered_storage.policies;
-SELECT tiered_storage.alter_tiering_policy('regress_s', index_tier => 'regress_nowhere'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_s', include_indexes => false); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_s', changes => '{"index_tier": "regress_nowhere"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_s', changes => '{"include_indexes": false}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_s', '1 day', 'regress_Slow', index_tier => 'regress_fast',
-	include_indexes => false); \echo :SQLSTATE
+	options => '{"include_indexes": false}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_s', '1 day', 'regress_Slow',
 	index_tier => 'regress_nowhere'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_Slow', new_name => 'regress_slow');
@@ -366,27 +367,27 @@ SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_che
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
 	idle_for => '59.9 seconds'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
-	no_writes_for => '1 second'); \echo :SQLSTATE
+	options => '{"no_writes_for": "1 second"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
 	idle_for => '-1 day'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
 	idle_for => '2 mon -29 days'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
-	no_writes_for => '1 day -1 hour'); \echo :SQLSTATE
+	options => '{"no_writes_for": "1 day -1 hour"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
-	no_writes_for => '178000000 years'); \echo :SQLSTATE
+	options => '{"no_writes_for": "178000000 years"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
-	below_reads_per_hour => 0); \echo :SQLSTATE
+	options => '{"below_reads_per_hour": 0}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
-	below_reads_per_hour => 'NaN'); \echo :SQLSTATE
+	options => '{"below_reads_per_hour": "NaN"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
-	below_reads_per_hour => 'Infinity'); \echo :SQLSTATE
+	options => '{"below_reads_per_hour": "Infinity"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '1 day',
-	age_from => 'newest'); \echo :SQLSTATE
+	options => '{"age_from": "newest"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '1 day',
-	key_unit => 'seconds'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_renamed', move_after => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_renamed', below_reads_per_hour => '-1'); \echo :SQLSTATE
+	options => '{"key_unit": "seconds"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_renamed', changes => '{"move_after": "1 day"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_renamed', changes => '{"below_reads_per_hour": "-1"}'); \echo :SQLSTATE
 \set VERBOSITY sqlstate
 SELECT tiered_storage.add_tiering_policy('regress_temporary', tier => 'regress_cheap', idle_for => '1 day');
 \set VERBOSITY default

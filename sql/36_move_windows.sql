@@ -6,9 +6,9 @@ CREATE TABLESPACE regress_ts_1 LOCATION '';
 CREATE TABLESPACE regress_ts_2 LOCATION '';
 SET client_min_messages = warning;
 SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_1}', profile => 'nvme', rank => 0, reserve_fraction => 0,
-	compressed => false),
+	device => '{"compressed": false}'),
 	tiered_storage.add_tier('regress_slow', '{regress_ts_2}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0,
-		compressed => false) \g /dev/null
+	device => '{"compressed": false}') \g /dev/null
 SET client_min_messages = notice;
 \set ECHO all
 
@@ -16,6 +16,19 @@ SET client_min_messages = notice;
 -- Definitions
 ---------------------------------------------------------------------------
 
+\set ECHO none
+CREATE FUNCTION regress_alter(name name, changes jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	w _tiered_storage.move_window;
+BEGIN
+	SELECT * INTO STRICT w FROM _tiered_storage.move_window x WHERE x.window_name = name;
+	w := jsonb_populate_record(w, changes);
+	PERFORM tiered_storage.remove_move_window(name);
+	PERFORM tiered_storage.add_move_window(w.window_name, w.days, w.starts, w.ends, w.time_zone, w.max_bytes,
+		w.jitter, w.enabled);
+END
+$$;
+\set ECHO all
 SELECT * FROM tiered_storage.move_windows;
 SELECT tiered_storage.add_move_window('nightly', NULL, '22:00', '06:00', 'europe/berlin', max_bytes => 1000000,
 	jitter => '0') \g /dev/null
@@ -40,21 +53,14 @@ SELECT tiered_storage.add_move_window('w', NULL, '1:00', '2:00', jitter => '-1 s
 SELECT tiered_storage.add_move_window('w', NULL, '23:00', '1:00', jitter => '2 hours');
 SELECT tiered_storage.add_move_window('w', NULL, '23:00', '1:00', jitter => '-1 years 360 days');
 SELECT tiered_storage.add_move_window('w', NULL, '23:00', '1:00', jitter => '1 day -23:50');
-SELECT tiered_storage.alter_move_window('w', enabled => false);
-SELECT tiered_storage.alter_move_window('nightly', ends => '22:00');
-SELECT tiered_storage.alter_move_window('nightly', unset => '{starts}');
-SELECT tiered_storage.alter_move_window('nightly', unset => '{}');
-SELECT tiered_storage.alter_move_window('nightly', max_bytes => 1, unset => '{max_bytes}');
 SELECT tiered_storage.remove_move_window('w');
 SELECT tiered_storage.remove_move_window('w', if_exists => true);
-SELECT tiered_storage.alter_move_window(NULL, enabled => false); \echo :SQLSTATE
 SELECT tiered_storage.remove_move_window(NULL, if_exists => true); \echo :SQLSTATE
 \set VERBOSITY terse
-SELECT tiered_storage.alter_move_window('nightly', days => '{fri}', starts => '23:00', time_zone => 'UTC',
-	jitter => '1 hour', enabled => false) \g /dev/null
+SELECT regress_alter('nightly', jsonb_build_object('days', '{fri}', 'starts', '23:00', 'time_zone', 'UTC', 'jitter', '1 hour', 'enabled', false)) \g /dev/null
 SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM tiered_storage.move_windows
 	WHERE window_name = 'nightly';
-SELECT tiered_storage.alter_move_window('nightly', unset => '{days,max_bytes}', enabled => true) \g /dev/null
+SELECT regress_alter('nightly', jsonb_build_object('days', NULL, 'max_bytes', NULL, 'enabled', true)) \g /dev/null
 SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM tiered_storage.move_windows
 	WHERE window_name = 'nightly';
 BEGIN;
@@ -94,8 +100,7 @@ SELECT tiered_storage.remove_move_window('week"end') \g /dev/null
 ---------------------------------------------------------------------------
 
 \set ECHO none
-SELECT tiered_storage.alter_move_window('nightly', starts => '22:00', time_zone => 'Europe/Berlin',
-	jitter => '0') \g /dev/null
+SELECT regress_alter('nightly', jsonb_build_object('starts', '22:00', 'time_zone', 'Europe/Berlin', 'jitter', '0')) \g /dev/null
 SET timezone = 'Europe/Berlin';
 CREATE FUNCTION regress_w(now text) RETURNS TABLE (is_open boolean, opens_at timestamptz, closes_at timestamptz)
 	LANGUAGE sql AS $$
@@ -107,20 +112,19 @@ SELECT n, w.* FROM unnest('{2026-11-23 21:59:59.999999+01,2026-11-23 22:00+01,20
 -- Seven hours, and nine.
 SELECT n, w.* FROM unnest('{2026-03-28 12:00+01,2026-10-24 12:00+02}'::text[]) n, regress_w(n) w ORDER BY 1;
 -- A start that does not exist, and one that exists twice.
-SELECT tiered_storage.alter_move_window('nightly', starts => '02:30', ends => '05:00') \g /dev/null
+SELECT regress_alter('nightly', jsonb_build_object('starts', '02:30', 'ends', '05:00')) \g /dev/null
 SELECT n, w.* FROM unnest('{2026-03-28 12:00+01,2026-10-24 12:00+02}'::text[]) n, regress_w(n) w ORDER BY 1;
 -- A time that is over on that day before it begins.
-SELECT tiered_storage.alter_move_window('nightly', starts => '02:15', ends => '02:45') \g /dev/null
+SELECT regress_alter('nightly', jsonb_build_object('starts', '02:15', 'ends', '02:45')) \g /dev/null
 SELECT n, w.* FROM unnest('{2026-03-28 12:00+01}'::text[]) n, regress_w(n) w;
 -- It opens later, never beyond the jitter, and always by the same time.
-SELECT tiered_storage.alter_move_window('nightly', days => '{mon}', starts => '01:00', ends => '06:00',
-	jitter => '1 hour') \g /dev/null
+SELECT regress_alter('nightly', jsonb_build_object('days', '{mon}', 'starts', '01:00', 'ends', '06:00', 'jitter', '1 hour')) \g /dev/null
 SELECT w.opens_at BETWEEN '2026-11-30 01:00+01' AND '2026-11-30 02:00+01' AS later, v.opens_at - w.opens_at AS week
 FROM regress_w('2026-11-24 12:00+01') w, regress_w('2026-12-01 12:00+01') v;
 -- Disabled, and of a zone that this server does not have.
-SELECT tiered_storage.alter_move_window('nightly', enabled => false) \g /dev/null
+SELECT regress_alter('nightly', jsonb_build_object('enabled', false)) \g /dev/null
 SELECT * FROM regress_w('2026-11-24 12:00+01');
-SELECT tiered_storage.alter_move_window('nightly', enabled => true) \g /dev/null
+SELECT regress_alter('nightly', jsonb_build_object('enabled', true)) \g /dev/null
 UPDATE _tiered_storage.move_window SET time_zone = 'Europe/Gone' \g /dev/null
 SELECT * FROM regress_w('2026-11-24 12:00+01');
 
@@ -153,8 +157,8 @@ CALL tiered_storage.migrate(dry_run => true);
 \set ECHO none
 -- Open, and nothing is known that would make it too short: one is moved, and then the bytes are used up.
 SET tiered_storage.test_now = '2026-11-30 05:00+01';
-SELECT tiered_storage.alter_move_window('nightly', max_bytes => (SELECT max(pg_table_size(o)) + 8192
-	FROM unnest('{regress_w_1,regress_w_2}'::regclass[]) o)) \g /dev/null
+SELECT regress_alter('nightly', jsonb_build_object('max_bytes', (SELECT max(pg_table_size(o)) + 8192
+	FROM unnest('{regress_w_1,regress_w_2}'::regclass[]) o))) \g /dev/null
 \set ECHO all
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
@@ -163,10 +167,10 @@ SELECT is_open, moved_bytes > 0 AND moved_bytes < max_bytes AS "moved something"
 	WHERE window_name = 'nightly';
 -- At the next opening there is room again; in none there is for more than may be moved in each.
 SET tiered_storage.test_now = '2026-11-30 12:00+01';
-SELECT tiered_storage.alter_move_window('nightly', max_bytes => 8192) \g /dev/null
+SELECT regress_alter('nightly', jsonb_build_object('max_bytes', 8192)) \g /dev/null
 CALL tiered_storage.migrate();
 \set ECHO none
-SELECT tiered_storage.alter_move_window('nightly', unset => '{max_bytes}') \g /dev/null
+SELECT regress_alter('nightly', jsonb_build_object('max_bytes', NULL)) \g /dev/null
 
 -- As slow as the last move between these tiers, in part: this is longer than what is left, but not than a window.
 UPDATE _tiered_storage.move SET elapsed_ms = 6 * 3600.0 * 1000 \g /dev/null
@@ -182,7 +186,7 @@ CALL tiered_storage.migrate(dry_run => true);
 UPDATE _tiered_storage.move SET lock_wait_ms = 0, waited_ms = elapsed_ms \g /dev/null
 CALL tiered_storage.migrate(dry_run => true);
 -- All disabled: nothing may begin, which is not the same as no window.
-SELECT tiered_storage.alter_move_window(window_name, enabled => false) FROM tiered_storage.move_windows \g /dev/null
+SELECT regress_alter(window_name, jsonb_build_object('enabled', false)) FROM tiered_storage.move_windows \g /dev/null
 CALL tiered_storage.migrate();
 
 -- Who asks does not wait.

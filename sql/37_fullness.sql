@@ -7,13 +7,12 @@ CREATE TABLESPACE regress_ts_slow LOCATION '';
 CREATE TABLESPACE regress_ts_cold LOCATION '';
 SET client_min_messages = warning;
 -- A hundred blocks, four hundred, and a thousand: of the first one, a per cent is a block.
-SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0,
-	reserve_fraction => 0,
-	compressed => false, capacity_bytes => 100 * 8192),
-	tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1,
-		reserve_fraction => 0, compressed => false, capacity_bytes => 400 * 8192),
-	tiered_storage.add_tier('regress_cold', '{regress_ts_cold}', profile => 'hdd_7200', rank => 2,
-		reserve_fraction => 0, compressed => false, capacity_bytes => 1000 * 8192) \g /dev/null
+SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0,
+	device => jsonb_build_object('compressed', false, 'capacity_bytes', 100 * 8192)),
+	tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0,
+	device => jsonb_build_object('compressed', false, 'capacity_bytes', 400 * 8192)),
+	tiered_storage.add_tier('regress_cold', '{regress_ts_cold}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0,
+	device => jsonb_build_object('compressed', false, 'capacity_bytes', 1000 * 8192)) \g /dev/null
 RESET client_min_messages;
 SET tiered_storage.track_access = off;
 SET tiered_storage.test_now = '2026-01-01 00:00:00+00';
@@ -61,7 +60,8 @@ CREATE VIEW regress_fill AS SELECT t.tier_name, (sum(pg_table_size(c.oid)) / 819
 		WHERE c.relname ~ '^regress_[a-z][a-z0-9_]*$' GROUP BY 1 ORDER BY 1;
 CREATE VIEW regress_says AS SELECT relation, verdict, place, to_tier, size_bytes / 8192 AS blocks,
 	round(lost_io_s_per_hour::numeric, 1) AS lost, reason
-	FROM tiered_storage.evaluate_fullness() ORDER BY from_tier, place, relation::text COLLATE "C";
+	FROM tiered_storage.evaluate_policies() WHERE policy_id IN (SELECT policy_id FROM _tiered_storage.fullness_policy)
+	ORDER BY from_tier, place, relation::text COLLATE "C";
 CREATE VIEW regress_result AS SELECT tier_name, round(last_fill::numeric, 3) AS fill, last_leaving AS leaving,
 	last_result FROM tiered_storage.fullness_policies ORDER BY policy_id;
 \set ECHO all
@@ -79,7 +79,7 @@ CALL regress_observe();
 \set ECHO all
 -- Off unless a policy asks for it.
 CALL tiered_storage.migrate();
-SELECT * FROM tiered_storage.evaluate_fullness();
+SELECT * FROM tiered_storage.evaluate_policies();
 SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow') AS fast \gset
 -- 90 blocks: at the mark, not above it.
 SELECT * FROM regress_says;
@@ -142,18 +142,20 @@ CALL tiered_storage.migrate();
 \set ECHO all
 SELECT * FROM regress_fill;
 -- Without the policy they come, and with it they would leave again.
-SELECT tiered_storage.alter_fullness_policy('regress_fast', enabled => false);
+SELECT tiered_storage.alter_policy(tier => 'regress_fast', enabled => false);
 SELECT tier_name, available_bytes / 8192 AS available FROM tiered_storage.placement_summary()
 	WHERE tier_name = 'regress_fast';
 SELECT * FROM regress_result;
 RESET client_min_messages;
 CALL tiered_storage.migrate();
 -- Files have more than what the marks of this script count: their free space maps.
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 130 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 130 * 8192)) \g /dev/null
 CALL tiered_storage.apply_placement('tentative');
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 100 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 100 * 8192)) \g /dev/null
 SELECT relation, verdict FROM regress_says;
-SELECT tiered_storage.alter_fullness_policy(policy_id => :fast, enabled => true);
+SELECT tiered_storage.alter_policy(policy_id => :fast, enabled => true);
 -- What is above the high watermark has to leave by the advice, too, but not more.
 SELECT tier_name, available_bytes / 8192 AS available, used_bytes / 8192 AS used
 	FROM tiered_storage.placement_summary() WHERE tier_name = 'regress_fast';
@@ -163,10 +165,12 @@ CALL tiered_storage.migrate();
 -- Taken back by a person: for the cooldown others leave.
 SET tiered_storage.cooldown = 1440;
 SELECT max(batch_id) AS batch FROM tiered_storage.moves \gset
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 130 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 130 * 8192)) \g /dev/null
 \set ECHO all
 CALL tiered_storage.undo_move(:batch);
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 100 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 100 * 8192)) \g /dev/null
 SELECT * FROM regress_fill;
 SELECT relation, verdict, place, reason FROM regress_says;
 DROP TABLE regress_a, regress_b, regress_c, regress_d, regress_e;
@@ -273,12 +277,15 @@ CREATE TEMPORARY TABLE regress_temporary (a int) TABLESPACE regress_ts_fast;
 INSERT INTO regress_temporary VALUES (1);
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL regress_observe();
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 130 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 130 * 8192)) \g /dev/null
 CALL tiered_storage.move_relation('regress_lately', 'regress_fast');
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 100 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 100 * 8192)) \g /dev/null
 RESET client_min_messages;
 \set ECHO all
-SELECT tiered_storage.alter_fullness_policy('regress_fast', high_watermark => 0.6, low_watermark => 0.3);
+SELECT tiered_storage.alter_policy(tier => 'regress_fast',
+	changes => '{"high_watermark": 0.6, "low_watermark": 0.3}');
 SELECT relation, verdict, place, blocks, lost, reason FROM regress_says;
 SELECT high_watermark, low_watermark, follows_tier FROM tiered_storage.fullness_policies;
 CALL tiered_storage.migrate(dry_run => true);
@@ -294,7 +301,7 @@ SELECT relation, verdict FROM regress_says WHERE place IS NULL;
 -- The owner may now.
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_tenant;
 SELECT relation, verdict FROM regress_says WHERE relation = 'regress_tenants'::regclass;
-SELECT tiered_storage.remove_tiering_policy('regress_p');
+SELECT tiered_storage.remove_policy('regress_p');
 \set ECHO none
 ALTER EXTENSION plpgsql DROP TABLE regress_member;
 DROP TABLE regress_member, regress_pinned, regress_pinned_there, regress_tenants, regress_owners, regress_unlogged,
@@ -327,24 +334,26 @@ SELECT tiered_storage.pin('regress_filler') \g /dev/null
 CALL regress_observe();
 RESET client_min_messages;
 \set ECHO all
-SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{high_watermark,low_watermark}');
+SELECT tiered_storage.alter_policy(tier => 'regress_fast',
+	changes => '{"high_watermark": null, "low_watermark": null}');
 SELECT relation, verdict, reason FROM regress_says;
 -- It has no rights any more, and keeps the partition from nothing.
 REVOKE CREATE ON TABLESPACE regress_ts_cold FROM regress_owner;
 SELECT relation, verdict FROM regress_says;
 -- It has, and there is no room: what it tries in vain leaves in the same run.
 GRANT CREATE ON TABLESPACE regress_ts_cold TO regress_owner;
-SELECT tiered_storage.alter_tier('regress_cold', capacity_bytes => 1) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_cold', device => '{"capacity_bytes": 1}') \g /dev/null
 SELECT relation, verdict FROM regress_says;
 CALL tiered_storage.migrate();
 SELECT tier_name, relations FROM regress_fill;
-SELECT tiered_storage.alter_tier('regress_cold', capacity_bytes => 1000 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_cold',
+	device => jsonb_build_object('capacity_bytes', 1000 * 8192)) \g /dev/null
 -- Nothing to say, and why.
-SELECT tiered_storage.remove_tiering_policy('regress_q');
+SELECT tiered_storage.remove_policy('regress_q');
 DROP TABLE regress_q, regress_filler;
 REVOKE CREATE ON TABLESPACE regress_ts_cold FROM regress_owner;
 SELECT * FROM tiered_storage.evaluate_policies();
-SELECT * FROM tiered_storage.evaluate_fullness();
+SELECT * FROM tiered_storage.evaluate_policies();
 TRUNCATE regress_heat;
 
 ---------------------------------------------------------------------------
@@ -378,7 +387,8 @@ TRUNCATE regress_heat;
 
 SET client_min_messages = warning;
 SET tiered_storage.cooldown = 0;
-SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{high_watermark,low_watermark}');
+SELECT tiered_storage.alter_policy(tier => 'regress_fast',
+	changes => '{"high_watermark": null, "low_watermark": null}');
 SELECT high_watermark, low_watermark, follows_tier FROM tiered_storage.fullness_policies;
 \set ECHO none
 -- 95 of 100, and 355 of 400 blocks: the second one is below its mark, but not with what comes.
@@ -402,46 +412,46 @@ SELECT relation, policy_id = :fast AS fast, policy_id = :slow AS slow FROM tiere
 	WHERE batch_id = (SELECT max(batch_id) FROM tiered_storage.moves) ORDER BY move_id;
 -- Ranks are changed under a policy.
 SELECT tiered_storage.alter_tier('regress_cold', rank => 1);
-SELECT policy_id = :slow AS slow, relation, verdict, place, reason FROM tiered_storage.evaluate_fullness()
+SELECT policy_id = :slow AS slow, relation, verdict, place, reason FROM tiered_storage.evaluate_policies()
 	WHERE from_tier = 'regress_slow';
 CALL tiered_storage.migrate();
 SELECT last_fill, last_leaving, last_result FROM tiered_storage.fullness_policies WHERE policy_id = :slow;
 SELECT tiered_storage.alter_tier('regress_cold', rank => 2);
 -- And marks under one that has given one of them.
-SELECT tiered_storage.alter_fullness_policy('regress_slow', low_watermark => 0.85);
+SELECT tiered_storage.alter_policy(tier => 'regress_slow', changes => '{"low_watermark": 0.85}');
 SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.05, high_watermark => 0.1);
-SELECT verdict, reason FROM tiered_storage.evaluate_fullness() WHERE policy_id = :slow;
+SELECT verdict, reason FROM tiered_storage.evaluate_policies() WHERE policy_id = :slow;
 SELECT tier_name, available_bytes / 8192 AS available FROM tiered_storage.placement_summary()
 	WHERE tier_name = 'regress_slow';
-SELECT tiered_storage.remove_fullness_policy('regress_slow');
+SELECT tiered_storage.remove_policy(tier => 'regress_slow');
 
 \set ECHO none
 -- Two tiers that are emptied to one, which has room for what leaves one of them.
 SET client_min_messages = warning;
 DROP TABLE regress_f1, regress_f2, regress_s1, regress_s2;
 SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.8, high_watermark => 0.9),
-	tiered_storage.alter_tier('regress_cold', capacity_bytes => 100 * 8192) \g /dev/null
+	tiered_storage.alter_tier('regress_cold', device => jsonb_build_object('capacity_bytes', 100 * 8192)) \g /dev/null
 CALL regress_table('regress_f1', 20, 1000);
 CALL regress_table('regress_f2', 75, 50000);
 CALL regress_table('regress_s1', 80, 10, 'regress_ts_slow');
 CALL regress_table('regress_s2', 290, 500, 'regress_ts_slow');
 CALL regress_observe();
-SELECT tiered_storage.alter_fullness_policy('regress_fast', new_target => 'regress_cold'),
+SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"target": "regress_cold"}'),
 	tiered_storage.add_fullness_policy('regress_slow', 'regress_cold') \g /dev/null
 \set ECHO all
 SELECT relation, verdict, place, to_tier FROM regress_says;
 -- A policy that is not enabled takes none of it.
-SELECT tiered_storage.alter_fullness_policy('regress_slow', enabled => false) \g /dev/null
+SELECT tiered_storage.alter_policy(tier => 'regress_slow', enabled => false) \g /dev/null
 SELECT relation, verdict, place, to_tier FROM regress_says;
 \set ECHO none
-SELECT tiered_storage.alter_fullness_policy('regress_fast', new_target => 'regress_slow'),
-	tiered_storage.remove_fullness_policy('regress_slow'), tiered_storage.alter_tier('regress_cold',
-		capacity_bytes => 1000 * 8192) \g /dev/null
+SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"target": "regress_slow"}'),
+	tiered_storage.remove_policy(tier => 'regress_slow'), tiered_storage.alter_tier('regress_cold',
+	device => jsonb_build_object('capacity_bytes', 1000 * 8192)) \g /dev/null
 
 -- What finds no room there, whatever leaves for it, lets nothing leave.
 SET client_min_messages = warning;
 DROP TABLE regress_f1, regress_f2, regress_s1, regress_s2;
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 150 * 8192),
+SELECT tiered_storage.alter_tier('regress_slow', device => jsonb_build_object('capacity_bytes', 150 * 8192)),
 	tiered_storage.add_fullness_policy('regress_slow', 'regress_cold') \g /dev/null
 CALL regress_table('regress_f1', 80, 0);
 CALL regress_table('regress_f2', 15, 50000);
@@ -458,7 +468,7 @@ SELECT * FROM regress_fill;
 SELECT * FROM regress_result;
 -- What does, lets as much leave as it takes.
 SELECT tiered_storage.unpin('regress_f2'), tiered_storage.alter_tier('regress_slow',
-	capacity_bytes => 110 * 8192) \g /dev/null
+	device => jsonb_build_object('capacity_bytes', 110 * 8192)) \g /dev/null
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
 SELECT * FROM regress_fill;
@@ -468,7 +478,8 @@ SELECT * FROM regress_result;
 -- What waits for what is due on its tier is not about to come yet.
 SET client_min_messages = warning;
 DROP TABLE regress_f1, regress_f2, regress_s0, regress_s1, regress_s2;
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 50 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow',
+	device => jsonb_build_object('capacity_bytes', 50 * 8192)) \g /dev/null
 CREATE TABLE regress_o (day date, value text) PARTITION BY RANGE (day);
 CREATE TABLE regress_o_2023 PARTITION OF regress_o FOR VALUES
 	FROM ('2023-01-01') TO ('2024-01-01') TABLESPACE regress_ts_fast;
@@ -493,10 +504,10 @@ SELECT relation, from_tier, to_tier, state FROM tiered_storage.moves WHERE batch
 	FROM tiered_storage.moves) ORDER BY move_id;
 \set ECHO none
 SET client_min_messages = warning;
-SELECT tiered_storage.remove_tiering_policy('regress_o', 'regress_slow'),
-	tiered_storage.remove_tiering_policy('regress_o', 'regress_cold') \g /dev/null
-SELECT tiered_storage.remove_fullness_policy('regress_slow'), tiered_storage.alter_tier('regress_slow',
-	capacity_bytes => 400 * 8192) \g /dev/null
+SELECT tiered_storage.remove_policy('regress_o', 'regress_slow'),
+	tiered_storage.remove_policy('regress_o', 'regress_cold') \g /dev/null
+SELECT tiered_storage.remove_policy(tier => 'regress_slow'), tiered_storage.alter_tier('regress_slow',
+	device => jsonb_build_object('capacity_bytes', 400 * 8192)) \g /dev/null
 DROP TABLE regress_o, regress_s1, regress_s2, regress_s3, regress_s4, regress_s5, regress_s6, regress_s7, regress_s8;
 \set ECHO all
 
@@ -532,7 +543,7 @@ SELECT * FROM regress_result;
 SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress_cold') \g /dev/null
 CALL tiered_storage.migrate();
 SELECT * FROM regress_result;
-SELECT tiered_storage.remove_fullness_policy('regress_slow');
+SELECT tiered_storage.remove_policy(tier => 'regress_slow');
 SELECT tiered_storage.pin('regress_f1'), tiered_storage.pin('regress_f2');
 CALL tiered_storage.migrate();
 SELECT * FROM regress_result;
@@ -546,7 +557,7 @@ DROP TABLE regress_f1, regress_f2;
 -- What is refused
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.remove_fullness_policy('regress_fast');
+SELECT tiered_storage.remove_policy(tier => 'regress_fast');
 SELECT tiered_storage.add_fullness_policy(NULL, 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_fullness_policy('regress_fast', NULL); \echo :SQLSTATE
 SELECT tiered_storage.add_fullness_policy('regress_not_there', 'regress_slow'); \echo :SQLSTATE
@@ -566,28 +577,25 @@ SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', low_wa
 SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 1, 0.99) AS fast \gset
 SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_cold'); \echo :SQLSTATE
 SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_cold', if_not_exists => true) = :fast AS the_same;
-SELECT tiered_storage.alter_fullness_policy('regress_fast'); \echo :SQLSTATE
-SELECT tiered_storage.alter_fullness_policy(enabled => false); \echo :SQLSTATE
-SELECT tiered_storage.alter_fullness_policy('regress_slow', enabled => false); \echo :SQLSTATE
-SELECT tiered_storage.alter_fullness_policy(policy_id => -1, enabled => false, if_exists => true);
-SELECT tiered_storage.alter_fullness_policy('regress_fast', new_target => 'regress_fast'); \echo :SQLSTATE
-SELECT tiered_storage.alter_fullness_policy('regress_fast', new_target => 'regress_not_there'); \echo :SQLSTATE
-SELECT tiered_storage.alter_fullness_policy('regress_fast', low_watermark => 2); \echo :SQLSTATE
-SELECT tiered_storage.alter_fullness_policy('regress_fast', high_watermark => 'NaN'); \echo :SQLSTATE
-SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{tier}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{NULL}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{high_watermark}',
-	high_watermark => 0.85); \echo :SQLSTATE
-SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{high_watermark,low_watermark}',
-	low_watermark => 0.85); \echo :SQLSTATE
-SELECT tiered_storage.alter_fullness_policy('regress_fast', unset => '{low_watermark}'),
-	tiered_storage.alter_fullness_policy('regress_fast', new_target => 'regress_cold', high_watermark => 0.95);
+SELECT tiered_storage.alter_policy(tier => 'regress_fast'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(tier => 'regress_slow', enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(policy_id => -1, enabled => false, if_exists => true);
+SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"target": "regress_fast"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(tier => 'regress_fast',
+	changes => '{"target": "regress_not_there"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"low_watermark": 2}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"high_watermark": "NaN"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"target": null}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"move_after": "1 day"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(tier => 'regress_fast'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"low_watermark": null}'),
+	tiered_storage.alter_policy(tier => 'regress_fast',
+	changes => '{"target": "regress_cold", "high_watermark": 0.95}');
 SELECT tier_name, target_name, high_watermark, low_watermark, follows_tier FROM tiered_storage.fullness_policies;
-SELECT tiered_storage.remove_fullness_policy(); \echo :SQLSTATE
-SELECT tiered_storage.remove_fullness_policy('regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.remove_fullness_policy('regress_slow', if_exists => true);
-SELECT tiered_storage.remove_tiering_policy(policy_id => :fast, if_exists => true);
+SELECT tiered_storage.remove_policy(); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy(tier => 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy(tier => 'regress_slow', if_exists => true);
 -- Its tiers cannot be removed, but renamed.
 SELECT tiered_storage.remove_tier('regress_fast'); \echo :SQLSTATE
 SELECT tiered_storage.remove_tier('regress_cold'); \echo :SQLSTATE
@@ -603,38 +611,38 @@ GRANT USAGE ON SCHEMA tiered_storage TO regress_owner;
 SET ROLE regress_owner;
 \set ECHO all
 SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress "cold"'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.evaluate_fullness(); \echo :SQLSTATE
+SELECT * FROM tiered_storage.evaluate_policies(); \echo :SQLSTATE
 SELECT * FROM tiered_storage.fullness_policies; \echo :SQLSTATE
 \set ECHO none
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION tiered_storage.add_fullness_policy, tiered_storage.alter_fullness_policy,
-	tiered_storage.remove_fullness_policy TO regress_owner;
+GRANT EXECUTE ON FUNCTION tiered_storage.add_fullness_policy, tiered_storage.alter_policy,
+	tiered_storage.remove_policy TO regress_owner;
 SET ROLE regress_owner;
 \set ECHO all
 SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress "cold"'); \echo :SQLSTATE
-SELECT tiered_storage.alter_fullness_policy('regress ''fast''', enabled => false); \echo :SQLSTATE
-SELECT tiered_storage.remove_fullness_policy('regress ''fast'''); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(tier => 'regress ''fast''', enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy(tier => 'regress ''fast'''); \echo :SQLSTATE
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION tiered_storage.alter_tier TO regress_owner;
 SET ROLE regress_owner;
-SELECT tiered_storage.alter_fullness_policy('regress ''fast''', enabled => false);
+SELECT tiered_storage.alter_policy(tier => 'regress ''fast''', enabled => false);
 RESET ROLE;
 SELECT created_by = current_user AS still_ours FROM tiered_storage.fullness_policies;
 SET ROLE regress_owner;
-SELECT tiered_storage.alter_fullness_policy('regress ''fast''', high_watermark => 0.96);
+SELECT tiered_storage.alter_policy(tier => 'regress ''fast''', changes => '{"high_watermark": 0.96}');
 RESET ROLE;
 SELECT created_by FROM tiered_storage.fullness_policies;
 -- Nobody knows how large it is, or where to go.
-SELECT tiered_storage.alter_fullness_policy('regress ''fast''', enabled => true);
-SELECT tiered_storage.alter_tier('regress ''fast''', unset => '{capacity_bytes}');
+SELECT tiered_storage.alter_policy(tier => 'regress ''fast''', enabled => true);
+SELECT tiered_storage.alter_tier('regress ''fast''', device => '{"capacity_bytes": null}');
 DROP TABLESPACE regress_ts_fast;
-SELECT relation, verdict, place, from_tier, to_tier, reason FROM tiered_storage.evaluate_fullness();
+SELECT relation, verdict, place, from_tier, to_tier, reason FROM tiered_storage.evaluate_policies();
 CALL tiered_storage.migrate();
 SELECT last_fill, last_leaving, last_result FROM tiered_storage.fullness_policies;
 SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress "cold"') \g /dev/null
 DROP TABLESPACE regress_ts_cold;
-SELECT from_tier, verdict, reason FROM tiered_storage.evaluate_fullness();
-SELECT tiered_storage.remove_fullness_policy(policy_id => policy_id) FROM tiered_storage.fullness_policies;
+SELECT from_tier, verdict, reason FROM tiered_storage.evaluate_policies();
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.fullness_policies;
 SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers ORDER BY tier_name;
 \set ECHO none
 SET client_min_messages = warning;

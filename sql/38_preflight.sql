@@ -110,29 +110,29 @@ SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SET client_min_messages = warning;
 \set ECHO all
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 8192);
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": 8192}');
 :show('regress_p', 'regress_slow') :blocks;
 CALL tiered_storage.move_relation('regress_p', 'regress_slow');
 CALL tiered_storage.move_relation('regress_p', 'regress_slow', dry_run => true);
 SELECT pg_total_relation_size('regress_p') - 8192 AS not_both \gset
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => :not_both);
+SELECT tiered_storage.alter_tier('regress_slow', device => jsonb_build_object('capacity_bytes', :not_both));
 SELECT check_name, verdict, regress_masked(finding) AS finding
 	FROM tiered_storage.preflight('regress_p', 'regress_slow') :blocks;
 SELECT check_name, verdict, regress_masked(finding) AS finding
 	FROM tiered_storage.preflight('regress_p', 'regress_slow', include_indexes => false) :blocks;
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => :not_both * 10, low_watermark => 0.01,
-	high_watermark => 0.02);
+SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.01, high_watermark => 0.02,
+	device => jsonb_build_object('capacity_bytes', :not_both * 10));
 SELECT check_name, verdict, regress_masked(finding) AS finding, remedy
 	FROM tiered_storage.preflight('regress_p', 'regress_slow') WHERE check_name = 'capacity';
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 1000000000, low_watermark => 0.999,
-	high_watermark => 1);
+SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.999, high_watermark => 1,
+	device => '{"capacity_bytes": 1000000000}');
 SELECT count(*) FROM tiered_storage.preflight('regress_p', 'regress_slow') :blocks;
 -- What no sample has seen is there as well: two of three fit.
 CREATE TABLE regress_p_new (at date, v int) PARTITION BY RANGE (at);
 SELECT format('CREATE TABLE regress_p_new_%s PARTITION OF regress_p_new FOR VALUES FROM (%L) TO (%L) TABLESPACE regress_ts_fast', y, y || '-01-01', y + 1 || '-01-01') FROM generate_series(2001, 2003) y \gexec
 INSERT INTO regress_p_new SELECT make_date(2001 + i % 3, 1, 1), i FROM generate_series(1, 30000) i;
-SELECT tiered_storage.alter_tier('regress_cheap', capacity_bytes => pg_table_size('regress_p_new_2001') * 5 / 2,
-	low_watermark => 0.1, high_watermark => 0.7) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_cheap', low_watermark => 0.1, high_watermark => 0.7,
+	device => jsonb_build_object('capacity_bytes', pg_table_size('regress_p_new_2001') * 5 / 2)) \g /dev/null
 SELECT check_name, verdict, regress_masked(finding) AS finding
 	FROM tiered_storage.preflight('regress_p_new', 'regress_cheap') WHERE check_name = 'capacity';
 CALL tiered_storage.move_relation('regress_p_new_2001', 'regress_cheap');
@@ -149,8 +149,8 @@ SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_p_new
 	WHERE check_name = 'capacity';
 \set ECHO none
 DROP TABLE regress_p_new;
-SELECT tiered_storage.alter_tier('regress_cheap', unset => '{capacity_bytes}', low_watermark => 0.999,
-	high_watermark => 1) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_cheap', low_watermark => 0.999, high_watermark => 1,
+	device => '{"capacity_bytes": null}') \g /dev/null
 RESET client_min_messages;
 
 -- Partitions, of which one is foreign.

@@ -49,13 +49,13 @@ SELECT finding ~ 'waiting for window' AS told FROM tiered_storage.preflight('reg
 	WHERE check_name = 'start';
 SELECT tiered_storage.remove_move_window('night') \g /dev/null
 SET timezone = 'UTC';
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 1) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": 1}') \g /dev/null
 SELECT relation, state, reason FROM regress_queue ORDER BY place;
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 1000000000) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": 1000000000}') \g /dev/null
 -- What is disabled, or pinned, does not want to move.
-SELECT tiered_storage.alter_tiering_policy(policy_id => :policy, enabled => false) \g /dev/null
+SELECT tiered_storage.alter_policy(policy_id => :policy, enabled => false) \g /dev/null
 SELECT count(*) FROM regress_queue;
-SELECT tiered_storage.alter_tiering_policy(policy_id => :policy, enabled => true) \g /dev/null
+SELECT tiered_storage.alter_policy(policy_id => :policy, enabled => true) \g /dev/null
 SELECT tiered_storage.pin('regress_q_1', 'regress_fast') \g /dev/null
 SELECT relation FROM regress_queue ORDER BY place;
 SELECT tiered_storage.unpin('regress_q_1') \g /dev/null
@@ -80,7 +80,7 @@ SELECT regress_pause(), failures FROM tiered_storage.move_queue;
 -- the row the first two count.
 UPDATE _tiered_storage.move SET failures = 1, costly_failures = 1 WHERE state = 'skipped' \g /dev/null
 ALTER TABLE regress_q_2 SET LOGGED;
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 1) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": 1}') \g /dev/null
 SET client_min_messages = error;
 CALL tiered_storage.migrate();
 SELECT regress_pause(), q.failures, m.sqlstate FROM tiered_storage.move_queue q
@@ -90,7 +90,7 @@ CALL tiered_storage.migrate();
 CALL tiered_storage.migrate();
 CALL tiered_storage.migrate();
 SELECT regress_pause(), failures FROM tiered_storage.move_queue;
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 1000000000) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": 1000000000}') \g /dev/null
 ALTER TABLE regress_q_2 SET UNLOGGED;
 CALL tiered_storage.migrate();
 SELECT regress_pause(), failures FROM tiered_storage.move_queue;
@@ -125,8 +125,8 @@ INSERT INTO regress_q SELECT date '2021-01-01', i FROM generate_series(1, 10000)
 ALTER TABLE regress_q_1 SET TABLESPACE regress_ts_fast;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-SELECT tiered_storage.alter_tier('regress_slow', capacity_bytes => 500000, low_watermark => 0.1,
-	high_watermark => 0.2) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.1, high_watermark => 0.2,
+	device => '{"capacity_bytes": 500000}') \g /dev/null
 SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress_cheap') AS fullness \gset
 SET tiered_storage.cooldown = 0;
 \set ECHO all
@@ -152,9 +152,9 @@ DROP ROLE regress_nobody;
 
 -- What comes first uses up the bytes of a window, which opens later than anything is tried again.
 SET tiered_storage.test_now = '2040-01-01 12:00+00';
-SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
-SELECT tiered_storage.remove_fullness_policy(policy_id => :fullness) \g /dev/null
-SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => :fullness) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": null}') \g /dev/null
 DELETE FROM _tiered_storage.move;
 CREATE TABLE regress_w (d date, v text) PARTITION BY RANGE (d);
 \set ECHO all
@@ -178,7 +178,8 @@ UPDATE _tiered_storage.move SET relation_oid = 'regress_w_2013'::regclass, relat
 	WHERE relation_name = 'public.regress_w_2011';
 SELECT relation, state, reason ~ '^waiting for window' AS waits_for_window, next_attempt_at
 	FROM tiered_storage.move_queue WHERE relation = 'regress_w_2013'::regclass;
-SELECT tiered_storage.alter_move_window('all', max_bytes => 1000000000) \g /dev/null
+SELECT tiered_storage.remove_move_window('all') \g /dev/null
+SELECT tiered_storage.add_move_window('all', NULL, '00:00', '24:00', max_bytes => 1000000000) \g /dev/null
 SELECT state, reason ~ '^waiting for CALL' AS is_left_to_a_call FROM tiered_storage.move_queue
 	WHERE relation = 'regress_w_2013'::regclass;
 \set ECHO none

@@ -59,7 +59,7 @@ DELETE FROM _tiered_storage.move;
 -- Three tables of 200 kB each on 1 MB: when one has left, the tier is below its high watermark.
 SELECT format('CREATE TABLE regress_b_full_%s (x text) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast; INSERT INTO regress_b_full_%1$s SELECT repeat(''x'', 1900) FROM generate_series(1, 100)', i) FROM generate_series(1, 3) i \gexec
 SET tiered_storage.cooldown = 0;
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 1000000) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": 1000000}') \g /dev/null
 SELECT reason = 'not under pressure' AS may_begin, count(*) FROM regress_reason GROUP BY 1;
 SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', high_watermark => 0.5, low_watermark => 0.1)
 	AS full_id \gset
@@ -75,15 +75,15 @@ SELECT policy_kind, count(*) FROM tiered_storage.moves WHERE state = 'done' GROU
 SELECT regexp_replace(last_result, '[0-9.]+', 'N', 'g') AS last_result FROM tiered_storage.fullness_policies;
 CALL tiered_storage.migrate();
 SELECT count(*) FROM tiered_storage.moves WHERE state = 'done';
-SELECT tiered_storage.remove_fullness_policy('regress_fast'),
-	tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.remove_policy(tier => 'regress_fast'),
+	tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}') \g /dev/null
 DROP TABLE regress_b_full_1, regress_b_full_2, regress_b_full_3;
 -- What is due does not wait until enough has left, and then it does: the queue and a dry run say so before.
 CREATE TABLE regress_b_due (d date, x text) PARTITION BY RANGE (d);
 SELECT format('CREATE TABLE regress_b_due_%1$s PARTITION OF regress_b_due FOR VALUES FROM (''201%1$s-01-01'') TO (''201%2$s-01-01'') WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast', i, i + 1) FROM generate_series(1, 6) i \gexec
 INSERT INTO regress_b_due SELECT make_date(2010 + i, 6, 1), repeat('x', 1900)
 	FROM generate_series(1, 6) i, generate_series(1, 100);
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 2000000) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": 2000000}') \g /dev/null
 SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', high_watermark => 0.5, low_watermark => 0.1),
 	tiered_storage.add_tiering_policy('regress_b_due', '30 days', 'regress_slow') AS due \gset
 DELETE FROM _tiered_storage.move;
@@ -94,8 +94,8 @@ SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 SELECT relation, policy_kind, state FROM tiered_storage.moves ORDER BY move_id;
 \set ECHO none
-SELECT tiered_storage.remove_fullness_policy('regress_fast'), tiered_storage.remove_tiering_policy(policy_id => :due),
-	tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.remove_policy(tier => 'regress_fast'), tiered_storage.remove_policy(policy_id => :due),
+	tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}') \g /dev/null
 DROP TABLE regress_b_due;
 DELETE FROM _tiered_storage.load_history;
 CALL tiered_storage.migrate();

@@ -28,7 +28,7 @@ SELECT tiered_storage.add_tiering_policy(names_like => 'regress_n%', tier => 're
 CREATE TABLE regress_n_slowest (d date) PARTITION BY RANGE (d) TABLESPACE regress_ts_cheap;
 SELECT tiered_storage.add_tiering_policy('regress_n_slowest', tier => 'regress_cheap', idle_for => '90 days') AS id;
 SELECT tiered_storage.add_tiering_policy('regress_n_slowest', tier => 'regress_slow', idle_for => '30 days') AS id;
-SELECT tiered_storage.remove_tiering_policy('regress_n_owned') AS removed;
+SELECT tiered_storage.remove_policy('regress_n_owned') AS removed;
 SELECT tiered_storage.add_tiering_policy('regress_n_owned', '90 days', 'regress_slow') AS id;
 DROP TABLE "Regress N", regress_n_owned, regress_n_plain, regress_n_slowest;
 DROP EXTENSION tiered_storage;

@@ -3,7 +3,8 @@
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
 -- However full the disks of this machine are.
-SELECT count(tiered_storage.alter_tier(tier_name, capacity_bytes => 1000000000)) FROM tiered_storage.tiers
+SELECT count(tiered_storage.alter_tier(tier_name,
+	device => '{"capacity_bytes": 1000000000}')) FROM tiered_storage.tiers
 	WHERE tier_name LIKE 'regress%';
 \set ECHO none
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
@@ -18,44 +19,45 @@ CREATE VIEW regress_says AS
 ---------------------------------------------------------------------------
 
 CREATE TABLE regress_g.t (a int);
-SELECT tiered_storage.add_tiering_policy(tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_g.t', tier => 'regress_slow', no_writes_for => '1 day',
-	in_schema => 'regress_g'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(tier => 'regress_slow',
+	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_g.t', tier => 'regress_slow', in_schema => 'regress_g',
+	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_nothing', tier => 'regress_slow',
-	no_writes_for => '1 day'); \echo :SQLSTATE
+	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => '', tier => 'regress_slow',
-	no_writes_for => '1 day'); \echo :SQLSTATE
+	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'pg_catalog', tier => 'regress_slow',
-	no_writes_for => '1 day'); \echo :SQLSTATE
+	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'information_schema', tier => 'regress_slow',
-	no_writes_for => '1 day'); \echo :SQLSTATE
+	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => '_tiered_storage', tier => 'regress_slow',
-	no_writes_for => '1 day'); \echo :SQLSTATE
+	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(names_like => '', tier => 'regress_slow',
-	no_writes_for => '1 day'); \echo :SQLSTATE
+	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(names_like => 'log\', tier => 'regress_slow',
-	no_writes_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => repeat('%', 1025),
-	tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => repeat('%x', 100000),
-	tier => 'regress_slow', no_writes_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.remove_tiering_policy(policy_id => tiered_storage.add_tiering_policy(in_schema => 'regress_g',
-	names_like => repeat('%', 1024), tier => 'regress_slow', no_writes_for => '1 day'));
+	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => repeat('%', 1025), tier => 'regress_slow',
+	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => repeat('%x', 100000), tier => 'regress_slow',
+	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy(policy_id => tiered_storage.add_tiering_policy(in_schema => 'regress_g',
+	names_like => repeat('%', 1024), tier => 'regress_slow', options => '{"no_writes_for": "1 day"}'));
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', tier => 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
-	age_from => 'newest'); \echo :SQLSTATE
+	options => '{"age_from": "newest"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
-	key_unit => 'fortnights'); \echo :SQLSTATE
+	options => '{"key_unit": "fortnights"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
-	key_unit => 'seconds', key_shift => 99); \echo :SQLSTATE
+	options => '{"key_unit": "seconds", "key_shift": 99}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
-	key_unit => 'seconds', key_shift => -5); \echo :SQLSTATE
+	options => '{"key_unit": "seconds", "key_shift": -5}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
-	key_unit => 'seconds', key_epoch => 'infinity'); \echo :SQLSTATE
+	options => '{"key_unit": "seconds", "key_epoch": "infinity"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
-	key_unit => 'yyyymm', key_epoch => '2020-01-01'); \echo :SQLSTATE
+	options => '{"key_unit": "yyyymm", "key_epoch": "2020-01-01"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
-	key_shift => 1); \echo :SQLSTATE
+	options => '{"key_shift": 1}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day',
 	tier => 'regress_nothing'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.policies;
@@ -71,9 +73,9 @@ SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after =>
 	tier => 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '30 days', tier => 'regress_slow',
 	if_not_exists => true) = :schema AS same;
-SELECT tiered_storage.alter_tiering_policy(policy_id => :schema, key_unit => 'fortnights'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy(policy_id => :schema, key_unit => 'seconds',
-	key_shift => 2000000000); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(policy_id => :schema, changes => '{"key_unit": "fortnights"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(policy_id => :schema,
+	changes => '{"key_unit": "seconds", "key_shift": 2000000000}'); \echo :SQLSTATE
 \set ECHO none
 CREATE TABLE regress_g.log_d (at date) PARTITION BY RANGE (at);
 CREATE TABLE regress_g.log_d_old PARTITION OF regress_g.log_d FOR VALUES FROM ('2026-01-01') TO ('2026-02-01');
@@ -115,37 +117,39 @@ SELECT CASE policy_id WHEN :schema THEN 'schema' WHEN :pattern THEN 'pattern' EL
 CALL tiered_storage.migrate();
 CALL tiered_storage.migrate();
 -- A policy that is disabled is as if it were not there.
-SELECT tiered_storage.alter_tiering_policy(policy_id => :own, enabled => false);
+SELECT tiered_storage.alter_policy(policy_id => :own, enabled => false);
 SELECT CASE policy_id WHEN :schema THEN 'schema' ELSE 'own' END AS policy, relation, verdict
 	FROM regress_says WHERE relation::text LIKE '%stamps%' ORDER BY 1;
 -- That of a table above is nearer, too; also of a single partition.
-SELECT tiered_storage.alter_tiering_policy(policy_id => :own, enabled => true);
-SELECT tiered_storage.add_tiering_policy('regress_g.log_d_new', no_writes_for => '1 day', tier => 'regress_cheap')
+SELECT tiered_storage.alter_policy(policy_id => :own, enabled => true);
+SELECT tiered_storage.add_tiering_policy('regress_g.log_d_new', tier => 'regress_cheap',
+	options => '{"no_writes_for": "1 day"}')
 	AS leaf \gset
 SELECT relation, policy_id = :leaf AS own FROM regress_says WHERE relation::text LIKE '%log_d%'
 	ORDER BY relation::text;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :leaf),
-	tiered_storage.remove_tiering_policy(policy_id => :own);
+SELECT tiered_storage.remove_policy(policy_id => :leaf),
+	tiered_storage.remove_policy(policy_id => :own);
 -- A pattern on all schemas is as near as one on a schema.
 SELECT tiered_storage.add_tiering_policy(names_like => 'o%er', move_after => '1 day', tier => 'regress_slow')
 	AS everywhere \gset
 SELECT relation_name, in_schema FROM tiered_storage.policies WHERE policy_id = :everywhere;
 SELECT relation, verdict FROM regress_says WHERE policy_id = :everywhere;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :everywhere),
-	tiered_storage.remove_tiering_policy(policy_id => :pattern);
+SELECT tiered_storage.remove_policy(policy_id => :everywhere),
+	tiered_storage.remove_policy(policy_id => :pattern);
 
 ---------------------------------------------------------------------------
 -- By use: plain tables, materialized views, inheritance
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.alter_tiering_policy(policy_id => :schema, enabled => false);
+SELECT tiered_storage.alter_policy(policy_id => :schema, enabled => false);
 CREATE TABLE "regress G 2".parent (a int) TABLESPACE regress_ts_fast;
 INSERT INTO "regress G 2".parent DEFAULT VALUES;
 SELECT FROM pg_stat_force_next_flush();
 \set ECHO none
 CREATE TABLE "regress G 2".child () INHERITS ("regress G 2".parent) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_g.child () INHERITS ("regress G 2".parent) TABLESPACE regress_ts_fast;
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress G 2', no_writes_for => '1 day', tier => 'regress_cheap')
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress G 2', tier => 'regress_cheap',
+	options => '{"no_writes_for": "1 day"}')
 	AS use \gset
 \set ECHO all
 SELECT relation_name FROM tiered_storage.policies WHERE policy_id = :use;
@@ -162,9 +166,10 @@ SELECT relation, verdict FROM regress_says WHERE policy_id = :use ORDER BY relat
 CALL tiered_storage.migrate();
 
 -- What inherits belongs to its tables, whatever its name; and so do their policies decide.
-SELECT tiered_storage.add_tiering_policy(names_like => 'chi%', no_writes_for => '1 day', tier => 'regress_slow')
+SELECT tiered_storage.add_tiering_policy(names_like => 'chi%', tier => 'regress_slow',
+	options => '{"no_writes_for": "1 day"}')
 	AS child \gset
-SELECT tiered_storage.alter_tiering_policy(policy_id => :schema, enabled => true);
+SELECT tiered_storage.alter_policy(policy_id => :schema, enabled => true);
 SELECT relation, policy_id = :use AS as_its_parent FROM regress_says
 	WHERE relation::text LIKE '%child%' OR relation::text LIKE '%parent%' ORDER BY relation::text;
 ALTER TABLE regress_g.child NO INHERIT "regress G 2".parent;
@@ -172,8 +177,8 @@ SELECT relation, CASE policy_id WHEN :child THEN 'pattern' WHEN :use THEN 'paren
 	FROM regress_says
 	WHERE relation::text LIKE '%child%' OR relation::text LIKE '%parent%' ORDER BY relation::text;
 ALTER TABLE regress_g.child INHERIT "regress G 2".parent;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :child),
-	tiered_storage.alter_tiering_policy(policy_id => :schema, enabled => false);
+SELECT tiered_storage.remove_policy(policy_id => :child),
+	tiered_storage.alter_policy(policy_id => :schema, enabled => false);
 
 ---------------------------------------------------------------------------
 -- Renamed, dropped, created again
@@ -192,7 +197,7 @@ SELECT count(*) FROM tiered_storage.policies WHERE policy_id = :use;
 UPDATE _tiered_storage.policy SET database_oid = 0 WHERE policy_id = :use;
 SELECT relation_name, in_schema, last_result FROM tiered_storage.policies WHERE policy_id = :use;
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use;
-SELECT tiered_storage.alter_tiering_policy(policy_id => :use, no_writes_for => '2 days'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(policy_id => :use, changes => '{"no_writes_for": "2 days"}'); \echo :SQLSTATE
 CALL tiered_storage.migrate();
 CREATE ROLE regress_g_owner;
 CREATE SCHEMA regress_g_3 AUTHORIZATION regress_g_owner;
@@ -205,7 +210,7 @@ UPDATE _tiered_storage.policy SET system_identifier = 1, schema_oid = 1, owner_o
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use;
 CALL tiered_storage.sample();
 SELECT schema_oid = 'regress_g_3'::regnamespace AS same FROM _tiered_storage.policy WHERE policy_id = :use;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :use);
+SELECT tiered_storage.remove_policy(policy_id => :use);
 
 ---------------------------------------------------------------------------
 -- Rights
@@ -214,8 +219,8 @@ SELECT tiered_storage.remove_tiering_policy(policy_id => :use);
 \set ECHO none
 CREATE ROLE regress_g_other;
 GRANT USAGE ON SCHEMA tiered_storage TO regress_g_owner, regress_g_other;
-GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy, tiered_storage.alter_tiering_policy,
-	tiered_storage.remove_tiering_policy TO regress_g_owner, regress_g_other;
+GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy, tiered_storage.alter_policy,
+	tiered_storage.remove_policy TO regress_g_owner, regress_g_other;
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_g_owner, regress_g_other;
 ALTER SCHEMA regress_g_3 OWNER TO regress_g_owner;
 CREATE TABLE regress_g_3.mine (at date) PARTITION BY RANGE (at);
@@ -238,8 +243,8 @@ SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g_3', move_after 
 	AS id \gset
 SET ROLE regress_g_other;
 \set ECHO all
-SELECT tiered_storage.remove_tiering_policy(policy_id => :id); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy(policy_id => :id, enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy(policy_id => :id); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(policy_id => :id, enabled => false); \echo :SQLSTATE
 RESET ROLE;
 SELECT relation, verdict, reason FROM tiered_storage.evaluate_policies() WHERE policy_id = :id ORDER BY relation::text;
 CALL tiered_storage.migrate();
@@ -250,7 +255,7 @@ SELECT tiered_storage.add_tiering_policy(names_like => 'theirs', move_after => '
 	AS admin \gset
 SELECT relation, verdict, policy_id = :admin AS by_administrator FROM regress_says WHERE relation::text LIKE '%theirs%'
 	ORDER BY 3;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :admin);
+SELECT tiered_storage.remove_policy(policy_id => :admin);
 \set ECHO none
 -- The role is gone: nobody else's rights are used.
 ALTER TABLE regress_g_3.mine_old SET TABLESPACE pg_default;
@@ -260,7 +265,7 @@ DROP ROLE regress_g_owner;
 \set ECHO all
 SELECT relation, verdict, reason FROM tiered_storage.evaluate_policies() WHERE policy_id = :id ORDER BY relation::text;
 CALL tiered_storage.migrate();
-SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
 
 ---------------------------------------------------------------------------
 -- Whatever there is: the second time nothing is moved
@@ -323,7 +328,7 @@ BEGIN
 			WHERE p.place <> b.place;
 		INSERT INTO regress_rounds VALUES (round, moved, brought_back, moved_again);
 		DROP TABLE regress_g.t_1, regress_g.t_2, regress_g.t_3;
-		PERFORM tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
+		PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
 		DELETE FROM _tiered_storage.pin;
 		COMMIT;
 	END LOOP;

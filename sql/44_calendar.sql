@@ -48,13 +48,14 @@ BEGIN
 		EXECUTE format('CREATE TABLE regress_c_%s PARTITION OF regress_c FOR VALUES FROM (%s) TO (%s) TABLESPACE regress_ts_fast', i, lower, upper);
 		lower := upper;
 	END LOOP;
-	PERFORM tiered_storage.add_tiering_policy('regress_c', '30 days', 'regress_slow', time_zone => time_zone);
+	PERFORM tiered_storage.add_tiering_policy('regress_c', '30 days', 'regress_slow',
+	options => jsonb_build_object('time_zone', time_zone));
 END
 $$;
 CREATE PROCEDURE regress_forget() LANGUAGE plpgsql AS $$
 BEGIN
 	DROP TABLE regress_c;
-	PERFORM tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
+	PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
 END
 $$;
 -- One to four have a bound long ago, the others in the future; in each zone, by each key.
@@ -90,10 +91,11 @@ SELECT relation, verdict, upper_bound FROM regress_verdicts ORDER BY relation;
 CALL regress_forget();
 -- As old as the calendar is not as old as an age that reaches beyond it.
 SELECT regress_edges('timestamptz', '{4714-11-24 BC,2020-01-01}', 1, 'UTC');
-SELECT tiered_storage.alter_tiering_policy('regress_c', move_after => '6700 years');
+SELECT tiered_storage.alter_policy('regress_c', changes => '{"move_after": "6700 years"}');
 SELECT relation, verdict, reason FROM tiered_storage.evaluate_policies() ORDER BY relation::text;
 -- Nor does it matter that an interval takes the long way.
-SELECT tiered_storage.alter_tiering_policy('regress_c', move_after => '-3600 mons 109600 days', age_from => 'newest');
+SELECT tiered_storage.alter_policy('regress_c',
+	changes => '{"move_after": "-3600 mons 109600 days", "age_from": "newest"}');
 SELECT relation, verdict FROM regress_verdicts ORDER BY relation;
 CALL regress_forget();
 
@@ -122,7 +124,7 @@ END
 $$;
 \set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_hours', '30 days', 'regress_slow',
-	time_zone => 'America/New_York') > 0 AS added;
+	options => '{"time_zone": "America/New_York"}') > 0 AS added;
 SET timezone = 'America/New_York';
 -- Rows up to the bound itself; to the microsecond.
 SELECT s.bound, v.upper_bound AT TIME ZONE 'UTC' AS ends_utc,
@@ -134,7 +136,7 @@ SELECT s.bound, v.upper_bound AT TIME ZONE 'UTC' AS ends_utc,
 SET timezone = 'UTC';
 SELECT regress_differences();
 DROP TABLE regress_hours;
-SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
 -- Of a key of one column the bound is no row: it ends before, and on the way to winter time not an hour later than
 -- that.
 SELECT regress_edges('timestamp',
@@ -146,25 +148,25 @@ CALL regress_forget();
 SELECT regress_edges('date', '{1994-12-30,1994-12-31,1995-01-01,2026-03-07,2026-03-08,2026-11-01}', 2, zone)
 	FROM regress_zones WHERE zone = 'America/New_York';
 SELECT relation, upper_bound FROM regress_verdicts ORDER BY relation;
-SELECT tiered_storage.alter_tiering_policy('regress_c', time_zone => 'Pacific/Kiritimati');
+SELECT tiered_storage.alter_policy('regress_c', changes => '{"time_zone": "Pacific/Kiritimati"}');
 SELECT relation, upper_bound FROM regress_verdicts ORDER BY relation;
 SELECT regress_differences();
 CALL regress_forget();
 -- Where midnight is left out, and where it is there twice.
 SELECT regress_edges('date', '{2018-11-04,2018-11-05}', 1, 'America/Sao_Paulo');
 SELECT relation, upper_bound FROM regress_verdicts ORDER BY relation;
-SELECT tiered_storage.alter_tiering_policy('regress_c', time_zone => 'America/Havana');
+SELECT tiered_storage.alter_policy('regress_c', changes => '{"time_zone": "America/Havana"}');
 SELECT relation, upper_bound FROM regress_verdicts ORDER BY relation;
 CALL regress_forget();
 -- What a key_unit makes of a number that rows may equal, to the microsecond.
 CREATE TABLE regress_c (k bigint, n int) PARTITION BY RANGE (k, n);
 CREATE TABLE regress_c_1 PARTITION OF regress_c FOR VALUES FROM (0, 0) TO (20260308, 5) TABLESPACE regress_ts_fast;
-SELECT tiered_storage.add_tiering_policy('regress_c', '30 days', 'regress_slow', key_unit => 'yyyymmdd',
-	time_zone => 'America/New_York') > 0 AS added;
+SELECT tiered_storage.add_tiering_policy('regress_c', '30 days', 'regress_slow',
+	options => '{"key_unit": "yyyymmdd", "time_zone": "America/New_York"}') > 0 AS added;
 SELECT relation, upper_bound FROM regress_verdicts;
 CREATE FUNCTION regress_upper(unit text) RETURNS timestamptz LANGUAGE plpgsql AS $$
 BEGIN
-	PERFORM tiered_storage.alter_tiering_policy('regress_c', key_unit => unit);
+	PERFORM tiered_storage.alter_policy('regress_c', changes => jsonb_build_object('key_unit', unit));
 	RETURN (SELECT upper_bound FROM regress_verdicts);
 END
 $$;
@@ -177,7 +179,7 @@ SELECT regress_edges('timestamptz', '{2026-02-20 12:00-05,2026-02-20 13:00-05,20
 	'America/New_York');
 SET tiered_storage.test_now = '2026-03-22 16:00:00+00';
 SELECT relation, verdict FROM regress_verdicts ORDER BY relation;
-SELECT tiered_storage.alter_tiering_policy('regress_c', move_after => '719 hours');
+SELECT tiered_storage.alter_policy('regress_c', changes => '{"move_after": "719 hours"}');
 SELECT relation, verdict FROM regress_verdicts ORDER BY relation;
 SELECT regress_differences();
 -- The zone of the session when it was added is the policy's from then on.

@@ -4,7 +4,8 @@
 \i :abs_srcdir/sql/include/three_tiers.sql
 \set ECHO none
 -- However full the disks of this machine are.
-SELECT count(tiered_storage.alter_tier(tier_name, capacity_bytes => 1000000000)) FROM tiered_storage.tiers
+SELECT count(tiered_storage.alter_tier(tier_name,
+	device => '{"capacity_bytes": 1000000000}')) FROM tiered_storage.tiers
 	WHERE tier_name LIKE 'regress%' \g /dev/null
 SET tiered_storage.cooldown = 0;
 SET tiered_storage.test_now = '2040-01-01 00:00:00+00';
@@ -46,7 +47,7 @@ CREATE TABLE regress_r_3 PARTITION OF regress_r FOR VALUES IN (3) TABLESPACE reg
 CREATE INDEX regress_r_1_k ON regress_r_1 (k) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r SELECT 1 + k % 3, repeat('x', 100) FROM generate_series(1, 3000) k;
 SELECT tiered_storage.add_tiering_policy('regress_r', tier => 'regress_slow', idle_for => '7 days',
-	return_when_reads_per_hour => 100) AS id \gset
+	options => '{"return_when_reads_per_hour": 100}') AS id \gset
 \set ECHO all
 SELECT return_when_reads_per_hour, return_after, return_tier FROM tiered_storage.policies;
 \set ECHO none
@@ -146,9 +147,9 @@ SELECT regress_read('regress_r_1', 288, d * 24 + 8, d * 24 + 16), regress_read('
 	d * 24 + 16) FROM generate_series(0, 2) d \g /dev/null
 \set ECHO all
 SELECT * FROM regress_verdicts ORDER BY relation;
-SELECT tiered_storage.alter_tiering_policy('regress_r', enabled => false);
+SELECT tiered_storage.alter_policy('regress_r', enabled => false);
 SELECT relation, to_tier, verdict FROM regress_verdicts ORDER BY relation;
-SELECT tiered_storage.alter_tiering_policy('regress_r', enabled => true);
+SELECT tiered_storage.alter_policy('regress_r', enabled => true);
 -- Neither what is pinned, nor what was moved lately.
 SELECT tiered_storage.pin('regress_r_1') \g /dev/null
 SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
@@ -159,18 +160,19 @@ SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 UPDATE _tiered_storage.move SET finished_at = '2040-01-30 12:00:00+00';
 SELECT verdict FROM regress_verdicts WHERE relation = 'regress_r_1';
 -- Nor to where there is no room: to the low watermark of a tier that a fullness policy empties.
-SELECT tiered_storage.alter_tier('regress_fast', capacity_bytes => 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": 8192}') \g /dev/null
 SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 \set ECHO none
-SELECT tiered_storage.alter_tier('regress_fast', unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}') \g /dev/null
 -- Nor to where another policy would take it from again, but to where that one wants it.
-SELECT tiered_storage.add_tiering_policy('regress_r', tier => 'regress_cheap', below_reads_per_hour => 100000)
+SELECT tiered_storage.add_tiering_policy('regress_r', tier => 'regress_cheap',
+	options => '{"below_reads_per_hour": 100000}')
 	AS other \gset
 UPDATE _tiered_storage.relation_state SET sampled_since = '2030-01-01', proven_since = '2030-01-01';
 UPDATE _tiered_storage.sampler SET counts_since = '2030-01-01';
 \set ECHO all
 SELECT to_tier, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1' ORDER BY 1;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :other);
+SELECT tiered_storage.remove_policy(policy_id => :other);
 CALL tiered_storage.migrate(dry_run => true);
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
@@ -182,7 +184,7 @@ SELECT last_due, last_result FROM tiered_storage.policies;
 SELECT relation, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 -- It is read a little less, and stays: it leaves below half of the rate at which it returns.
 SELECT regress_cool(), regress_read('regress_r_1', 60, 1, 72);
-SELECT tiered_storage.alter_tiering_policy('regress_r', idle_for => '1 minute');
+SELECT tiered_storage.alter_policy('regress_r', changes => '{"idle_for": "1 minute"}');
 UPDATE _tiered_storage.relation_state SET last_read_at = '2040-01-30', last_written_at = '2040-01-01';
 SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 UPDATE _tiered_storage.relation_state SET random_fast = 49;
@@ -212,7 +214,8 @@ SELECT tiered_storage.pin('regress_r_1_k', 'regress_slow') \g /dev/null
 SELECT relation, verdict, reason FROM regress_verdicts ORDER BY 1;
 SELECT tiered_storage.unpin('regress_r_1_k') \g /dev/null
 -- To a tier that is named, from where it is not known; after a restore, too.
-SELECT tiered_storage.alter_tiering_policy('regress_r', return_tier => 'regress_fast', return_after => '12 hours');
+SELECT tiered_storage.alter_policy('regress_r',
+	changes => '{"return_tier": "regress_fast", "return_after": "12 hours"}');
 SELECT return_after, return_tier FROM tiered_storage.policies;
 DELETE FROM _tiered_storage.move;
 SELECT relation, to_tier, verdict, reason FROM regress_verdicts ORDER BY 1;
@@ -236,15 +239,15 @@ SELECT tiered_storage.remove_tier('regress_fast'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_fast', new_name => 'regress_Fast') \g /dev/null
 SELECT tier_name, return_tier FROM tiered_storage.policies;
 SELECT tiered_storage.alter_tier('regress_Fast', new_name => 'regress_fast') \g /dev/null
-SELECT tiered_storage.remove_tiering_policy('regress_r');
+SELECT tiered_storage.remove_policy('regress_r');
 
 \set ECHO none
 -- An age is no reason to stay: what is old and read returns, and leaves when it is not read any more.
 CREATE TABLE regress_a (d date) PARTITION BY RANGE (d);
 CREATE TABLE regress_r_old PARTITION OF regress_a FOR VALUES
 	FROM ('2039-01-01') TO ('2040-01-01') TABLESPACE regress_ts_fast;
-SELECT tiered_storage.add_tiering_policy('regress_a', '7 days', 'regress_slow', return_when_reads_per_hour => 100,
-	below_reads_per_hour => 10, return_after => '1 day') AS id \gset
+SELECT tiered_storage.add_tiering_policy('regress_a', '7 days', 'regress_slow',
+	options => '{"return_when_reads_per_hour": 100, "below_reads_per_hour": 10, "return_after": "1 day"}') AS id \gset
 INSERT INTO regress_a VALUES ('2039-02-02');
 SELECT set_config('tiered_storage.test_now', '2040-02-02 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
@@ -278,7 +281,7 @@ CALL tiered_storage.migrate();
 SELECT verdict, reason FROM regress_verdicts;
 
 -- History is kept for as long as a policy looks back and a day, also beyond history_retention, which is 90 days.
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '100 days');
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "100 days"}');
 \set ECHO none
 INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads,
 	sequential_reads, hits, row_changes)
@@ -289,7 +292,7 @@ SELECT set_config('tiered_storage.test_now', '2040-02-02 03:00:00+00', false), p
 CALL tiered_storage.sample();
 \set ECHO all
 SELECT period_start FROM _tiered_storage.relation_history WHERE period_start < '2039-12-01';
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '1 day');
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 day"}');
 UPDATE _tiered_storage.sampler SET rolled_up_until = '2038-01-01';
 SELECT set_config('tiered_storage.test_now', '2040-02-02 04:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
@@ -297,7 +300,7 @@ SELECT count(*) FROM _tiered_storage.relation_history WHERE period_start < '2039
 
 -- What a person has moved does not return later either, nor what another policy has moved: who
 -- was the last is remembered though the record is old.
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_fast');
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": "regress_fast"}');
 \set ECHO none
 SET client_min_messages = warning;
 CALL tiered_storage.move_relation('regress_r_old', 'regress_ts_slow');
@@ -312,14 +315,15 @@ SELECT relation_name, from_tier, to_tier, policy_id IS NULL AS by_hand, state FR
 SELECT regress_cool(), regress_read('regress_r_old', 100, 1, 24);
 SELECT verdict, reason FROM regress_verdicts;
 CALL tiered_storage.migrate();
-SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_tier}');
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": null}');
 -- Once nothing returns any more, nothing old is kept.
-SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_when_reads_per_hour}');
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": null}');
 UPDATE _tiered_storage.sampler SET rolled_up_until = '2038-01-01';
 SELECT set_config('tiered_storage.test_now', '2040-02-02 07:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT count(*) FROM _tiered_storage.move;
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_when_reads_per_hour => 100, return_after => '1 day');
+SELECT tiered_storage.alter_policy('regress_a',
+	changes => '{"return_when_reads_per_hour": 100, "return_after": "1 day"}');
 
 ---------------------------------------------------------------------------
 -- Rebuilt
@@ -334,9 +338,9 @@ CREATE INDEX regress_r_x_v ON regress_r_x (v) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r_x SELECT k, k FROM generate_series(1, 1000) k;
 VACUUM regress_r_x;
 \set ECHO all
-SELECT tiered_storage.alter_tiering_policy('regress_a', enabled => false);
-SELECT tiered_storage.add_tiering_policy('regress_r_x', tier => 'regress_slow', below_reads_per_hour => 10,
-	return_when_reads_per_hour => 100, return_after => '1 day');
+SELECT tiered_storage.alter_policy('regress_a', enabled => false);
+SELECT tiered_storage.add_tiering_policy('regress_r_x', tier => 'regress_slow',
+	options => '{"below_reads_per_hour": 10, "return_when_reads_per_hour": 100, "return_after": "1 day"}');
 \set ECHO none
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
@@ -383,7 +387,7 @@ RESET client_min_messages;
 SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
 REINDEX TABLE CONCURRENTLY regress_r_x;
 \set ECHO all
-SELECT tiered_storage.remove_tiering_policy('regress_r_x');
+SELECT tiered_storage.remove_policy('regress_r_x');
 CALL tiered_storage.undo_move(:batch);
 SELECT * FROM regress_places WHERE relname ~ 'x' ORDER BY 1;
 \set ECHO none
@@ -397,7 +401,8 @@ CREATE INDEX regress_r_y_v ON regress_r_y (v) TABLESPACE regress_ts_fast;
 CREATE INDEX "Regress ""r"".y" ON regress_r_y (w) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r_y SELECT k, k, k FROM generate_series(1, 1000) k;
 \set ECHO all
-SELECT tiered_storage.add_tiering_policy('regress_r_y', tier => 'regress_slow', below_reads_per_hour => 10);
+SELECT tiered_storage.add_tiering_policy('regress_r_y', tier => 'regress_slow',
+	options => '{"below_reads_per_hour": 10}');
 \set ECHO none
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
@@ -409,7 +414,7 @@ SET quote_all_identifiers = on;
 CALL tiered_storage.migrate();
 RESET quote_all_identifiers;
 \set ECHO all
-SELECT tiered_storage.remove_tiering_policy('regress_r_y');
+SELECT tiered_storage.remove_policy('regress_r_y');
 SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
 SELECT relation_name, index_name FROM _tiered_storage.move WHERE batch_id = :batch ORDER BY relation_name COLLATE "C";
 CALL tiered_storage.move_relation('regress_r_y', 'regress_fast', include_indexes => false);
@@ -545,8 +550,8 @@ INSERT INTO regress_d SELECT '2039-02-02', repeat('x', 500) FROM generate_series
 INSERT INTO regress_r_e SELECT 1, repeat('x', 500) FROM generate_series(1, 3000);
 VACUUM regress_d, regress_r_e;
 \set ECHO all
-SELECT tiered_storage.add_tiering_policy('regress_r_e', tier => 'regress_cheap', below_reads_per_hour => 10,
-	return_when_reads_per_hour => 100, return_after => '1 day');
+SELECT tiered_storage.add_tiering_policy('regress_r_e', tier => 'regress_cheap',
+	options => '{"below_reads_per_hour": 10, "return_when_reads_per_hour": 100, "return_after": "1 day"}');
 \set ECHO none
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
@@ -560,7 +565,7 @@ CHECKPOINT;
 \set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_d', '1 hour', 'regress_slow');
 SELECT tiered_storage.alter_tier('regress_slow', high_watermark => 0.6, low_watermark => 0.3,
-	capacity_bytes => ((pg_tablespace_size('regress_ts_slow') + 1.5 * pg_table_size('regress_r_e')) / 0.6)::bigint) \g /dev/null
+	device => jsonb_build_object('capacity_bytes', ((pg_tablespace_size('regress_ts_slow') + 1.5 * pg_table_size('regress_r_e')) / 0.6)::bigint)) \g /dev/null
 SELECT regress_read('regress_r_e', 1000, 1, 24);
 SELECT relation, to_tier, verdict FROM regress_verdicts WHERE relation ~ '_[de]$' ORDER BY 1;
 SELECT relation, reason LIKE '%above its watermark%' AS held_back FROM tiered_storage.move_queue ORDER BY place;
@@ -569,7 +574,7 @@ CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
 \set VERBOSITY default
 SELECT * FROM regress_places WHERE relname ~ '_[de]$' ORDER BY 1;
-SELECT tiered_storage.alter_tier('regress_slow', unset => '{capacity_bytes}') \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": null}') \g /dev/null
 DROP TABLE regress_d, regress_r_e;
 
 ---------------------------------------------------------------------------
@@ -577,34 +582,36 @@ DROP TABLE regress_d, regress_r_e;
 ---------------------------------------------------------------------------
 
 -- A year, however long it is, and no more.
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '1 year');
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '365 days');
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '366 days');
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '366 days 1 microsecond'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '1 year 7 days'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '1 day');
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 year"}');
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "365 days"}');
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "366 days"}');
+SELECT tiered_storage.alter_policy('regress_a',
+	changes => '{"return_after": "366 days 1 microsecond"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 year 7 days"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 day"}');
 
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_when_reads_per_hour => 10); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', below_reads_per_hour => 100); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_when_reads_per_hour => 'NaN'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_when_reads_per_hour => 'Infinity'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_when_reads_per_hour => -1); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '0'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '1 microsecond'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '59.999999 seconds'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '1 minute');
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '1 day');
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '-1 day'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_after => '13 months'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_cheap'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_nowhere'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": 10}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"below_reads_per_hour": 100}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": "NaN"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a',
+	changes => '{"return_when_reads_per_hour": "Infinity"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": -1}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "0"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 microsecond"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "59.999999 seconds"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 minute"}');
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 day"}');
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "-1 day"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "13 months"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": "regress_slow"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": "regress_cheap"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": "regress_nowhere"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap',
-	return_after => '1 day'); \echo :SQLSTATE
+	options => '{"return_after": "1 day"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap',
-	return_tier => 'regress_fast'); \echo :SQLSTATE
+	options => '{"return_tier": "regress_fast"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_a', tier => 'regress_cheap',
-	return_when_reads_per_hour => 10); \echo :SQLSTATE
+	options => '{"return_when_reads_per_hour": 10}'); \echo :SQLSTATE
 SELECT return_when_reads_per_hour, return_after, return_tier, below_reads_per_hour FROM tiered_storage.policies;
 
 \set ECHO none
@@ -613,21 +620,23 @@ CREATE VIEW regress_r_properties AS
 	SELECT move_after, idle_for, no_writes_for, below_reads_per_hour, index_tier, return_when_reads_per_hour,
 		return_after, return_tier FROM tiered_storage.policies;
 \set ECHO all
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_fast', return_after => '2 days',
-	idle_for => '1 day', no_writes_for => '2 days', index_tier => 'regress_cheap');
+SELECT tiered_storage.alter_policy('regress_a',
+	changes => '{"return_tier": "regress_fast", "return_after": "2 days", "idle_for": "1 day",
+	"no_writes_for": "2 days", "index_tier": "regress_cheap"}');
 TABLE regress_r_properties;
-SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_tier,index_tier,move_after}');
+SELECT tiered_storage.alter_policy('regress_a',
+	changes => '{"return_tier": null, "index_tier": null, "move_after": null}');
 TABLE regress_r_properties;
-SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_after,no_writes_for,no_writes_for}');
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": null, "no_writes_for": null}');
 TABLE regress_r_properties;
-SELECT tiered_storage.alter_tiering_policy('regress_a', return_tier => 'regress_fast', return_after => '2 days');
-SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_when_reads_per_hour}',
-	return_after => '3 days'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_after}',
-	return_after => '3 days'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{tier}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{idle_for,below_reads_per_hour}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy('regress_a', unset => '{return_when_reads_per_hour,below_reads_per_hour}');
+SELECT tiered_storage.alter_policy('regress_a',
+	changes => '{"return_tier": "regress_fast", "return_after": "2 days"}');
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": null, "return_after": "3 days"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"tier": null}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a',
+	changes => '{"idle_for": null, "below_reads_per_hour": null}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy('regress_a',
+	changes => '{"return_when_reads_per_hour": null, "below_reads_per_hour": null}');
 TABLE regress_r_properties;
 DROP VIEW regress_r_properties;
 
@@ -637,15 +646,15 @@ DROP TABLE regress_r, regress_a;
 ---------------------------------------------------------------------------
 
 \set ECHO none
-SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
 CREATE TABLE regress_r_h (k int) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_r_i (k int) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r_h SELECT generate_series(1, 1000);
 INSERT INTO regress_r_i SELECT generate_series(1, 1000);
 SELECT tiered_storage.add_tiering_policy('regress_r_h', tier => 'regress_slow', idle_for => '7 days',
-	return_when_reads_per_hour => 100, return_after => '1 day'),
+	options => '{"return_when_reads_per_hour": 100, "return_after": "1 day"}'),
 	tiered_storage.add_tiering_policy('regress_r_i', tier => 'regress_slow', idle_for => '7 days',
-		return_when_reads_per_hour => 100, return_after => '1 day') \g /dev/null
+	options => '{"return_when_reads_per_hour": 100, "return_after": "1 day"}') \g /dev/null
 CREATE PROCEDURE regress_look(day int) LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM set_config('tiered_storage.test_now', ('2041-01-01 00:00+00'::timestamptz + day * interval '1 day')::text,
@@ -673,7 +682,7 @@ SELECT regress_cool(), regress_read('regress_r_h', 1000, 1, 24), regress_read('r
 \set ECHO all
 SELECT relation, to_tier, verdict, reason FROM regress_verdicts WHERE relation ~ '[hi]$' ORDER BY 1;
 -- Nor to a tier that is named.  Once the policy has moved it again, it returns again.
-SELECT tiered_storage.alter_tiering_policy('regress_r_h', return_tier => 'regress_fast') \g /dev/null
+SELECT tiered_storage.alter_policy('regress_r_h', changes => '{"return_tier": "regress_fast"}') \g /dev/null
 SELECT relation, to_tier, verdict, reason FROM regress_verdicts WHERE relation ~ 'h$';
 \set ECHO none
 ALTER TABLE regress_r_h SET TABLESPACE regress_ts_fast;

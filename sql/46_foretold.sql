@@ -8,11 +8,11 @@ CREATE TABLESPACE regress_ts_2 LOCATION '';
 CREATE TABLESPACE regress_ts_3 LOCATION '';
 SET client_min_messages = error;
 SELECT tiered_storage.add_tier('regress_1', '{regress_ts_1}', profile => 'nvme', rank => 0, reserve_fraction => 0,
-	compressed => false),
+	device => '{"compressed": false}'),
 	tiered_storage.add_tier('regress_2', '{regress_ts_2}', profile => 'sata_ssd', rank => 1, reserve_fraction => 0,
-		compressed => false),
+	device => '{"compressed": false}'),
 	tiered_storage.add_tier('regress_3', '{regress_ts_3}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0,
-		compressed => false) \g /dev/null
+	device => '{"compressed": false}') \g /dev/null
 SET tiered_storage.cooldown = 0;
 SET tiered_storage.test_now = '2026-01-01 12:00:00+00';
 SELECT setseed(0.27182) \g /dev/null
@@ -53,11 +53,12 @@ CREATE PROCEDURE regress_rules() LANGUAGE plpgsql AS $$
 DECLARE
 	n int := regress_any(3);
 BEGIN
-	PERFORM tiered_storage.alter_tier('regress_1', capacity_bytes => 100000 * regress_any(20),
-		high_watermark => 0.5 + 0.1 * regress_any(4), low_watermark => 0.1 * regress_any(4)),
-		tiered_storage.alter_tier('regress_2', capacity_bytes => 100000 * regress_any(20),
-			high_watermark => 0.5 + 0.1 * regress_any(4), low_watermark => 0.1 * regress_any(4)),
-		tiered_storage.alter_tier('regress_3', capacity_bytes => 100000 * (10 + regress_any(30)));
+	PERFORM tiered_storage.alter_tier('regress_1', high_watermark => 0.5 + 0.1 * regress_any(4), low_watermark => 0.1 * regress_any(4),
+	device => jsonb_build_object('capacity_bytes', 100000 * regress_any(20))),
+		tiered_storage.alter_tier('regress_2', high_watermark => 0.5 + 0.1 * regress_any(4), low_watermark => 0.1 * regress_any(4),
+	device => jsonb_build_object('capacity_bytes', 100000 * regress_any(20))),
+		tiered_storage.alter_tier('regress_3',
+	device => jsonb_build_object('capacity_bytes', 100000 * (10 + regress_any(30))));
 	IF regress_any(5) > 1 THEN
 		PERFORM tiered_storage.add_fullness_policy('regress_1', ('regress_' || 1 + regress_any(2))::name);
 	END IF;
@@ -101,8 +102,8 @@ BEGIN
 			' to ', tier) ORDER BY place) FROM regress_moved), waiting;
 		EXECUTE (SELECT 'DROP TABLE ' || string_agg(format('%I', relname), ', ') FROM pg_class
 			WHERE relname ~ '^regress_o(_[0-9]{1,2})?$' AND relkind IN ('r', 'p'));
-		PERFORM tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies;
-		PERFORM tiered_storage.remove_fullness_policy(policy_id => policy_id) FROM tiered_storage.fullness_policies;
+		PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
+		PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.fullness_policies;
 		PERFORM tiered_storage.remove_move_window(window_name) FROM tiered_storage.move_windows;
 		DELETE FROM _tiered_storage.pin;
 		COMMIT;

@@ -8,8 +8,8 @@ SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE ROLE regress_old;
 CREATE ROLE regress_new;
 GRANT USAGE ON SCHEMA tiered_storage TO regress_old, regress_new;
-GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy, tiered_storage.alter_tiering_policy,
-	tiered_storage.remove_tiering_policy TO regress_old, regress_new;
+GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy, tiered_storage.alter_policy,
+	tiered_storage.remove_policy TO regress_old, regress_new;
 GRANT CREATE ON TABLESPACE regress_ts_fast, regress_ts_slow, regress_ts_cheap TO regress_old, regress_new;
 CREATE SCHEMA regress_g AUTHORIZATION regress_old;
 GRANT ALL ON SCHEMA regress_g TO regress_new;
@@ -31,7 +31,7 @@ SELECT tiered_storage.add_tiering_policy(names_like => 'events\_%', move_after =
 SELECT policy_id = :schema AS of_schema, relation, verdict, to_tier FROM regress_says ORDER BY 1, 2;
 CALL tiered_storage.migrate();
 SELECT * FROM regress_where;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :pattern);
+SELECT tiered_storage.remove_policy(policy_id => :pattern);
 
 -- What a role may not move, its policy does not take from that of another.
 SET ROLE regress_new;
@@ -49,15 +49,15 @@ SELECT * FROM regress_where ORDER BY relation::text COLLATE "C";
 -- A policy on a schema is that of whoever owns the schema now.
 ALTER SCHEMA regress_g OWNER TO regress_new;
 SET ROLE regress_old;
-SELECT tiered_storage.alter_tiering_policy(policy_id => :pattern, move_after => '90 years'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tiering_policy(policy_id => :pattern, enabled => false); \echo :SQLSTATE
-SELECT tiered_storage.remove_tiering_policy(policy_id => :pattern); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(policy_id => :pattern, changes => '{"move_after": "90 years"}'); \echo :SQLSTATE
+SELECT tiered_storage.alter_policy(policy_id => :pattern, enabled => false); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy(policy_id => :pattern); \echo :SQLSTATE
 SET ROLE regress_new;
-SELECT tiered_storage.alter_tiering_policy(policy_id => :pattern, move_after => '90 years');
-SELECT tiered_storage.remove_tiering_policy(policy_id => :pattern);
+SELECT tiered_storage.alter_policy(policy_id => :pattern, changes => '{"move_after": "90 years"}');
+SELECT tiered_storage.remove_policy(policy_id => :pattern);
 RESET ROLE;
 
-SELECT tiered_storage.remove_tiering_policy(policy_id => :schema);
+SELECT tiered_storage.remove_policy(policy_id => :schema);
 \set ECHO none
 SET client_min_messages = warning;
 DROP VIEW regress_says, regress_where;

@@ -21,8 +21,8 @@ CREATE TABLE parts (at date) PARTITION BY RANGE (at);
 CREATE TABLE parts_2020 PARTITION OF parts FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');
 
 -- Without Citus nothing is a shard, and nothing has shards.
-SELECT tiered_storage.distributed_table('items_102008'), tiered_storage.distributed_table(NULL),
-	tiered_storage.distributed_table(0);
+SELECT _tiered_storage.distributed_table('items_102008'), _tiered_storage.distributed_table(NULL),
+	_tiered_storage.distributed_table(0);
 SELECT tiered_storage.add_tiering_policy('items', idle_for => '90 days', tier => 'regress_slow') > 0 AS added;
 CALL tiered_storage.sample();
 SELECT count(*), count(distributed_table) FROM tiered_storage.heat WHERE relation = 'items_102008'::regclass;
@@ -31,7 +31,7 @@ SELECT count(*), count(distributed_table) FROM tiered_storage.heat WHERE relatio
 SET allow_system_table_mods = on;
 CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid text);
 CREATE VIEW pg_catalog.pg_dist_shard AS SELECT 'regress_d.items'::regclass AS logicalrelid, 102008::bigint AS shardid;
-SELECT tiered_storage.distributed_table('items_102008');
+SELECT _tiered_storage.distributed_table('items_102008');
 CALL tiered_storage.move_relation('items', 'regress_slow', dry_run => true);
 \set ECHO none
 DROP VIEW pg_catalog.pg_dist_shard;
@@ -51,13 +51,13 @@ INSERT INTO pg_dist_shard VALUES ('items', 102008),
 	102010);
 \set ECHO all
 SELECT c.reltoastrelid::regclass::text = 'pg_toast.pg_toast_' || c.oid AS named_so,
-	tiered_storage.distributed_table(c.reltoastrelid) FROM pg_class c WHERE c.oid = 'items_102008'::regclass;
-SELECT c.oid::regclass AS relation, tiered_storage.distributed_table(c.oid) FROM pg_class c
+	_tiered_storage.distributed_table(c.reltoastrelid) FROM pg_class c WHERE c.oid = 'items_102008'::regclass;
+SELECT c.oid::regclass AS relation, _tiered_storage.distributed_table(c.oid) FROM pg_class c
 	WHERE c.relnamespace = 'regress_d'::regnamespace ORDER BY c.relname COLLATE "C";
 -- With the index of Citus it is the same.
 CREATE UNIQUE INDEX pg_dist_shard_shardid_index ON pg_catalog.pg_dist_shard (shardid);
-SELECT c.oid::regclass AS relation, tiered_storage.distributed_table(c.oid) FROM pg_class c
-	WHERE c.relnamespace = 'regress_d'::regnamespace AND tiered_storage.distributed_table(c.oid) IS NOT NULL
+SELECT c.oid::regclass AS relation, _tiered_storage.distributed_table(c.oid) FROM pg_class c
+	WHERE c.relnamespace = 'regress_d'::regnamespace AND _tiered_storage.distributed_table(c.oid) IS NOT NULL
 		ORDER BY c.relname COLLATE "C";
 SELECT relation, distributed_table FROM tiered_storage.heat WHERE relation = 'items_102008'::regclass;
 
@@ -73,17 +73,13 @@ SELECT tiered_storage.pin('items');
 SELECT tiered_storage.pin('parts', 'regress_slow');
 SELECT tiered_storage.pin('parts', NULL, until => '2099-01-02 03:04:05+00', include_indexes => false);
 SELECT tiered_storage.add_tiering_policy('parts', move_after => '90 days', tier => 'regress_slow');
-SELECT tiered_storage.add_tiering_policy('"It''s 100%"', idle_for => '1 mon 2 days', below_reads_per_hour => 10,
-	tier => 'regress_slow');
-SELECT tiered_storage.add_tiering_policy('items', move_after => '90 days', no_writes_for => '1 day',
-	below_reads_per_hour => 0.1,
-	age_from => 'newest', key_unit => 'seconds', key_epoch => '2000-01-01 00:00:00+00', key_shift => 22,
-		time_zone => 'Europe/Paris',
-	index_tier => 'regress_fast', return_when_reads_per_hour => 1e6, return_after => '2 days',
-		return_tier => 'regress_fast',
-	tier => 'regress_slow', if_not_exists => true);
-SELECT tiered_storage.add_tiering_policy('items', idle_for => '90 days', include_indexes => false,
-	tier => 'regress_slow');
+SELECT tiered_storage.add_tiering_policy('"It''s 100%"', idle_for => '1 mon 2 days', tier => 'regress_slow',
+	options => '{"below_reads_per_hour": 10}');
+SELECT tiered_storage.add_tiering_policy('items', move_after => '90 days', index_tier => 'regress_fast', tier => 'regress_slow', if_not_exists => true,
+	options => '{"no_writes_for": "1 day", "below_reads_per_hour": 0.1, "age_from": "newest",
+	"key_unit": "seconds", "key_epoch": "2000-01-01 00:00:00+00", "key_shift": 22, "time_zone": "Europe/Paris", "return_when_reads_per_hour": 1e6, "return_after": "2 days", "return_tier": "regress_fast"}');
+SELECT tiered_storage.add_tiering_policy('items', idle_for => '90 days', tier => 'regress_slow',
+	options => '{"include_indexes": false}');
 -- What was there before it got shards is on those of them that are here.
 SELECT relation, last_result FROM tiered_storage.policies;
 SELECT relation FROM tiered_storage.evaluate_policies();

@@ -14,9 +14,9 @@ SET search_path = "regress n";
 CREATE TABLE plain (id bigint);
 \set ECHO all
 SELECT tiered_storage.add_tiering_policy('plain', idle_for => '1 day', tier => 'regress_slow',
-	on_shards => true); \echo :SQLSTATE
+	options => '{"on_shards": true}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress n', idle_for => '1 day', tier => 'regress_slow',
-	on_shards => true); \echo :SQLSTATE
+	options => '{"on_shards": true}'); \echo :SQLSTATE
 
 \set ECHO none
 SET ROLE regress_shards_owner;
@@ -46,23 +46,24 @@ INSERT INTO pg_dist_placement VALUES (102008, 3), (102009, 2), (102010, 3), (102
 \set ECHO all
 
 SELECT tiered_storage.add_tiering_policy('items', move_after => '90 days', tier => 'regress_slow',
-	on_shards => true); \echo :SQLSTATE
+	options => '{"on_shards": true}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('part_102020', idle_for => '90 days', tier => 'regress_slow',
-	on_shards => true); \echo :SQLSTATE
+	options => '{"on_shards": true}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('"It''s 100% ""x"""', move_after => '90 days', tier => 'regress_slow',
-	on_shards => true) AS aged \gset
-SELECT tiered_storage.add_tiering_policy('items', no_writes_for => '90 days', tier => 'regress_slow',
-	on_shards => true) AS used \gset
+	options => '{"on_shards": true}') AS aged \gset
+SELECT tiered_storage.add_tiering_policy('items', tier => 'regress_slow',
+	options => '{"no_writes_for": "90 days", "on_shards": true}') AS used \gset
 -- Not what Citus has not placed here, and not what somebody else has given a shard's name.
 SELECT policy_id = :aged AS aged, relation, verdict FROM tiered_storage.evaluate_policies()
 	ORDER BY relation::text COLLATE "C";
 -- They are nearer than a policy on a pattern.
-SELECT tiered_storage.add_tiering_policy(names_like => 'i%', no_writes_for => '90 days', tier => 'regress_cheap')
+SELECT tiered_storage.add_tiering_policy(names_like => 'i%', tier => 'regress_cheap',
+	options => '{"no_writes_for": "90 days"}')
 	AS pattern \gset
 SELECT relation, CASE policy_id WHEN :used THEN 'shards' ELSE 'pattern' END AS policy
 	FROM tiered_storage.evaluate_policies()
 	WHERE policy_id <> :aged ORDER BY relation::text COLLATE "C";
-SELECT tiered_storage.remove_tiering_policy(policy_id => :pattern);
+SELECT tiered_storage.remove_policy(policy_id => :pattern);
 CALL tiered_storage.migrate();
 SELECT relation, from_tier, verdict FROM tiered_storage.evaluate_policies() WHERE policy_id = :aged;
 SELECT relation, last_result FROM tiered_storage.policies ORDER BY policy_id;
@@ -70,10 +71,11 @@ SELECT relation, last_result FROM tiered_storage.policies ORDER BY policy_id;
 INSERT INTO pg_dist_partition VALUES ('part', 'h');
 INSERT INTO pg_dist_shard VALUES ('part', 102020), ('part', 102021);
 INSERT INTO pg_dist_placement VALUES (102020, 3), (102021, 2);
-SELECT tiered_storage.add_tiering_policy('part', no_writes_for => '90 days', tier => 'regress_slow', on_shards => true)
+SELECT tiered_storage.add_tiering_policy('part', tier => 'regress_slow',
+	options => '{"no_writes_for": "90 days", "on_shards": true}')
 	AS of_part \gset
 SELECT relation, verdict FROM tiered_storage.evaluate_policies() WHERE policy_id = :of_part;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :of_part);
+SELECT tiered_storage.remove_policy(policy_id => :of_part);
 UPDATE pg_dist_placement SET groupid = 5 - groupid WHERE shardid IN (102020, 102021);
 -- A shard that has come is moved; one that has gone is not, nor is it by hand.
 UPDATE pg_dist_placement SET groupid = 5 - groupid WHERE shardid IN (102008, 102009);
@@ -98,8 +100,8 @@ CALL tiered_storage.move_relation('items_102010', 'regress_slow');
 DELETE FROM pg_dist_placement WHERE groupid = 3;
 CALL tiered_storage.migrate();
 SELECT relation, last_due, last_result FROM tiered_storage.policies ORDER BY policy_id;
-SELECT tiered_storage.remove_tiering_policy(policy_id => :aged),
-	tiered_storage.remove_tiering_policy(policy_id => :used);
+SELECT tiered_storage.remove_policy(policy_id => :aged),
+	tiered_storage.remove_policy(policy_id => :used);
 
 \set ECHO none
 SET allow_system_table_mods = on;

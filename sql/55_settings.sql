@@ -98,34 +98,36 @@ SELECT * FROM advice;
 DELETE FROM _tiered_storage.file_state;
 
 -- A device that finds a page at random sooner than it reads one in sequence.
-SELECT tiered_storage.alter_tier('regress_slow', random_read_ms => 0.002, sequential_read_mb_per_s => 100) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow',
+	device => '{"random_read_ms": 0.002, "sequential_read_mb_per_s": 100}') \g /dev/null
 SELECT substring(reason FROM '^.* in sequence') AS reason FROM tiered_storage.recommend_settings()
 	WHERE setting = 'random_page_cost' AND tier_name = 'regress_slow';
 
 -- Measuring the methods. (What becomes of it needs fsync: test/t/076_settings.pl.)
 \set VERBOSITY default
-SELECT * FROM tiered_storage.calibrate_wal(NULL);
-SELECT * FROM tiered_storage.calibrate_wal(0);
-SELECT * FROM tiered_storage.calibrate_wal('NaN');
-SELECT * FROM tiered_storage.calibrate_wal('Infinity');
-SELECT * FROM tiered_storage.calibrate_wal(0.5, 0);
-SELECT * FROM tiered_storage.calibrate_wal(0.5, dry_run => NULL);
 \set VERBOSITY terse
-SELECT count(*) AS kept FROM tiered_storage.wal_calibration;
-SELECT method, write_ms > 0 AS measured, error_ms >= 0 AND error_ms < 'Infinity' AS has_error, writes >= 10
-	AS each_turn, is_current = (method = current_setting('wal_sync_method')) AS told
-	FROM tiered_storage.calibrate_wal(0.2, 4194304, dry_run => true) WHERE method IN ('fsync', 'fdatasync')
-		ORDER BY method;
-SELECT count(*) AS kept FROM tiered_storage.wal_calibration;
+SELECT count(*) AS kept FROM _tiered_storage.wal_calibration;
+SELECT method, write_ms > 0 AS measured FROM _tiered_storage.calibrate_wal(0.2, 4194304, false, now())
+	WHERE method IN ('fsync', 'fdatasync') ORDER BY method;
+SELECT count(*) AS kept FROM _tiered_storage.wal_calibration;
+SELECT count(*) > 1 AS measured FROM _tiered_storage.calibrate_wal(60, 4194304, true, now());
 -- Within its bytes: half are the file, and each of 20 turns may begin with two writes.
-SELECT sum(writes) * 8192 <= 2097152 + 20 * 2 * 8192 AS within FROM tiered_storage.calibrate_wal(60, 4194304);
-SELECT count(DISTINCT calibrated_at) AS kept, bool_and(path = (SELECT path FROM _tiered_storage.server_directories()
-	WHERE directory = 'pg_wal')) AS here FROM tiered_storage.wal_calibration;
+SELECT sum(writes) * 8192 <= 2097152 + 20 * 2 * 8192 AS within, bool_and(error_ms >= 0 AND error_ms < 'Infinity') AS has_error,
+	bool_and(writes >= 10) AS each_turn, count(DISTINCT calibrated_at) AS kept, bool_and(path = (SELECT path
+	FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal')) AS here FROM _tiered_storage.wal_calibration;
 SELECT count(*) AS left_over FROM pg_ls_dir('pg_wal') f WHERE f ~ 'calibration';
 INSERT INTO _tiered_storage.wal_calibration SELECT '2001-01-01 UTC'::timestamptz + i * interval '1 day', 'fsync', 1, 0,
 	1, 'x', NULL FROM generate_series(1, 20) i;
-SELECT count(*) > 1 AS again FROM tiered_storage.calibrate_wal(0.1, 4194304);
-SELECT count(DISTINCT calibrated_at) AS kept FROM tiered_storage.wal_calibration;
+-- With the tier that pg_wal is on, or any if it is on none; what was measured before is beside it.
+SET client_min_messages = error;
+SELECT bool_and(previous > 0 AND measured > 0 AND unit = 'ms' AND prior IS NULL) AS again
+	FROM tiered_storage.calibrate_tier(COALESCE((SELECT tier_name FROM _tiered_storage.directory_tiers()
+	WHERE directory = 'pg_wal'), (SELECT min(tier_name) FROM tiered_storage.tiers)), 0.5, 8388608)
+	WHERE measurement LIKE 'pg_wal %';
+SELECT count(DISTINCT calibrated_at) AS kept FROM _tiered_storage.wal_calibration;
+RESET client_min_messages;
+-- A place that does not let itself be measured leaves the tier measured.
+SELECT * FROM _tiered_storage.calibrate_wal(0.5, 0, true, now());
 TRUNCATE _tiered_storage.wal_calibration;
 DROP VIEW advice;
 SET client_min_messages = warning;

@@ -7,11 +7,10 @@ CREATE TABLESPACE regress_ts_packed LOCATION '';
 SET client_min_messages = warning;
 DO $$
 BEGIN
-	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0,
-		reserve_fraction => 0, price_per_gb_month => 1000000, compressed => false);
-	PERFORM tiered_storage.add_tier('regress_packed', '{regress_ts_packed}', profile => 'hdd_7200', rank => 1,
-		reserve_fraction => 0, price_per_gb_month => 100000, compressed => true,
-		compression_ratio => 2);
+	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, price_per_gb_month => 1000000,
+	device => '{"compressed": false}');
+	PERFORM tiered_storage.add_tier('regress_packed', '{regress_ts_packed}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 100000,
+	device => '{"compressed": true, "compression_ratio": 2}');
 END
 $$;
 SET tiered_storage.track_access = off;
@@ -73,7 +72,8 @@ SELECT tier_name, used_bytes / 8192.0 AS used FROM tiered_storage.placement_summ
 SELECT * FROM regress_p('{"regress_packed": {"compression_ratio": 16}}');
 SELECT * FROM regress_p('{"regress_packed": {"price_per_gb_month": 200000}}');
 -- Where money decides, and there is little room: what compresses well goes there.
-SELECT tiered_storage.alter_tier('regress_packed', capacity_bytes => 80 * 8192) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_packed',
+	device => jsonb_build_object('capacity_bytes', 80 * 8192)) \g /dev/null
 SELECT relation, recommended_tier FROM tiered_storage.recommend_placement(objective => 'money') ORDER BY 1::text;
 DELETE FROM _tiered_storage.compression_estimate;
 SELECT regress_p_found('regress_p_2', 8), regress_p_found('regress_p_1', 1) \g /dev/null
@@ -106,9 +106,10 @@ UPDATE _tiered_storage.relation_state SET rewritten_at = NULL WHERE relation_oid
 DROP VIEW regress_p_used;
 
 -- A tier that does not compress knows of no ratio.
-SELECT tiered_storage.alter_tier('regress_packed', compressed => false) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_packed', device => '{"compressed": false}') \g /dev/null
 SELECT * FROM regress_p();
-SELECT tiered_storage.alter_tier('regress_packed', compressed => true, compression_ratio => 2) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_packed',
+	device => '{"compressed": true, "compression_ratio": 2}') \g /dev/null
 
 -- Values that no estimate has do no harm.
 DELETE FROM _tiered_storage.compression_estimate;

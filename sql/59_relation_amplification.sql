@@ -7,7 +7,7 @@ ALTER SYSTEM SET checkpoint_timeout = '1d';
 ALTER SYSTEM SET max_wal_size = '2GB';
 SELECT pg_reload_conf() \g /dev/null
 SELECT tiered_storage.add_tier('regress_main', '{pg_default}', profile => 'nvme', rank => 0, reserve_fraction => 0,
-	compressed => false) \g /dev/null
+	device => '{"compressed": false}') \g /dev/null
 TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 CALL tiered_storage.sample();

@@ -6,10 +6,10 @@ CREATE TABLESPACE regress_ts_fast LOCATION '';
 CREATE TABLESPACE regress_ts_gone LOCATION '';
 CREATE TABLESPACE regress_ts_slow LOCATION '';
 SET client_min_messages = warning;
-SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_fast,regress_ts_gone}', profile => 'nvme', rank => 0,
-	reserve_fraction => 0, compressed => false),
-	tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1,
-		reserve_fraction => 0, compressed => false) \g /dev/null
+SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_fast,regress_ts_gone}', profile => 'nvme', rank => 0, reserve_fraction => 0,
+	device => '{"compressed": false}'),
+	tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0,
+	device => '{"compressed": false}') \g /dev/null
 CREATE VIEW regress_places AS
 	SELECT c.relname, s.spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
 		WHERE c.relname LIKE 'regress\_u%' ORDER BY 1;
@@ -20,7 +20,7 @@ CREATE TABLE regress_u_2 PARTITION OF regress_u FOR VALUES
 	FROM ('2022-01-01') TO ('2023-01-01') TABLESPACE regress_ts_gone;
 SELECT tiered_storage.add_tiering_policy('regress_u', '1 day', 'regress_slow') AS policy \gset
 CALL tiered_storage.migrate();
-SELECT tiered_storage.alter_tiering_policy(policy_id => :policy, enabled => false) \g /dev/null
+SELECT tiered_storage.alter_policy(policy_id => :policy, enabled => false) \g /dev/null
 RESET client_min_messages;
 SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
 ALTER TABLESPACE regress_ts_gone RENAME TO regress_ts_renamed;
@@ -52,7 +52,7 @@ SELECT tiered_storage.unpin('regress_u_3') \g /dev/null
 RESET client_min_messages;
 ALTER TABLE regress_u_2 SET TABLESPACE regress_ts_fast;
 ALTER TABLE regress_u_3 SET TABLESPACE regress_ts_fast;
-SELECT tiered_storage.remove_tiering_policy('regress_u'), tiered_storage.remove_tier('regress_slow');
+SELECT tiered_storage.remove_policy('regress_u'), tiered_storage.remove_tier('regress_slow');
 DROP TABLESPACE regress_ts_slow;
 CALL tiered_storage.undo_move(:batch, dry_run => true);
 CALL tiered_storage.undo_move(:batch);

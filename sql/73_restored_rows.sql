@@ -4,9 +4,9 @@
 CREATE TABLESPACE regress_r_1 LOCATION '';
 CREATE TABLESPACE regress_r_2 LOCATION '';
 CREATE TABLESPACE regress_r_3 LOCATION '';
-SELECT tiered_storage.add_tier('regress a', '{regress_r_1}', random_read_ms => 50, rank => 0),
-	tiered_storage.add_tier('regress b', '{regress_r_2}', random_read_ms => 60, rank => 1),
-	tiered_storage.add_tier('regress c', '{regress_r_3}', random_read_ms => 70, rank => 2) \g /dev/null
+SELECT tiered_storage.add_tier('regress a', '{regress_r_1}', rank => 0, device => '{"random_read_ms": 50}'),
+	tiered_storage.add_tier('regress b', '{regress_r_2}', rank => 1, device => '{"random_read_ms": 60}'),
+	tiered_storage.add_tier('regress c', '{regress_r_3}', rank => 2, device => '{"random_read_ms": 70}') \g /dev/null
 \set ECHO none
 SELECT tiered_storage.add_fullness_policy('regress a', 'regress b') \g /dev/null
 CREATE TABLE regress_r_pinned (i integer);

@@ -77,8 +77,8 @@ SELECT * FROM tiered_storage_citus.add_tier_on_all_nodes('regress_slow', '{regre
 SELECT tiered_storage.remove_tier('regress_slow');
 SET extra_float_digits = -15;
 SELECT * FROM tiered_storage_citus.add_tier_on_all_nodes('regress "new" $$ %', '{regress_ts_slow}',
-	profile => 'hdd_7200', rank => 5, random_read_ms => 1.23456789012345,
-	price_per_gb_month => 0.02, capacity_bytes => 1000000, compressed => true, compression_ratio => 2.5);
+	profile => 'hdd_7200', rank => 5, price_per_gb_month => 0.02, device => '{"random_read_ms": 1.23456789012345,
+	"capacity_bytes": 1000000, "compressed": true, "compression_ratio": 2.5}');
 RESET extra_float_digits;
 \x on
 SELECT tier_name, tablespaces, profile, rank, random_read_ms, price_per_gb_month, capacity_bytes, reserve_fraction,
@@ -95,9 +95,9 @@ SET "IntervalStyle" = sql_standard;
 SET "DateStyle" = 'SQL, DMY';
 SET "TimeZone" = 'Asia/Tokyo';
 SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('"It''s 100% ""x"""',
-	move_after => '1 mon 2 days -03:00', tier => 'regress_cheap', include_indexes => false,
-	age_from => 'newest', below_reads_per_hour => 0.1, return_when_reads_per_hour => 5, return_after => '2 days',
-		return_tier => 'regress_fast');
+	move_after => '1 mon 2 days -03:00', tier => 'regress_cheap', options => '{"include_indexes": false,
+	"age_from": "newest", "below_reads_per_hour": 0.1, "return_when_reads_per_hour": 5, "return_after": "2 days",
+	"return_tier": "regress_fast"}');
 RESET "IntervalStyle";
 RESET "DateStyle";
 RESET "TimeZone";
@@ -114,7 +114,8 @@ SELECT node_id, error, relation_name, tier_name, enabled FROM tiered_storage_cit
 -- What the other node lacks: tiers that a user has defined, policies on shards.
 SET regress.definitions = '[{"tier_name": null}]';
 SET "TimeZone" = 'UTC';
-SELECT tiered_storage.add_tiering_policy('items', idle_for => '1 day', tier => 'regress_cheap', on_shards => true) > 0
+SELECT tiered_storage.add_tiering_policy('items', idle_for => '1 day', tier => 'regress_cheap',
+	options => '{"on_shards": true}') > 0
 	AS on_shards,
 	tiered_storage.add_tiering_policy('plain', idle_for => '1 day', tier => 'regress_cheap') > 0 AS not_on_shards;
 SET "IntervalStyle" = sql_standard;
@@ -138,9 +139,9 @@ SELECT format('SELECT count(*), bool_and(success) FROM (%s) s', command) FROM co
 \set ECHO all
 TABLE definition EXCEPT TABLE before;
 SELECT defined::jsonb -> 'relation_name' AS relation_name FROM (TABLE before EXCEPT TABLE definition) d;
-SELECT count(tiered_storage.remove_tiering_policy(policy_id => p.policy_id)) FROM tiered_storage.policies p
+SELECT count(tiered_storage.remove_policy(policy_id => p.policy_id)) FROM tiered_storage.policies p
 	WHERE relation_name NOT LIKE '%plain';
-SELECT tiered_storage.remove_tiering_policy('plain');
+SELECT tiered_storage.remove_policy('plain');
 SELECT count(tiered_storage.remove_tier(tier_name)) FROM tiered_storage.tiers WHERE NOT discovered;
 SELECT count(*) FROM tiered_storage_citus.node_gaps;
 \set ECHO none
@@ -153,10 +154,10 @@ SELECT defined::jsonb -> 'relation_name' AS relation_name FROM (TABLE before EXC
 SET regress.definitions = '[{"tier_name": null}, {"relation_name": "\"regress n\".items", "tier_name": "regress_cheap", "command": "other"}, {"tier_name": "only_there", "command": "add"}]';
 SELECT node_id, relation_name, tier_name, gap, command, definition FROM tiered_storage_citus.node_gaps
 	WHERE gap = 'different' OR node_id = 1;
-SELECT tiered_storage.alter_tiering_policy('items', enabled => false);
+SELECT tiered_storage.alter_policy('items', enabled => false);
 SELECT count(*) FROM tiered_storage_citus.node_gaps WHERE gap = 'different';
 SET regress.definitions = '[{"tier_name": null}]';
-SELECT tiered_storage.remove_tiering_policy('items');
+SELECT tiered_storage.remove_policy('items');
 \set ECHO none
 DROP TABLE command, before;
 DROP VIEW definition;
@@ -193,7 +194,8 @@ SELECT node_id, success FROM tiered_storage_citus.remove_tiering_policy_on_all_n
 -- A policy goes with its table, as when undistribute_table() drops it on workers.
 CREATE TABLE gone (id bigint);
 INSERT INTO pg_dist_partition VALUES ('gone', 'h');
-SELECT tiered_storage.add_tiering_policy('gone', idle_for => '1 day', tier => 'regress_cheap', on_shards => true) > 0
+SELECT tiered_storage.add_tiering_policy('gone', idle_for => '1 day', tier => 'regress_cheap',
+	options => '{"on_shards": true}') > 0
 	AS added;
 DELETE FROM pg_dist_partition WHERE logicalrelid = 'gone'::regclass;
 DROP TABLE gone;

@@ -50,12 +50,10 @@ SELECT tiered_storage.alter_device_profile('regress_new', NULL); \echo :SQLSTATE
 SET client_min_messages = warning;
 DO $$
 BEGIN
-	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'regress_flash', rank => 0,
-		reserve_fraction => 0, compressed => false,
-		capacity_bytes => 16384);
-	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'regress_disk', rank => 1,
-		reserve_fraction => 0, compressed => false,
-		capacity_bytes => 81920);
+	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'regress_flash', rank => 0, reserve_fraction => 0,
+	device => '{"compressed": false, "capacity_bytes": 16384}');
+	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'regress_disk', rank => 1, reserve_fraction => 0,
+	device => '{"compressed": false, "capacity_bytes": 81920}');
 END
 $$;
 RESET client_min_messages;

@@ -176,10 +176,11 @@ class Bench:
                    for t in ("ssd", "hdd")))
         self.unthrottle()
         self.tiers_sql = self.sql(
-            "SELECT string_agg(format('SELECT tiered_storage.add_tier(%L, ARRAY[%L]::name[], reserve_fraction => 0,"
-            " random_read_ms => %s, random_write_ms => %s, sequential_read_mb_per_s => %s, sequential_write_mb_per_s => %s,"
-            " fsync_ms => %s, parallelism => %s, scan_start_ms => %L)', tier_name, tier_name, random_read_ms, random_write_ms,"
-            " sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism, scan_start_ms), '; ') FROM _tiered_storage.tier")
+            "SELECT string_agg(format('SELECT tiered_storage.add_tier(%L, ARRAY[%L]::name[], reserve_fraction => 0, "
+            " device => %L)', tier_name, tier_name, jsonb_build_object('random_read_ms', random_read_ms,"
+            " 'random_write_ms', random_write_ms, 'sequential_read_mb_per_s', sequential_read_mb_per_s,"
+            " 'sequential_write_mb_per_s', sequential_write_mb_per_s, 'fsync_ms', fsync_ms, 'parallelism', parallelism,"
+            " 'scan_start_ms', scan_start_ms)), '; ') FROM _tiered_storage.tier")
         self.raw(f"tiers: {self.tiers_sql}")
         self.sql("DROP EXTENSION tiered_storage")
 
@@ -214,7 +215,7 @@ class Bench:
             "SELECT relation FROM tiered_storage.recommend_placement(include_unchanged => true) WHERE recommended_tier = 'ssd'")}
 
     def set_capacity(self, percent, more=0):
-        self.sql(f"SELECT tiered_storage.alter_tier('ssd', capacity_bytes => {self.total * percent // 100 + more})")
+        self.sql(f"SELECT tiered_storage.alter_tier('ssd', device => jsonb_build_object('capacity_bytes', {self.total * percent // 100 + more}))")
 
     def size_now(self):
         return int(self.sql("SELECT sum(size_bytes) FROM tiered_storage.recommend_placement(include_unchanged => true)"))

@@ -7,12 +7,9 @@ CREATE TABLESPACE regress_ts_slow LOCATION '';
 CREATE TABLESPACE regress_ts_cheap LOCATION '';
 DO $$
 BEGIN
-	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme',
-		rank => 0, reserve_fraction => 0, compressed => false);
-	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200',
-		rank => 1, reserve_fraction => 0, compressed => false);
-	PERFORM tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', profile => 'hdd_7200',
-		rank => 2, reserve_fraction => 0, compressed => false, price_per_gb_month => 0.01);
+	PERFORM tiered_storage.add_tier('regress_fast', '{regress_ts_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, device => '{"compressed": false}');
+	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => '{"compressed": false}');
+	PERFORM tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0, price_per_gb_month => 0.01, device => '{"compressed": false}');
 END
 $$;
 RESET client_min_messages;

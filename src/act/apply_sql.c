@@ -510,15 +510,15 @@ tier_undo_move(PG_FUNCTION_ARGS)
 			 left_behind == NULL ? 0 : errdetail_internal("%s", left_behind),
 			 policies == NULL ? 0 : kind == TIER_POLICY_FULLNESS ?
 			 errhint("When the tier is too full again, fullness policies %s would move them "
-					 "again: SELECT tiered_storage.alter_fullness_policy(policy_id => id, "
+					 "again: SELECT tiered_storage.alter_policy(policy_id => id, "
 					 "enabled => false) FROM unnest('{%s}'::int[]) id prevents that.",
 					 policies, policies) : npolicies == 1 ?
 			 errhint("Tiering policy %s would move them again: "
-					 "SELECT tiered_storage.alter_tiering_policy(policy_id => %s, "
+					 "SELECT tiered_storage.alter_policy(policy_id => %s, "
 					 "enabled => false) prevents that.",
 					 policies, policies) :
 			 errhint("Tiering policies %s would move them again: "
-					 "SELECT tiered_storage.alter_tiering_policy(policy_id => id, "
+					 "SELECT tiered_storage.alter_policy(policy_id => id, "
 					 "enabled => false) FROM unnest('{%s}'::int[]) id prevents that.",
 					 policies, policies)));
 	PG_RETURN_NULL();

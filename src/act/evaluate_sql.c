@@ -117,7 +117,7 @@ put_leaf(TierResultRow *row, const TierEvaluation *evaluation, const TierLeaf *l
 		tier_row_name(row, 8, get_tablespace_name(leaf->to_tablespace));
 	if (leaf->pending_bytes >= 0)
 		tier_row_datum(row, 9, Int64GetDatum(leaf->pending_bytes));
-	tier_row_text(row, 10, reason);
+	tier_row_text(row, 12, reason);
 	tier_row_put(row);
 }
 
@@ -127,11 +127,12 @@ explain_nothing(int npolicies)
 {
 	if (npolicies == 0)
 		ereport(NOTICE,
-				(errmsg("there is no tiering policy"),
-				 errhint("Add one with tiered_storage.add_tiering_policy().")));
+				(errmsg("there is no policy"),
+				 errhint("Add one with tiered_storage.add_tiering_policy() "
+						 "or tiered_storage.add_fullness_policy().")));
 	else
 		ereport(NOTICE,
-				(errmsg("the tiering policies are on no relation that there is"),
+				(errmsg("the policies are about no relation of this database"),
 				 errhint("SELECT * FROM tiered_storage.policies lists the policies.")));
 }
 
@@ -180,13 +181,14 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 				tier_row_datum(&row, 1, ObjectIdGetDatum(policies[i].relation_oid));
 			tier_row_text(&row, 2, "error");
 			tier_row_name(&row, 7, NameStr(policies[i].tier_name));
-			tier_row_text(&row, 10, evaluation->error);
+			tier_row_text(&row, 12, evaluation->error);
 			tier_row_put(&row);
 		}
 		for (int j = 0; j < evaluation->nleaves; j++)
 			put_leaf(&row, evaluation, &evaluation->leaves[j], set,
 					 reason_of(evaluation, &evaluation->leaves[j], set, decided, ndecided));
 	}
+	npolicies += tier_fullness_put(&row, &any);
 	if (!any)
 		explain_nothing(npolicies);
 	return (Datum) 0;

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "src/base/left_out.h"
+#include "src/base/sql.h"
 #include "src/act/move.h"
 #include "src/decide/fullness.h"
 #include "src/move/online.h"
@@ -68,5 +69,11 @@ extern void tier_fullness_add(TierFullnessSummary *sum, const TierFullnessSummar
  * empties a tier, of all databases.  Expectations as of tier_move_one.
  */
 extern TierFullnessSummary tier_fullness_run(const TierFullnessRun *run);
+
+/*
+ * Puts rows of evaluate_policies(), and sets any if there are some.  Returns the number of
+ * fullness policies.
+ */
+extern int	tier_fullness_put(TierResultRow *row, bool *any);
 
 #endif							/* TIER_ACT_FULLNESS_H */

@@ -1,21 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * act/fullness_sql.c
- *		evaluate_fullness(): what the fullness policies say now.
+ *		evaluate_policies(): what the fullness policies say now.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "commands/tablespace.h"
-#include "fmgr.h"
 
 #include "src/act/due.h"
 #include "src/act/fullness.h"
 #include "src/act/level.h"
 #include "src/base/sql.h"
-
-PG_FUNCTION_INFO_V1(tier_evaluate_fullness);
 
 static void
 put_error(TierResultRow *row, const TierFullnessEvaluation *evaluation)
@@ -23,9 +20,9 @@ put_error(TierResultRow *row, const TierFullnessEvaluation *evaluation)
 	tier_row_clear(row);
 	tier_row_datum(row, 0, Int32GetDatum(evaluation->policy->policy_id));
 	tier_row_text(row, 2, "error");
-	tier_row_name(row, 4, NameStr(evaluation->policy->tier_name));
-	tier_row_name(row, 5, NameStr(evaluation->policy->target_name));
-	tier_row_text(row, 9, evaluation->error);
+	tier_row_name(row, 5, NameStr(evaluation->policy->tier_name));
+	tier_row_name(row, 7, NameStr(evaluation->policy->target_name));
+	tier_row_text(row, 12, evaluation->error);
 	tier_row_put(row);
 }
 
@@ -39,46 +36,29 @@ put_member(TierResultRow *row, const TierFullnessEvaluation *evaluation, int i, 
 	tier_row_datum(row, 0, Int32GetDatum(evaluation->policy->policy_id));
 	tier_row_datum(row, 1, ObjectIdGetDatum(member->unit->relation_oid));
 	tier_row_text(row, 2, tier_fullness_verdict(evaluation, i));
-	if (place > 0)
-		tier_row_datum(row, 3, Int32GetDatum(place));
-	tier_row_name(row, 4, NameStr(evaluation->policy->tier_name));
-	tier_row_name(row, 5, NameStr(evaluation->policy->target_name));
+	tier_row_name(row, 5, NameStr(evaluation->policy->tier_name));
+	tier_row_name(row, 7, NameStr(evaluation->policy->target_name));
 	if (OidIsValid(member->to_tablespace))
-		tier_row_name(row, 6, get_tablespace_name(member->to_tablespace));
-	tier_row_datum(row, 7, Int64GetDatum((int64) member->unit->size_bytes));
-	tier_row_datum(row, 8, Float8GetDatum(evaluation->units[i].lost_s));
-	tier_row_text(row, 9, tier_fullness_reason(evaluation, i));
+		tier_row_name(row, 8, get_tablespace_name(member->to_tablespace));
+	tier_row_datum(row, 9, Int64GetDatum((int64) member->unit->size_bytes));
+	if (place > 0)
+		tier_row_datum(row, 10, Int32GetDatum(place));
+	tier_row_datum(row, 11, Float8GetDatum(evaluation->units[i].lost_s));
+	tier_row_text(row, 12, tier_fullness_reason(evaluation, i));
 	tier_row_put(row);
 }
 
-/* Why there is no row. */
-static void
-explain_nothing(int npolicies)
-{
-	if (npolicies == 0)
-		ereport(NOTICE,
-				(errmsg("there is no fullness policy"),
-				 errhint("Add one with tiered_storage.add_fullness_policy().")));
-	else
-		ereport(NOTICE,
-				(errmsg("the tiers of the fullness policies have no relations of this database"),
-				 errhint("SELECT * FROM tiered_storage.fullness_policies lists the policies.")));
-}
-
-Datum
-tier_evaluate_fullness(PG_FUNCTION_ARGS)
+int
+tier_fullness_put(TierResultRow *row, bool *any)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierFullnessQuestion question = {0};
 	TierFullnessEvaluation *evaluations;
 	TierCatalogScope scope;
-	TierResultRow row;
 	const TierSet *set;
 	const TierPins *pins;
-	bool		any = false;
 	int			n;
 
-	tier_result_start(fcinfo, &row);
 	tier_catalog_enter(&scope);
 	set = tier_catalog_load_tiers(context);
 	pins = tier_catalog_load_pins(context);
@@ -94,19 +74,17 @@ tier_evaluate_fullness(PG_FUNCTION_ARGS)
 		const TierFullnessEvaluation *evaluation = &evaluations[e];
 		const TierFullnessResult *result = &evaluation->result;
 
-		any = any || evaluation->error != NULL || evaluation->problem.nunits > 0;
+		*any = *any || evaluation->error != NULL || evaluation->problem.nunits > 0;
 		if (evaluation->error != NULL)
 		{
-			put_error(&row, evaluation);
+			put_error(row, evaluation);
 			continue;
 		}
 		for (int i = 0; i < result->norder; i++)
-			put_member(&row, evaluation, result->order[i], i + 1);
+			put_member(row, evaluation, result->order[i], i + 1);
 		for (int i = 0; i < evaluation->problem.nunits; i++)
 			if (evaluation->units[i].obstacle != TIER_FULLNESS_NONE)
-				put_member(&row, evaluation, i, 0);
+				put_member(row, evaluation, i, 0);
 	}
-	if (!any)
-		explain_nothing(n);
-	return (Datum) 0;
+	return n;
 }

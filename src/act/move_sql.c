@@ -346,7 +346,7 @@ report_not_due(const TierMigrateSummary *summary)
 	else if (summary->disabled == summary->policies)
 		ereport(NOTICE,
 				(errmsg("nothing is due: all tiering policies are disabled"),
-				 errhint("SELECT tiered_storage.alter_tiering_policy("
+				 errhint("SELECT tiered_storage.alter_policy("
 						 "policy_id => ..., enabled => true) enables one.")));
 	else if (summary->failed == summary->policies - summary->disabled)
 		ereport(NOTICE,
@@ -389,13 +389,13 @@ report_emptied(const TierFullnessSummary *emptied, bool dry_run)
 		if (emptied->disabled > 0)
 			ereport(NOTICE,
 					(errmsg("no tier is emptied: all fullness policies are disabled"),
-					 errhint("SELECT tiered_storage.alter_fullness_policy("
+					 errhint("SELECT tiered_storage.alter_policy("
 							 "policy_id => ..., enabled => true) enables one.")));
 	}
 	else if (emptied->failed == emptied->policies)
 		ereport(NOTICE,
 				(errmsg("no tier is emptied: no fullness policy can be evaluated"),
-				 errhint("SELECT * FROM tiered_storage.evaluate_fullness() "
+				 errhint("SELECT * FROM tiered_storage.evaluate_policies() "
 						 "says why not, for each.")));
 	else if (emptied->too_full == 0)
 		ereport(NOTICE,
@@ -414,7 +414,7 @@ report_emptied(const TierFullnessSummary *emptied, bool dry_run)
 				(errmsg("tiers that were too full: %d; relations moved: %d, not moved: %d",
 						emptied->too_full, emptied->counts.moved, emptied->counts.not_moved),
 				 emptied->counts.moved == 0 ?
-				 errhint("SELECT * FROM tiered_storage.evaluate_fullness() "
+				 errhint("SELECT * FROM tiered_storage.evaluate_policies() "
 						 "says why not, for each.") :
 				 emptied->batches > 1 ?
 				 errhint("They were %d batches, which the view tiered_storage.move_batches lists "

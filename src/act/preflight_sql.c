@@ -500,7 +500,7 @@ put_place(Survey *survey)
 									device->device == NULL ? "" : ", ",
 									device->device == NULL ? "" : device->device,
 									count_text(survey->on_same_device, survey->cargo.relations)),
-						   "See tiered_storage.tablespace_devices().");
+						   "See the view tiered_storage.devices.");
 	else
 		tier_preflight_put(survey->row, "place", TIER_PREFLIGHT_OK,
 						   psprintf("from tablespace \"%s\" to tablespace \"%s\"%s",
@@ -686,7 +686,8 @@ put_capacity(Survey *survey)
 		tier_preflight_put(survey->row, "capacity", TIER_PREFLIGHT_WARNING,
 						   psprintf("not known: the capacity of tier \"%s\"",
 									NameStr(set->tiers[to].name)),
-						   "Set it: SELECT tiered_storage.alter_tier(..., capacity_bytes => ...)");
+						   "Set it: SELECT tiered_storage.alter_tier(..., "
+						   "device => '{\"capacity_bytes\": ...}')");
 		return;
 	}
 	finding = psprintf("tier \"%s\" would be %.0f %% full; its high_watermark is %.0f %%",

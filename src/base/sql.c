@@ -162,17 +162,6 @@ tier_size_text(double bytes)
 	return text_to_cstring(DatumGetTextPP(pretty));
 }
 
-bool
-tier_is_empty_array(FunctionCallInfo fcinfo, int argument)
-{
-	ArrayType  *array;
-
-	if (PG_ARGISNULL(argument))
-		return true;
-	array = PG_GETARG_ARRAYTYPE_P(argument);
-	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 0;
-}
-
 char *
 tier_given_text(double number)
 {

@@ -82,9 +82,6 @@ extern char *tier_foreign_text(const char *foreign);
 /* "123 MB", by pg_size_pretty; in the current memory context. */
 extern char *tier_size_text(double bytes);
 
-/* Is the argument an array without elements, or null? */
-extern bool tier_is_empty_array(FunctionCallInfo fcinfo, int argument);
-
 /* A number that a person has given: "0.9", all of its digits; in the current memory context. */
 extern char *tier_given_text(double number);
 

@@ -362,7 +362,7 @@ complain_of_duplicate(const TierPolicyRow *row)
 			 errmsg("table %s already has a tiering policy for tier \"%s\"",
 					row->relation_name, NameStr(row->tier_name)),
 			 errhint("Alter that one, or remove it "
-					 "with tiered_storage.remove_tiering_policy().")));
+					 "with tiered_storage.remove_policy().")));
 }
 
 bool

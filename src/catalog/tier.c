@@ -13,15 +13,13 @@
 
 #include <math.h>
 
-#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/formatting.h"
-#include "utils/varlena.h"
 
 #include "src/compat.h"
+#include "src/base/options.h"
 #include "src/catalog/tables.h"
 #include "src/server/database_files.h"
 
@@ -225,22 +223,11 @@ tier_require_tier(const TierSet *set, const char *name)
 	return tier;
 }
 
-/* The same but for upper and lower case, and for a letter. */
-static bool
-is_alike(const char *name, const char *other)
-{
-	char	   *left = str_tolower(name, strlen(name), DEFAULT_COLLATION_OID);
-	char	   *right = str_tolower(other, strlen(other), DEFAULT_COLLATION_OID);
-
-	return varstr_levenshtein_less_equal(left, (int) strlen(left), right, (int) strlen(right),
-										 1, 1, 1, 1, true) <= 1;
-}
-
 char *
 tier_set_name_hint(const TierSet *set, const char *name)
 {
 	for (int i = 0; i < set->ntiers; i++)
-		if (is_alike(NameStr(set->tiers[i].name), name))
+		if (tier_names_alike(NameStr(set->tiers[i].name), name))
 			return psprintf("Did you mean \"%s\"?", NameStr(set->tiers[i].name));
 	return pstrdup("SELECT tier_name FROM tiered_storage.tiers lists the tiers; "
 				   "add_tier() defines one.");
@@ -250,7 +237,7 @@ tier_set_name_hint(const TierSet *set, const char *name)
 Datum
 tier_is_alike(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(is_alike(NameStr(*PG_GETARG_NAME(0)), NameStr(*PG_GETARG_NAME(1))));
+	PG_RETURN_BOOL(tier_names_alike(NameStr(*PG_GETARG_NAME(0)), NameStr(*PG_GETARG_NAME(1))));
 }
 
 void

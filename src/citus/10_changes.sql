@@ -89,22 +89,11 @@ CREATE FUNCTION tiered_storage_citus.add_tier_on_all_nodes(
 	tablespaces name[],
 	profile text DEFAULT NULL,
 	rank integer DEFAULT NULL,
-	random_read_ms float8 DEFAULT NULL,
-	random_write_ms float8 DEFAULT NULL,
-	sequential_read_mb_per_s float8 DEFAULT NULL,
-	sequential_write_mb_per_s float8 DEFAULT NULL,
-	fsync_ms float8 DEFAULT NULL,
-	parallelism float8 DEFAULT NULL,
 	price_per_gb_month numeric DEFAULT NULL,
-	capacity_bytes bigint DEFAULT NULL,
 	reserve_fraction float8 DEFAULT 0.15,
 	low_watermark float8 DEFAULT 0.80,
 	high_watermark float8 DEFAULT 0.90,
-	endurance_tbw float8 DEFAULT NULL,
-	endurance_dwpd float8 DEFAULT NULL,
-	compressed boolean DEFAULT NULL,
-	compression_ratio float8 DEFAULT NULL,
-	scan_start_ms float8 DEFAULT NULL,
+	device jsonb DEFAULT NULL,
 	if_not_exists boolean DEFAULT false,
 	OUT node_id integer, OUT node_name text, OUT node_port integer, OUT success boolean,
 	OUT result text)
@@ -114,23 +103,16 @@ LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 AS $$
 	SELECT * FROM _tiered_storage_citus.change_all_nodes(format(
 		'SELECT tiered_storage.add_tier(name => %L, tablespaces => %L, profile => %L, '
-		'rank => %L, random_read_ms => %L, random_write_ms => %L, '
-		'sequential_read_mb_per_s => %L, sequential_write_mb_per_s => %L, '
-		'fsync_ms => %L, parallelism => %L, price_per_gb_month => %L, '
-		'capacity_bytes => %L, reserve_fraction => %L, low_watermark => %L, '
-		'high_watermark => %L, endurance_tbw => %L, endurance_dwpd => %L, '
-		'compressed => %L, compression_ratio => %L, scan_start_ms => %L)',
-		name, tablespaces, profile, rank, random_read_ms, random_write_ms,
-		sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
-		price_per_gb_month, capacity_bytes, reserve_fraction, low_watermark, high_watermark,
-		endurance_tbw, endurance_dwpd, compressed, compression_ratio, scan_start_ms)
+		'rank => %L, price_per_gb_month => %L, reserve_fraction => %L, low_watermark => %L, '
+		'high_watermark => %L, device => %L)',
+		name, tablespaces, profile, rank, price_per_gb_month, reserve_fraction, low_watermark,
+		high_watermark, device)
 		|| CASE WHEN if_not_exists THEN format(' WHERE NOT EXISTS (SELECT FROM '
-			'tiered_storage.tiers t WHERE t.tier_name = %L AND NOT t.discovered)', name)
+			'_tiered_storage.tier t WHERE t.tier_name = %L AND NOT t.discovered)', name)
 			ELSE '' END)
 $$;
 COMMENT ON FUNCTION tiered_storage_citus.add_tier_on_all_nodes(
-	name, name[], text, integer, float8, float8, float8, float8, float8, float8, numeric,
-	bigint, float8, float8, float8, float8, float8, boolean, float8, float8, boolean) IS
+	name, name[], text, integer, numeric, float8, float8, float8, jsonb, boolean) IS
 'defines a tier on all nodes, with the arguments of add_tier(): if one node cannot, on none; '
 'if_not_exists: nodes that have a tier of this name keep it';
 
@@ -138,20 +120,10 @@ CREATE FUNCTION tiered_storage_citus.add_tiering_policy_on_all_nodes(
 	relation regclass,
 	move_after interval DEFAULT NULL,
 	tier name DEFAULT NULL,
-	include_indexes boolean DEFAULT true,
-	age_from text DEFAULT 'now',
-	key_unit text DEFAULT NULL,
-	key_epoch timestamptz DEFAULT NULL,
-	key_shift integer DEFAULT 0,
-	time_zone text DEFAULT NULL,
-	if_not_exists boolean DEFAULT false,
 	idle_for interval DEFAULT NULL,
-	no_writes_for interval DEFAULT NULL,
-	below_reads_per_hour float8 DEFAULT NULL,
 	index_tier name DEFAULT NULL,
-	return_when_reads_per_hour float8 DEFAULT NULL,
-	return_after interval DEFAULT NULL,
-	return_tier name DEFAULT NULL,
+	if_not_exists boolean DEFAULT false,
+	options jsonb DEFAULT NULL,
 	OUT node_id integer, OUT node_name text, OUT node_port integer, OUT success boolean,
 	OUT result text)
 RETURNS SETOF record
@@ -159,21 +131,14 @@ LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET jit = off
 	SET extra_float_digits = 1 SET "DateStyle" = 'ISO' SET "IntervalStyle" = 'postgres'
 AS $$
 	SELECT * FROM _tiered_storage_citus.change_all_nodes(format(
-		'SELECT tiered_storage.add_tiering_policy(on_shards => true, relation => %L, '
-		'move_after => %L, tier => %L, include_indexes => %L, '
-		'age_from => %L, key_unit => %L, key_epoch => %L, key_shift => %L, '
-		'time_zone => %L, if_not_exists => %L, idle_for => %L, no_writes_for => %L, '
-		'below_reads_per_hour => %L, index_tier => %L, '
-		'return_when_reads_per_hour => %L, return_after => %L, return_tier => %L)',
-		_tiered_storage_citus.require_shards(relation), move_after, tier, include_indexes,
-		age_from, key_unit, key_epoch, key_shift,
-		COALESCE(time_zone, current_setting('TimeZone')), if_not_exists, idle_for,
-		no_writes_for, below_reads_per_hour, index_tier, return_when_reads_per_hour,
-		return_after, return_tier))
+		'SELECT tiered_storage.add_tiering_policy(relation => %L, move_after => %L, tier => %L, '
+		'idle_for => %L, index_tier => %L, if_not_exists => %L, options => %L)',
+		_tiered_storage_citus.require_shards(relation), move_after, tier, idle_for, index_tier,
+		if_not_exists, jsonb_build_object('time_zone', current_setting('TimeZone'))
+			|| COALESCE(options, '{}') || '{"on_shards": true}'))
 $$;
 COMMENT ON FUNCTION tiered_storage_citus.add_tiering_policy_on_all_nodes(
-	regclass, interval, name, boolean, text, text, timestamptz, integer, text, boolean,
-	interval, interval, float8, name, float8, interval, name) IS
+	regclass, interval, name, interval, name, boolean, jsonb) IS
 'puts a tiering policy on the shards of a table on all nodes, with the arguments of '
 'add_tiering_policy(): if one node cannot, on none; each node moves the shards that Citus has '
 'placed there, whenever they arrive';
@@ -187,7 +152,7 @@ AS $$
 DECLARE
 	removed bigint;
 BEGIN
-	SELECT count(tiered_storage.remove_tiering_policy(policy_id => p.policy_id)) INTO removed
+	SELECT count(tiered_storage.remove_policy(policy_id => p.policy_id)) INTO removed
 		FROM tiered_storage.policies p
 		WHERE p.relation_name = remove_policies.relation_name
 			AND p.in_schema IS NULL AND p.names_like IS NULL

@@ -98,7 +98,7 @@ COMMENT ON COLUMN tiered_storage_citus.node_heat.last_used_at IS
 
 /* By OID, since a reader of all moves need not have USAGE on the schema of each table. */
 CREATE VIEW _tiered_storage_citus.move_shards AS
-	SELECT m.move_id, tiered_storage.distributed_table(
+	SELECT m.move_id, _tiered_storage.distributed_table(
 		_tiered_storage.present_relation(m)::pg_catalog.regclass) AS table_oid
 	FROM _tiered_storage.move m;
 COMMENT ON VIEW _tiered_storage_citus.move_shards IS 'the distributed table of a moved shard';
@@ -203,30 +203,32 @@ AS $$
 	SELECT NULL::text, t.tier_name, format(
 		'SELECT * FROM tiered_storage_citus.add_tier_on_all_nodes(%s, if_not_exists => true)',
 		_tiered_storage_citus.node_arguments(
-			'{name,tablespaces,profile,rank,random_read_ms,random_write_ms,
-				sequential_read_mb_per_s,sequential_write_mb_per_s,fsync_ms,parallelism,
-				price_per_gb_month,capacity_bytes,reserve_fraction,low_watermark,
-				high_watermark,endurance_tbw,endurance_dwpd,compressed,compression_ratio,
-				scan_start_ms}',
+			'{name,tablespaces,profile,rank,price_per_gb_month,reserve_fraction,low_watermark,
+				high_watermark,device}',
 			ARRAY[t.tier_name::text, COALESCE(s.tablespaces, '{}')::text, t.profile,
-				t.rank::text, t.random_read_ms::text, t.random_write_ms::text,
-				t.sequential_read_mb_per_s::text, t.sequential_write_mb_per_s::text,
-				t.fsync_ms::text, t.parallelism::text,
-				CASE WHEN NOT t.price_is_assumed THEN t.price_per_gb_month::text END,
-				t.capacity_bytes::text, t.reserve_fraction::text, t.low_watermark::text,
-				t.high_watermark::text, t.endurance_tbw::text, t.endurance_dwpd::text,
-				t.compressed::text, t.compression_ratio::text, t.scan_start_ms::text],
-			ARRAY[NULL, NULL, NULL, NULL, p.random_read_ms::text, p.random_write_ms::text,
-				p.sequential_read_mb_per_s::text, p.sequential_write_mb_per_s::text,
-				p.fsync_ms::text, p.parallelism::text, NULL, NULL, '0.15', '0.8', '0.9',
-				NULL, p.endurance_dwpd::text, s.compressed::text, NULL,
-				p.scan_start_ms::text]))
+				t.rank::text, CASE WHEN NOT t.price_is_assumed THEN t.price_per_gb_month::text END,
+				t.reserve_fraction::text, t.low_watermark::text, t.high_watermark::text,
+				NULLIF(jsonb_strip_nulls(jsonb_build_object(
+					'random_read_ms', NULLIF(t.random_read_ms, p.random_read_ms),
+					'random_write_ms', NULLIF(t.random_write_ms, p.random_write_ms),
+					'sequential_read_mb_per_s', NULLIF(t.sequential_read_mb_per_s,
+						p.sequential_read_mb_per_s),
+					'sequential_write_mb_per_s', NULLIF(t.sequential_write_mb_per_s,
+						p.sequential_write_mb_per_s),
+					'scan_start_ms', NULLIF(t.scan_start_ms, p.scan_start_ms),
+					'fsync_ms', NULLIF(t.fsync_ms, p.fsync_ms),
+					'parallelism', NULLIF(t.parallelism, p.parallelism),
+					'capacity_bytes', t.capacity_bytes, 'endurance_tbw', t.endurance_tbw,
+					'endurance_dwpd', NULLIF(t.endurance_dwpd, p.endurance_dwpd),
+					'compressed', NULLIF(t.compressed, s.compressed),
+					'compression_ratio', t.compression_ratio)), '{}')::text],
+			ARRAY[NULL, NULL, NULL, NULL, NULL, '0.15', '0.8', '0.9', NULL]))
 		FROM _tiered_storage.tier t
 		LEFT JOIN tiered_storage.device_profiles() p ON p.profile = t.profile
 		LEFT JOIN LATERAL (SELECT array_agg(d.tablespace_name ORDER BY d.tablespace_name)
 					AS tablespaces, bool_or(d.compressed) AS compressed
 			FROM _tiered_storage.tier_tablespaces x
-			JOIN tiered_storage.tablespace_devices() d ON d.tablespace_oid = x.tablespace_oid
+			JOIN _tiered_storage.tablespace_devices() d ON d.tablespace_oid = x.tablespace_oid
 			WHERE x.tier_name = t.tier_name) s ON true
 		WHERE NOT t.discovered
 	UNION ALL
@@ -234,17 +236,19 @@ AS $$
 		'SELECT * FROM '
 		'tiered_storage_citus.add_tiering_policy_on_all_nodes(%s, if_not_exists => true)',
 		_tiered_storage_citus.node_arguments(
-			'{relation,move_after,tier,include_indexes,age_from,key_unit,key_epoch,
-				key_shift,time_zone,idle_for,no_writes_for,below_reads_per_hour,
-				index_tier,return_when_reads_per_hour,return_after,return_tier}',
-			ARRAY[p.relation_name, p.move_after::text, p.tier_name::text,
-				p.include_indexes::text, p.age_from, p.key_unit, p.key_epoch::text,
-				p.key_shift::text, p.time_zone, p.idle_for::text, p.no_writes_for::text,
-				p.below_reads_per_hour::text, p.index_tier::text,
-				p.return_when_reads_per_hour::text, p.return_after::text,
-				p.return_tier::text],
-			ARRAY[NULL, NULL, NULL, 'true', 'now', NULL, NULL, '0', NULL, NULL, NULL,
-				NULL, NULL, NULL, NULL, NULL])) END
+			'{relation,move_after,tier,idle_for,index_tier,options}',
+			ARRAY[p.relation_name, p.move_after::text, p.tier_name::text, p.idle_for::text,
+				p.index_tier::text,
+				(jsonb_build_object('time_zone', p.time_zone)
+				|| jsonb_strip_nulls(jsonb_build_object(
+					'include_indexes', NULLIF(p.include_indexes, true),
+					'age_from', NULLIF(p.age_from, 'now'), 'key_unit', p.key_unit,
+					'key_epoch', p.key_epoch, 'key_shift', NULLIF(p.key_shift, 0),
+					'no_writes_for', p.no_writes_for,
+					'below_reads_per_hour', p.below_reads_per_hour,
+					'return_when_reads_per_hour', p.return_when_reads_per_hour,
+					'return_after', p.return_after, 'return_tier', p.return_tier)))::text],
+			ARRAY[NULL, NULL, NULL, NULL, NULL, NULL]::text[])) END
 		FROM tiered_storage.policies p
 		JOIN pg_dist_partition d ON d.logicalrelid = p.relation
 $$;

@@ -23,11 +23,10 @@
 #include "src/base/sql.h"
 #include "src/catalog/tables.h"
 #include "src/decide/fullness.h"
+#include "src/decide/policy_calls.h"
 #include "src/server/relation.h"
 
 PG_FUNCTION_INFO_V1(tier_add_fullness_policy);
-PG_FUNCTION_INFO_V1(tier_alter_fullness_policy);
-PG_FUNCTION_INFO_V1(tier_remove_fullness_policy);
 
 static void
 require_administrator(void)
@@ -194,7 +193,7 @@ tier_add_fullness_policy(PG_FUNCTION_ARGS)
 				 errmsg("tier \"%s\" already has a fullness policy%s", NameStr(row.tier_name),
 						if_not_exists ? ", skipping" : ""),
 				 if_not_exists ? 0 :
-				 errhint("Change it with tiered_storage.alter_fullness_policy(), "
+				 errhint("Change it with tiered_storage.alter_policy(), "
 						 "or use if_not_exists => true.")));
 	PG_RETURN_INT32(policy_id);
 }
@@ -206,15 +205,6 @@ matches(const TierFullnessRow *row, FunctionCallInfo fcinfo)
 	return (PG_ARGISNULL(0) ||
 			strcmp(NameStr(row->tier_name), NameStr(*PG_GETARG_NAME(0))) == 0) &&
 		(PG_ARGISNULL(1) || row->policy_id == PG_GETARG_INT32(1));
-}
-
-static void
-require_which(FunctionCallInfo fcinfo)
-{
-	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("\"tier\" or \"policy_id\" must be given")));
 }
 
 static void
@@ -230,34 +220,16 @@ complain_of_none(FunctionCallInfo fcinfo, bool if_exists)
 			 errhint("SELECT * FROM tiered_storage.fullness_policies lists the policies.")));
 }
 
-/* Arguments of alter_fullness_policy() that say what is to be changed. */
-enum
-{
-	ALTER_ENABLED = 2,
-	ALTER_NEW_TARGET,
-	ALTER_HIGH,
-	ALTER_LOW,
-	ALTER_UNSET,
-	ALTER_IF_EXISTS
-};
-
 static void
-unset_property(FunctionCallInfo fcinfo, TierFullnessRow *row, const char *property)
+unset_property(TierFullnessRow *row, const char *property)
 {
-	bool		is_high = property != NULL && strcmp(property, "high_watermark") == 0;
-	bool		is_low = property != NULL && strcmp(property, "low_watermark") == 0;
+	bool		is_high = strcmp(property, "high_watermark") == 0;
 
-	if (!is_high && !is_low)
+	if (!is_high && strcmp(property, "low_watermark") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("property \"%s\" of a fullness policy cannot be unset",
-						property ? property : "null"),
-				 errhint("high_watermark and low_watermark can be unset.")));
-	if (!PG_ARGISNULL(is_high ? ALTER_HIGH : ALTER_LOW))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("property \"%s\" of a fullness policy cannot be set and unset at once",
-						property)));
+				 errmsg("property \"%s\" of a fullness policy must not be null", property),
+				 errhint("high_watermark and low_watermark can be null.")));
 	*(is_high ? &row->high_watermark : &row->low_watermark) = NAN;
 }
 
@@ -266,33 +238,34 @@ altered(const TierFullnessRow *row, FunctionCallInfo fcinfo)
 {
 	TierFullnessRow result = *row;
 
-	if (!PG_ARGISNULL(ALTER_ENABLED))
-		result.is_enabled = PG_GETARG_BOOL(ALTER_ENABLED);
-	if (!PG_ARGISNULL(ALTER_NEW_TARGET))
-		result.target_name = *PG_GETARG_NAME(ALTER_NEW_TARGET);
-	if (!PG_ARGISNULL(ALTER_HIGH))
-		result.high_watermark = watermark_argument(fcinfo, ALTER_HIGH, "high_watermark");
-	if (!PG_ARGISNULL(ALTER_LOW))
-		result.low_watermark = watermark_argument(fcinfo, ALTER_LOW, "low_watermark");
-	if (!PG_ARGISNULL(ALTER_UNSET))
+	if (!PG_ARGISNULL(ALTER_FULLNESS_ENABLED))
+		result.is_enabled = PG_GETARG_BOOL(ALTER_FULLNESS_ENABLED);
+	if (!PG_ARGISNULL(ALTER_FULLNESS_NEW_TARGET))
+		result.target_name = *PG_GETARG_NAME(ALTER_FULLNESS_NEW_TARGET);
+	if (!PG_ARGISNULL(ALTER_FULLNESS_HIGH))
+		result.high_watermark = watermark_argument(fcinfo, ALTER_FULLNESS_HIGH, "high_watermark");
+	if (!PG_ARGISNULL(ALTER_FULLNESS_LOW))
+		result.low_watermark = watermark_argument(fcinfo, ALTER_FULLNESS_LOW, "low_watermark");
+	if (!PG_ARGISNULL(ALTER_FULLNESS_UNSET))
 	{
 		Datum	   *names;
-		bool	   *nulls;
 		int			n;
 
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(ALTER_UNSET), TEXTOID, -1, false, TYPALIGN_INT,
-						  &names, &nulls, &n);
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(ALTER_FULLNESS_UNSET), TEXTOID, -1, false,
+						  TYPALIGN_INT, &names, NULL, &n);
 		for (int i = 0; i < n; i++)
-			unset_property(fcinfo, &result, nulls[i] ? NULL : TextDatumGetCString(names[i]));
+			unset_property(&result, TextDatumGetCString(names[i]));
 	}
 	return result;
 }
 
 Datum
-tier_alter_fullness_policy(PG_FUNCTION_ARGS)
+tier_fullness_alter(FunctionCallInfo fcinfo)
 {
-	bool		if_exists = !PG_ARGISNULL(ALTER_IF_EXISTS) && PG_GETARG_BOOL(ALTER_IF_EXISTS);
-	bool		disables_only = !PG_ARGISNULL(ALTER_ENABLED) && !PG_GETARG_BOOL(ALTER_ENABLED);
+	bool		if_exists = !PG_ARGISNULL(ALTER_FULLNESS_IF_EXISTS) &&
+	PG_GETARG_BOOL(ALTER_FULLNESS_IF_EXISTS);
+	bool		disables_only = !PG_ARGISNULL(ALTER_FULLNESS_ENABLED) &&
+	!PG_GETARG_BOOL(ALTER_FULLNESS_ENABLED);
 	bool		changes = false;
 	TierCatalogScope scope;
 	TierFullnessRow *rows;
@@ -300,13 +273,10 @@ tier_alter_fullness_policy(PG_FUNCTION_ARGS)
 	int			nrows;
 	int			changed = 0;
 
-	tier_require_writable("tiered_storage.alter_fullness_policy()");
-	require_which(fcinfo);
-	for (int i = ALTER_ENABLED; i < ALTER_IF_EXISTS; i++)
+	for (int i = ALTER_FULLNESS_ENABLED; i < ALTER_FULLNESS_IF_EXISTS; i++)
 	{
-		changes = changes || (i == ALTER_UNSET ? !tier_is_empty_array(fcinfo, i) :
-							  !PG_ARGISNULL(i));
-		disables_only = disables_only && (i == ALTER_ENABLED || PG_ARGISNULL(i));
+		changes = changes || !PG_ARGISNULL(i);
+		disables_only = disables_only && (i == ALTER_FULLNESS_ENABLED || PG_ARGISNULL(i));
 	}
 	if (!changes)
 		ereport(ERROR,
@@ -344,7 +314,7 @@ tier_alter_fullness_policy(PG_FUNCTION_ARGS)
 }
 
 Datum
-tier_remove_fullness_policy(PG_FUNCTION_ARGS)
+tier_fullness_remove(FunctionCallInfo fcinfo)
 {
 	bool		if_exists = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2);
 	TierCatalogScope scope;
@@ -352,8 +322,6 @@ tier_remove_fullness_policy(PG_FUNCTION_ARGS)
 	int			nrows;
 	int			removed = 0;
 
-	tier_require_writable("tiered_storage.remove_fullness_policy()");
-	require_which(fcinfo);
 	require_administrator();
 	(void) load_tiers(&rows, &nrows);
 	tier_catalog_enter(&scope);

@@ -33,6 +33,7 @@
 #include "src/catalog/tables.h"
 #include "src/base/clock.h"
 #include "src/decide/partition.h"
+#include "src/decide/policy_calls.h"
 #include "src/decide/policy_conditions.h"
 #include "src/decide/policy_group.h"
 #include "src/decide/policy_return.h"
@@ -40,10 +41,6 @@
 #include "src/server/distributed.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"
-
-PG_FUNCTION_INFO_V1(tier_add_tiering_policy);
-PG_FUNCTION_INFO_V1(tier_alter_tiering_policy);
-PG_FUNCTION_INFO_V1(tier_remove_tiering_policy);
 
 /* Sets what is given of idle_for, no_writes_for and below_reads_per_hour. */
 static void
@@ -215,16 +212,6 @@ check_policy_rights(const TierRelationInfo *info, const TierSet *set,
 	}
 }
 
-/* Arguments of add_tiering_policy(); the first on the use of a relation is ADD_IDLE_FOR. */
-#define ADD_TIME_ZONE 8
-#define ADD_IF_NOT_EXISTS 9
-#define ADD_IDLE_FOR 10
-#define ADD_INDEX_TIER 13
-#define ADD_IN_SCHEMA 14
-#define ADD_NAMES_LIKE 15
-#define ADD_RETURN 16
-#define ADD_ON_SHARDS 19
-
 /*
  * Much more than any pattern needs: one that matches a name of 63 bytes has, without the
  * percent signs that are in vain, 63 escapes, 63 bytes and 64 percent signs at most.
@@ -368,7 +355,7 @@ check_relation(TierPolicyRow *policy, TierRelationInfo *info, bool on_shards)
 }
 
 Datum
-tier_add_tiering_policy(PG_FUNCTION_ARGS)
+tier_policy_add(FunctionCallInfo fcinfo)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
@@ -379,13 +366,11 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	PG_GETARG_BOOL(ADD_IF_NOT_EXISTS);
 	bool		on_shards = !PG_ARGISNULL(ADD_ON_SHARDS) && PG_GETARG_BOOL(ADD_ON_SHARDS);
 	bool		existed;
-	char	   *age_from;
 	int			policy_id;
 
 	tier_require_writable("tiered_storage.add_tiering_policy()");
 	check_what_for(fcinfo);
 	tier_require_argument(fcinfo, 2, "tier");
-	tier_require_argument(fcinfo, 4, "age_from");
 
 	memset(&policy, 0, sizeof(policy));
 	if (PG_ARGISNULL(0))
@@ -404,7 +389,6 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	take_return(fcinfo, ADD_RETURN, &policy);
 	policy.tier_name = *PG_GETARG_NAME(2);
 	policy.include_indexes = PG_ARGISNULL(3) || PG_GETARG_BOOL(3);
-	age_from = text_to_cstring(PG_GETARG_TEXT_PP(4));
 	policy.key.unit = PG_ARGISNULL(5) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(5));
 	policy.key_counts = tier_partition_unit_counts(policy.key.unit);
 	policy.key.has_epoch = !PG_ARGISNULL(6);
@@ -412,7 +396,8 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	policy.key.shift = PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7);
 
 	/* 1. Is it well-formed? */
-	policy.age_from_newest = check_age_from(age_from);
+	policy.age_from_newest = !PG_ARGISNULL(4) &&
+		check_age_from(text_to_cstring(PG_GETARG_TEXT_PP(4)));
 	tier_policy_check_conditions(&policy);
 	policy.time_zone = check_time_zone(fcinfo, ADD_TIME_ZONE);
 	if (policy.is_group)
@@ -439,7 +424,7 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 						policy.relation_name,
 						NameStr(policy.tier_name), if_not_exists ? ", skipping" : ""),
 				 if_not_exists ? 0 :
-				 errhint("Change it with tiered_storage.alter_tiering_policy(), "
+				 errhint("Change it with tiered_storage.alter_policy(), "
 						 "or use if_not_exists => true.")));
 	else
 	{
@@ -525,26 +510,6 @@ complain_of_no_policy(FunctionCallInfo fcinfo, bool if_exists)
 			 errhint("SELECT * FROM tiered_storage.policies lists the policies.")));
 }
 
-/* Arguments of alter_tiering_policy() that say what is to be changed. */
-enum
-{
-	ALTER_ENABLED = 3,
-	ALTER_MOVE_AFTER,
-	ALTER_NEW_TIER,
-	ALTER_INCLUDE_INDEXES,
-	ALTER_AGE_FROM,
-	ALTER_KEY_UNIT,
-	ALTER_KEY_EPOCH,
-	ALTER_KEY_SHIFT,
-	ALTER_TIME_ZONE,
-	ALTER_IF_EXISTS,
-	ALTER_IDLE_FOR,
-	ALTER_INDEX_TIER = ALTER_IDLE_FOR + 3,
-	ALTER_UNSET,
-	ALTER_RETURN,
-	ALTER_END = ALTER_RETURN + 3
-};
-
 /* The properties that a policy need not have, and the arguments that set them. */
 static const struct
 {
@@ -607,32 +572,25 @@ static void
 unset_properties(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 {
 	Datum	   *names;
-	bool	   *nulls;
 	int			n;
 
 	if (PG_ARGISNULL(ALTER_UNSET))
 		return;
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(ALTER_UNSET), TEXTOID, -1, false, TYPALIGN_INT,
-					  &names, &nulls, &n);
+					  &names, NULL, &n);
 	for (int i = 0; i < n; i++)
 	{
-		char	   *name = nulls[i] ? NULL : TextDatumGetCString(names[i]);
+		char	   *name = TextDatumGetCString(names[i]);
 		int			p = 0;
 
 		while (p < (int) lengthof(optional_properties) &&
-			   (name == NULL || strcmp(name, optional_properties[p].name) != 0))
+			   strcmp(name, optional_properties[p].name) != 0)
 			p++;
 		if (p == (int) lengthof(optional_properties))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("property \"%s\" of a tiering policy cannot be unset",
-							name ? name : "null"),
-					 errhint("Conditions, index_tier and the return_ properties can be unset.")));
-		if (!PG_ARGISNULL(optional_properties[p].argument))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("property \"%s\" of a tiering policy cannot be set and unset at once",
-							name)));
+					 errmsg("property \"%s\" of a tiering policy must not be null", name),
+					 errhint("Conditions, index_tier and the return_ properties can be null.")));
 		unset_property(policy, optional_properties[p].argument);
 	}
 }
@@ -651,7 +609,7 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 				 errmsg("table %s of tiering policy %d does not exist",
 						policy->relation_name, policy->policy_id),
 				 errhint("Remove the policy with "
-						 "tiered_storage.remove_tiering_policy(policy_id => %d).",
+						 "tiered_storage.remove_policy(policy_id => %d).",
 						 policy->policy_id)));
 	unset_properties(fcinfo, &altered);
 	if (!PG_ARGISNULL(ALTER_ENABLED))
@@ -714,7 +672,7 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
  * count, or an owner could direct what an administrator's rights do to his table.
  */
 Datum
-tier_alter_tiering_policy(PG_FUNCTION_ARGS)
+tier_policy_alter(FunctionCallInfo fcinfo)
 {
 	bool		if_exists = !PG_ARGISNULL(ALTER_IF_EXISTS) && PG_GETARG_BOOL(ALTER_IF_EXISTS);
 	bool		disables_only = !PG_ARGISNULL(ALTER_ENABLED) && !PG_GETARG_BOOL(ALTER_ENABLED);
@@ -727,17 +685,11 @@ tier_alter_tiering_policy(PG_FUNCTION_ARGS)
 	int			n = 0;
 	int			changed = 0;
 
-	tier_require_writable("tiered_storage.alter_tiering_policy()");
-	if (PG_ARGISNULL(0) && PG_ARGISNULL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("\"relation\" or \"policy_id\" must be given")));
 	for (int i = ALTER_ENABLED + 1; i < ALTER_END; i++)
 	{
 		if (i == ALTER_IF_EXISTS)
 			continue;
-		changes = changes || (i == ALTER_UNSET ? !tier_is_empty_array(fcinfo, i) :
-							  !PG_ARGISNULL(i));
+		changes = changes || !PG_ARGISNULL(i);
 		disables_only = disables_only && PG_ARGISNULL(i);
 	}
 	if (!changes)
@@ -783,7 +735,7 @@ tier_alter_tiering_policy(PG_FUNCTION_ARGS)
 }
 
 Datum
-tier_remove_tiering_policy(PG_FUNCTION_ARGS)
+tier_policy_remove(FunctionCallInfo fcinfo)
 {
 	bool		if_exists = !PG_ARGISNULL(3) && PG_GETARG_BOOL(3);
 	MemoryContext context = CurrentMemoryContext;
@@ -791,12 +743,6 @@ tier_remove_tiering_policy(PG_FUNCTION_ARGS)
 	TierPolicyRow *policies;
 	int			npolicies;
 	int			removed = 0;
-
-	tier_require_writable("tiered_storage.remove_tiering_policy()");
-	if (PG_ARGISNULL(0) && PG_ARGISNULL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("\"relation\" or \"policy_id\" must be given")));
 
 	tier_catalog_enter(&scope);
 	policies = load_asked_for(fcinfo, context, &npolicies);

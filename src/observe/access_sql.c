@@ -23,7 +23,7 @@
 PG_FUNCTION_INFO_V1(tier_access_statistics);
 PG_FUNCTION_INFO_V1(tier_access_tracking);
 
-/* Columns of tiered_storage.access_statistics(), in order */
+/* Columns of _tiered_storage.access_statistics(), in order */
 enum
 {
 	STATISTICS_RELATION,
@@ -37,7 +37,7 @@ enum
 	STATISTICS_DEVICE,
 };
 
-/* Columns of tiered_storage.access_tracking(), in order */
+/* Columns of _tiered_storage.access_tracking(), in order */
 enum
 {
 	TRACKING_AVAILABLE,

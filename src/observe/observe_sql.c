@@ -37,7 +37,7 @@ PG_FUNCTION_INFO_V1(tier_relation_buffers);
 PG_FUNCTION_INFO_V1(tier_device_fit);
 PG_FUNCTION_INFO_V1(tier_period_share_sql);
 
-/* Columns of tiered_storage.tablespace_devices(), in order */
+/* Columns of _tiered_storage.tablespace_devices(), in order */
 enum
 {
 	DEVICE_TABLESPACE_NAME,
@@ -60,7 +60,7 @@ enum
 	DEVICE_COLUMNS
 };
 
-/* Columns of tiered_storage.relation_buffers(), in order */
+/* Columns of _tiered_storage.relation_buffers(), in order */
 enum
 {
 	BUFFERS_RELATION,

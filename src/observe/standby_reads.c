@@ -100,7 +100,7 @@ static const char places_sql[] =
 "SELECT d.tablespace_oid, COALESCE(d.path_exists AND d.writable, false), "
 "d.file_system_id, d.free_bytes, d.total_bytes, pg_catalog.pg_last_wal_replay_lsn(), "
 "pg_catalog.pg_last_xact_replay_timestamp() "
-"FROM tiered_storage.tablespace_devices() d ORDER BY d.tablespace_oid";
+"FROM _tiered_storage.tablespace_devices() d ORDER BY d.tablespace_oid";
 static const Oid places_types[] = {OIDOID, BOOLOID, INT8OID, INT8OID, INT8OID, PG_LSNOID,
 TIMESTAMPTZOID};
 

@@ -562,7 +562,7 @@ tier_distributed_init(void)
 	tier_distributed = *variable;
 }
 
-/* tiered_storage.distributed_table(relation) */
+/* _tiered_storage.distributed_table(relation) */
 Datum
 tier_distributed_table(PG_FUNCTION_ARGS)
 {

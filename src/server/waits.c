@@ -316,7 +316,7 @@ tier_waits_read(Oid database_oid, int64 wait_ms[TIER_WAIT_CLASSES], int64 *sampl
 	return *sampled_ms > 0;
 }
 
-/* tiered_storage.wait_times() */
+/* _tiered_storage.wait_times() */
 Datum
 tier_wait_times(PG_FUNCTION_ARGS)
 {

@@ -42,10 +42,11 @@ RETURNS SETOF record
 LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 1
 AS 'MODULE_PATHNAME', 'tier_index_identity';
 
-CREATE FUNCTION tiered_storage.distributed_table(relation regclass)
+/*
+ * The distributed or reference table of Citus that a shard, or an index or TOAST table
+ * of one, is a part of; null: it is no shard.
+ */
+CREATE FUNCTION _tiered_storage.distributed_table(relation regclass)
 RETURNS regclass
 LANGUAGE C STABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_distributed_table';
-COMMENT ON FUNCTION tiered_storage.distributed_table IS
-'the distributed or reference table of Citus that a shard, or an index or TOAST table of one, is '
-'a part of; null: it is no shard';

@@ -331,7 +331,10 @@ SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.tier_tablespace',
 		'UNION ALL SELECT f.tier_name FROM _tiered_storage.fullness_policy f '
 		'UNION ALL SELECT f.target_name FROM _tiered_storage.fullness_policy f)');
 
-CREATE FUNCTION tiered_storage.tablespace_devices(
+/*
+ * The directory, device and file system of each tablespace except pg_global.
+ */
+CREATE FUNCTION _tiered_storage.tablespace_devices(
 	OUT tablespace_name name, OUT tablespace_oid oid, OUT path text,
 	OUT path_exists boolean, OUT writable boolean, OUT device text,
 	OUT filesystem text, OUT mount_point text, OUT kind text,
@@ -342,8 +345,6 @@ CREATE FUNCTION tiered_storage.tablespace_devices(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_tablespace_devices';
-COMMENT ON FUNCTION tiered_storage.tablespace_devices IS
-'the directory, device and file system of each tablespace except pg_global';
 
 /*
  * Which database has assigned a tablespace to which tier, as published by the workers; empty

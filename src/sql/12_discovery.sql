@@ -212,12 +212,12 @@ BEGIN
 	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
 	PERFORM _tiered_storage.refresh_tablespaces();
 
-	has_sata := EXISTS (SELECT FROM tiered_storage.tablespace_devices() x
+	has_sata := EXISTS (SELECT FROM _tiered_storage.tablespace_devices() x
 		WHERE x.kind = 'sata_ssd' AND NOT x.compressed);
 
 	FOR d IN
 		SELECT x.*, r.tier_name AS known_tier, c.tier_name AS claimed_tier
-		FROM tiered_storage.tablespace_devices() x
+		FROM _tiered_storage.tablespace_devices() x
 		LEFT JOIN _tiered_storage.tier_tablespaces r ON r.tablespace_oid = x.tablespace_oid
 		LEFT JOIN LATERAL (
 			SELECT k.tier_name FROM _tiered_storage.tablespace_claims() k

@@ -191,15 +191,15 @@ BEGIN
 END
 $$;
 
-/* The tier without the values that are to be unset, none of which may be given. */
-CREATE FUNCTION _tiered_storage.tier_without(t _tiered_storage.tier, unset text[],
-	given _tiered_storage.tier) RETURNS _tiered_storage.tier
+/* The tier without the figures that are null in device. */
+CREATE FUNCTION _tiered_storage.tier_without(t _tiered_storage.tier, device jsonb)
+RETURNS _tiered_storage.tier
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	u text;
 BEGIN
-	FOREACH u IN ARRAY COALESCE(unset, '{}') LOOP
+	FOR u IN SELECT e.key FROM jsonb_each(device) e WHERE jsonb_typeof(e.value) = 'null' LOOP
 		CASE u
 			WHEN 'capacity_bytes' THEN t.capacity_bytes := NULL;
 			WHEN 'endurance_tbw' THEN t.endurance_tbw := NULL;
@@ -207,15 +207,11 @@ BEGIN
 			WHEN 'compression_ratio' THEN t.compression_ratio := NULL;
 			WHEN 'scan_start_ms' THEN t.scan_start_ms := NULL;
 			ELSE
-				RAISE EXCEPTION 'property "%" of a tier cannot be unset', COALESCE(u, 'null')
+				RAISE EXCEPTION 'key "%" of device must not be null', u
 					USING ERRCODE = 'invalid_parameter_value',
 						HINT = 'capacity_bytes, endurance_tbw, endurance_dwpd, '
-							'compression_ratio and scan_start_ms can be unset.';
+							'compression_ratio and scan_start_ms can be null.';
 		END CASE;
-		IF pg_catalog.to_jsonb(given) ->> u IS NOT NULL THEN
-			RAISE EXCEPTION 'property "%" of a tier cannot be set and unset at once', u
-				USING ERRCODE = 'invalid_parameter_value';
-		END IF;
 	END LOOP;
 	RETURN t;
 END
@@ -285,7 +281,7 @@ DECLARE
 BEGIN
 	SELECT sum(f.total_bytes) INTO total FROM (
 		SELECT DISTINCT d.file_system_id, d.total_bytes
-		FROM tiered_storage.tablespace_devices() d
+		FROM _tiered_storage.tablespace_devices() d
 		WHERE d.tablespace_name = ANY (tablespaces) AND d.total_bytes >= 0) f;
 	SELECT t.capacity_bytes INTO capacity FROM _tiered_storage.tier t WHERE t.tier_name = tier;
 	IF capacity > total THEN
@@ -363,8 +359,8 @@ BEGIN
 
 	FOR other IN
 		SELECT DISTINCT r.tier_name
-		FROM tiered_storage.tablespace_devices() d
-		JOIN tiered_storage.tablespace_devices() e ON e.file_system_id = d.file_system_id
+		FROM _tiered_storage.tablespace_devices() d
+		JOIN _tiered_storage.tablespace_devices() e ON e.file_system_id = d.file_system_id
 		JOIN _tiered_storage.tier_tablespaces r ON r.tablespace_oid = e.tablespace_oid
 		WHERE given AND d.tablespace_name = ANY (tablespaces) AND r.tier_name <> tier
 		ORDER BY 1

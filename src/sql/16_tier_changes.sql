@@ -3,46 +3,67 @@
 ---------------------------------------------------------------------------
 
 /*
- * The arguments of add_tier() and alter_tier() are spelled out in both, and put into a
- * row of the table in the order of its columns: SQL has no other way to name them.
+ * The figures in the argument "device" of add_tier() and alter_tier(), as a row of which only
+ * these are set.
  */
+CREATE FUNCTION _tiered_storage.tier_figures(device jsonb) RETURNS _tiered_storage.tier
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	known CONSTANT text[] := '{random_read_ms,random_write_ms,sequential_read_mb_per_s,
+		sequential_write_mb_per_s,scan_start_ms,fsync_ms,parallelism,capacity_bytes,compressed,
+		compression_ratio,endurance_tbw,endurance_dwpd,device,written_bytes,used_fraction}';
+	unknown text;
+BEGIN
+	IF device IS NOT NULL AND jsonb_typeof(device) <> 'object' THEN
+		RAISE EXCEPTION 'device must be an object'
+			USING ERRCODE = 'invalid_parameter_value',
+				HINT = 'For example {"random_read_ms": 0.1}.';
+	END IF;
+	SELECT k INTO unknown FROM jsonb_object_keys(device) k WHERE k <> ALL (known) LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'device has no key "%"', unknown
+			USING ERRCODE = 'invalid_parameter_value',
+				HINT = COALESCE('Did you mean "' || (SELECT k FROM unnest(known) k
+					WHERE _tiered_storage.is_alike(k::name, unknown::name) LIMIT 1) || '"?',
+					'Its keys are ' || array_to_string(known, ', ') || '.');
+	END IF;
+	SELECT k INTO unknown FROM jsonb_each(device) e (k, v)
+		WHERE jsonb_typeof(v) IN ('object', 'array') LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'key "%" of device must have a string, a number or a boolean', unknown
+			USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	RETURN jsonb_populate_record(NULL::_tiered_storage.tier, device);
+END
+$$;
+
 CREATE FUNCTION tiered_storage.add_tier(
 	name name,
 	tablespaces name[],
 	profile text DEFAULT NULL,
 	rank integer DEFAULT NULL,
-	random_read_ms float8 DEFAULT NULL,
-	random_write_ms float8 DEFAULT NULL,
-	sequential_read_mb_per_s float8 DEFAULT NULL,
-	sequential_write_mb_per_s float8 DEFAULT NULL,
-	fsync_ms float8 DEFAULT NULL,
-	parallelism float8 DEFAULT NULL,
 	price_per_gb_month numeric DEFAULT NULL,
-	capacity_bytes bigint DEFAULT NULL,
 	reserve_fraction float8 DEFAULT 0.15,
 	low_watermark float8 DEFAULT 0.80,
 	high_watermark float8 DEFAULT 0.90,
-	endurance_tbw float8 DEFAULT NULL,
-	endurance_dwpd float8 DEFAULT NULL,
-	compressed boolean DEFAULT NULL,
-	compression_ratio float8 DEFAULT NULL,
-	scan_start_ms float8 DEFAULT NULL)
+	device jsonb DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 	SET search_path = pg_catalog, pg_temp
 	SET lock_timeout = '30s'
 AS $$
 DECLARE
-	given _tiered_storage.tier := ROW(name, rank, profile, random_read_ms, random_write_ms,
-			sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
-			price_per_gb_month, NULL, capacity_bytes, reserve_fraction,
-			low_watermark, high_watermark,
-			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL, scan_start_ms,
-			NULL, NULL);
+	given _tiered_storage.tier := _tiered_storage.tier_figures(device);
 	t _tiered_storage.tier;
 	d record;
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.add_tier()');
+	given.rank := add_tier.rank;
+	given.price_per_gb_month := add_tier.price_per_gb_month;
+	given.reserve_fraction := add_tier.reserve_fraction;
+	given.low_watermark := add_tier.low_watermark;
+	given.high_watermark := add_tier.high_watermark;
 	PERFORM _tiered_storage.tier_check_name(name);
 	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
 	PERFORM _tiered_storage.refresh_tablespaces();
@@ -55,7 +76,7 @@ BEGIN
 	/* The first tablespace whose device is known gives the profile. */
 	SELECT x.profile, x.compressed INTO d
 		FROM pg_catalog.unnest(tablespaces) WITH ORDINALITY s (spcname, i)
-		JOIN tiered_storage.tablespace_devices() x ON x.tablespace_name = s.spcname
+		JOIN _tiered_storage.tablespace_devices() x ON x.tablespace_name = s.spcname
 		ORDER BY s.i LIMIT 1;
 
 	t := _tiered_storage.tier_new(name, d.compressed, false);
@@ -68,11 +89,16 @@ BEGIN
 
 	INSERT INTO _tiered_storage.tier SELECT t.*;
 	PERFORM _tiered_storage.tier_set_tablespaces(name, tablespaces, true);
+	PERFORM _tiered_storage.tier_set_wear(name, device);
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.add_tier IS
-'creates a tier: a class of storage made of one or more tablespaces; figures that are not given '
-'come from the device profile, and the profile from the device';
+'creates a tier: a class of storage made of one or more tablespaces. Figures that are not given '
+'come from the device profile, and the profile from the device. Keys of device: random_read_ms, '
+'random_write_ms, sequential_read_mb_per_s, sequential_write_mb_per_s, scan_start_ms, fsync_ms, '
+'parallelism, capacity_bytes (default: the size of the file systems), compressed, '
+'compression_ratio, endurance_tbw, endurance_dwpd; and what SMART says: written_bytes, '
+'used_fraction, of device if the tier has more than one';
 
 CREATE FUNCTION tiered_storage.alter_tier(
 	name name,
@@ -80,38 +106,26 @@ CREATE FUNCTION tiered_storage.alter_tier(
 	tablespaces name[] DEFAULT NULL,
 	profile text DEFAULT NULL,
 	rank integer DEFAULT NULL,
-	random_read_ms float8 DEFAULT NULL,
-	random_write_ms float8 DEFAULT NULL,
-	sequential_read_mb_per_s float8 DEFAULT NULL,
-	sequential_write_mb_per_s float8 DEFAULT NULL,
-	fsync_ms float8 DEFAULT NULL,
-	parallelism float8 DEFAULT NULL,
 	price_per_gb_month numeric DEFAULT NULL,
-	capacity_bytes bigint DEFAULT NULL,
 	reserve_fraction float8 DEFAULT NULL,
 	low_watermark float8 DEFAULT NULL,
 	high_watermark float8 DEFAULT NULL,
-	endurance_tbw float8 DEFAULT NULL,
-	endurance_dwpd float8 DEFAULT NULL,
-	compressed boolean DEFAULT NULL,
-	unset text[] DEFAULT NULL,
-	compression_ratio float8 DEFAULT NULL,
-	scan_start_ms float8 DEFAULT NULL)
+	device jsonb DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 	SET search_path = pg_catalog, pg_temp
 	SET lock_timeout = '30s'
 AS $$
 DECLARE
-	given _tiered_storage.tier := ROW(name, rank, profile, random_read_ms, random_write_ms,
-			sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
-			price_per_gb_month, NULL, capacity_bytes, reserve_fraction,
-			low_watermark, high_watermark,
-			endurance_tbw, endurance_dwpd, compressed, compression_ratio, NULL, scan_start_ms,
-			NULL, NULL);
+	given _tiered_storage.tier := _tiered_storage.tier_figures(device);
 	t _tiered_storage.tier;
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.alter_tier()');
+	given.rank := alter_tier.rank;
+	given.price_per_gb_month := alter_tier.price_per_gb_month;
+	given.reserve_fraction := alter_tier.reserve_fraction;
+	given.low_watermark := alter_tier.low_watermark;
+	given.high_watermark := alter_tier.high_watermark;
 	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
 	PERFORM _tiered_storage.refresh_tablespaces();
 	t := _tiered_storage.tier_require(name);
@@ -119,7 +133,7 @@ BEGIN
 		t := _tiered_storage.tier_with_profile(t, alter_tier.profile);
 	END IF;
 	t := _tiered_storage.tier_with_values(t, given);
-	t := _tiered_storage.tier_without(t, unset, given);
+	t := _tiered_storage.tier_without(t, device);
 	PERFORM _tiered_storage.tier_check_values(t);
 	t.discovered := false;
 	IF alter_tier.rank IS NOT NULL THEN
@@ -148,11 +162,12 @@ BEGIN
 				FROM _tiered_storage.tier_tablespaces r WHERE r.tier_name = t.tier_name)),
 			tablespaces IS NOT NULL);
 	END IF;
+	PERFORM _tiered_storage.tier_set_wear(t.tier_name, device);
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.alter_tier IS
-'changes a tier; null arguments leave their property unchanged; unset => ''{capacity_bytes}'' '
-'returns to the size of the file systems';
+'changes a tier; null arguments leave their property unchanged; device has the same keys as for '
+'add_tier(), and {"capacity_bytes": null} returns to the size of the file systems';
 
 /* An error if a policy or a pin uses the tier, which names what has it. */
 CREATE FUNCTION _tiered_storage.tier_require_unused(name name) RETURNS void
@@ -169,7 +184,7 @@ BEGIN
 			USING ERRCODE = 'dependent_objects_still_exist',
 				DETAIL = pg_catalog.format('Policies on %s move there.', users),
 				HINT = 'Remove them first with '
-					'tiered_storage.remove_tiering_policy(policy_id => ...); '
+					'tiered_storage.remove_policy(policy_id => ...); '
 					'tiered_storage.policies has the ids.';
 	END IF;
 	SELECT pg_catalog.string_agg(p.relation_name, ', ' ORDER BY p.policy_id) INTO users
@@ -180,8 +195,8 @@ BEGIN
 			USING ERRCODE = 'dependent_objects_still_exist',
 				DETAIL = pg_catalog.format('It is the return_tier of policies on %s.', users),
 				HINT = 'Change them first with '
-					'tiered_storage.alter_tiering_policy(policy_id => ...): return_tier, or '
-					'unset; tiered_storage.policies has the ids.';
+					'tiered_storage.alter_policy(policy_id => ...): return_tier; '
+					'tiered_storage.policies has the ids.';
 	END IF;
 	SELECT pg_catalog.string_agg(v.relation_name, ', ' ORDER BY v.pin_id) INTO users
 		FROM _tiered_storage.pin_targets v WHERE v.tier_name = tier_require_unused.name;
@@ -199,7 +214,7 @@ BEGIN
 		RAISE EXCEPTION 'tier "%" is used by a fullness policy', name
 			USING ERRCODE = 'dependent_objects_still_exist',
 				DETAIL = pg_catalog.format('Relations are moved %s.', users),
-				HINT = 'Remove it first with tiered_storage.remove_fullness_policy().';
+				HINT = 'Remove it first with tiered_storage.remove_policy().';
 	END IF;
 END
 $$;
@@ -257,7 +272,7 @@ DECLARE
 BEGIN
 	SELECT p.* INTO cloud FROM tiered_storage.device_profiles() p
 		WHERE p.profile = CASE WHEN is_fast THEN 'cloud_gp3' ELSE 'cloud_st1' END;
-	IF EXISTS (SELECT FROM tiered_storage.tablespace_devices() d
+	IF EXISTS (SELECT FROM _tiered_storage.tablespace_devices() d
 			WHERE d.tablespace_name = ANY (tablespaces) AND d.is_virtual AND d.profile IS NULL)
 		AND (other_random_read_ms IS NULL OR CASE WHEN is_fast
 			THEN cloud.random_read_ms < other_random_read_ms
@@ -293,7 +308,7 @@ BEGIN
 			FILTER (WHERE r.tier_name IS NOT NULL),
 		array_agg(d.tablespace_name ORDER BY d.tablespace_oid) FILTER (WHERE r.tier_name IS NULL)
 		INTO members, others
-		FROM tiered_storage.tablespace_devices() d
+		FROM _tiered_storage.tablespace_devices() d
 		LEFT JOIN _tiered_storage.tier_tablespaces r ON r.tablespace_oid = d.tablespace_oid
 		WHERE d.path_exists AND NOT EXISTS (SELECT FROM _tiered_storage.tablespace_claims() c
 			JOIN pg_database b ON b.oid = c.database_oid AND b.datname <> current_database()
@@ -319,7 +334,8 @@ BEGIN
 			one.tier_name, (SELECT array_agg(r.tablespace_name ORDER BY r.tablespace_oid)
 				FROM _tiered_storage.tier_tablespaces r
 				WHERE r.tablespace_name <> members[cardinality(members)]),
-			CASE WHEN one.capacity_bytes IS NOT NULL THEN ', unset => ''{capacity_bytes}''' END);
+			CASE WHEN one.capacity_bytes IS NOT NULL
+				THEN ', device => ''{"capacity_bytes": null}''' END);
 	END IF;
 	IF given IS NULL THEN
 		RETURN NULL;

@@ -102,7 +102,7 @@ BEGIN
 	SELECT tt.tablespace_oid, tt.tablespace_name
 		INTO calibration_tablespace.tablespace_oid, calibration_tablespace.tablespace_name
 		FROM _tiered_storage.tier_tablespaces tt
-		JOIN tiered_storage.tablespace_devices() d ON d.tablespace_oid = tt.tablespace_oid
+		JOIN _tiered_storage.tablespace_devices() d ON d.tablespace_oid = tt.tablespace_oid
 		WHERE tt.tier_name = calibration_tablespace.tier
 		ORDER BY d.path_exists AND d.writable DESC,
 			max(d.free_bytes) OVER (PARTITION BY d.file_system_id) DESC NULLS LAST,
@@ -197,6 +197,95 @@ BEGIN
 END
 $$;
 
+/*
+ * What the last ten calls of calibrate_tier() that measured the WAL have found.
+ *
+ * Describes this machine, as tier_calibration does.
+ */
+CREATE TABLE _tiered_storage.wal_calibration
+(
+	calibrated_at timestamptz NOT NULL,
+	method text NOT NULL,
+	write_ms float8 NOT NULL CHECK (write_ms OPERATOR(pg_catalog.>) 0
+		AND write_ms OPERATOR(pg_catalog.<) 'Infinity'),
+	error_ms float8 NOT NULL CHECK (error_ms OPERATOR(pg_catalog.>=) 0
+		AND error_ms OPERATOR(pg_catalog.<) 'Infinity'),
+	writes bigint NOT NULL,
+	path text NOT NULL,
+	device text,
+	PRIMARY KEY (calibrated_at, method)
+);
+
+CREATE VIEW tiered_storage.wal_calibration AS
+	SELECT c.calibrated_at, c.method, c.write_ms, c.error_ms, c.writes, c.path, c.device
+	FROM _tiered_storage.wal_calibration c;
+COMMENT ON VIEW tiered_storage.wal_calibration IS
+'how long a durable write of the WAL took with each method, in the last ten calls of '
+'calibrate_tier() that measured it';
+COMMENT ON COLUMN tiered_storage.wal_calibration.calibrated_at IS 'time of the measurement';
+COMMENT ON COLUMN tiered_storage.wal_calibration.method IS 'value of wal_sync_method';
+COMMENT ON COLUMN tiered_storage.wal_calibration.write_ms IS
+'milliseconds in which a block of the WAL was written so that it is durable';
+COMMENT ON COLUMN tiered_storage.wal_calibration.error_ms IS 'standard error of write_ms';
+COMMENT ON COLUMN tiered_storage.wal_calibration.writes IS 'number of blocks that were written';
+COMMENT ON COLUMN tiered_storage.wal_calibration.path IS
+'directory of the WAL, symbolic links resolved';
+COMMENT ON COLUMN tiered_storage.wal_calibration.device IS
+'block device beneath; null: not known';
+
+/* Measures each wal_sync_method with a scratch file in pg_wal. */
+CREATE FUNCTION _tiered_storage.measure_wal_sync(
+	max_seconds float8, max_bytes bigint,
+	OUT method text, OUT write_ms float8, OUT error_ms float8, OUT writes bigint)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'tier_measure_wal_sync';
+
+/*
+ * Measures each wal_sync_method, and keeps the results if asked to.
+ *
+ * Where pg_wal has no room, or does not let itself be measured, the tier is measured all the same.
+ */
+CREATE FUNCTION _tiered_storage.calibrate_wal(max_seconds float8, max_bytes bigint, keep boolean,
+	at timestamptz, OUT method text, OUT write_ms float8, OUT previous_ms float8)
+RETURNS SETOF record
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	m record;
+	place record;
+BEGIN
+	SELECT d.path, d.device INTO place FROM _tiered_storage.server_directories() d
+		WHERE d.directory = 'pg_wal';
+	FOR m IN
+		SELECT x.*, (SELECT c.write_ms FROM _tiered_storage.wal_calibration c
+			WHERE c.method = x.method ORDER BY c.calibrated_at DESC LIMIT 1) AS before
+		FROM _tiered_storage.measure_wal_sync(calibrate_wal.max_seconds,
+			calibrate_wal.max_bytes) x
+		WHERE x.method = ANY ((SELECT s.enumvals FROM pg_settings s
+			WHERE s.name = 'wal_sync_method')::text[])
+		ORDER BY x.write_ms
+	LOOP
+		method := m.method;
+		write_ms := m.write_ms;
+		previous_ms := m.before;
+		IF keep THEN
+			INSERT INTO _tiered_storage.wal_calibration
+				VALUES (calibrate_wal.at, m.method, m.write_ms, m.error_ms, m.writes, place.path,
+					place.device);
+		END IF;
+		RETURN NEXT;
+	END LOOP;
+	DELETE FROM _tiered_storage.wal_calibration x
+		WHERE keep AND x.calibrated_at < (SELECT min(k.calibrated_at)
+			FROM (SELECT DISTINCT y.calibrated_at FROM _tiered_storage.wal_calibration y
+				ORDER BY 1 DESC LIMIT 10) k);
+EXCEPTION WHEN insufficient_resources OR system_error OR insufficient_privilege
+	OR invalid_parameter_value THEN
+	RAISE WARNING 'wal_sync_method was not measured: %', SQLERRM;
+END
+$$;
+
 CREATE FUNCTION tiered_storage.calibrate_tier(
 	name name,
 	max_seconds float8 DEFAULT 20,
@@ -215,6 +304,7 @@ DECLARE
 	prior_figures jsonb;
 	spc record;
 	m record;
+	has_wal boolean;
 	sample_oid oid := 0;
 	now_at timestamptz := pg_catalog.clock_timestamp();
 	figures jsonb;
@@ -233,11 +323,15 @@ BEGIN
 			ORDER BY r.size_bytes DESC LIMIT 1), 'pg_catalog.pg_proc'::regclass);
 	END IF;
 
+	/* The WAL is measured with its tier, or with any if it is on none. */
+	has_wal := EXISTS (SELECT FROM _tiered_storage.directory_tiers() d
+		WHERE d.directory = 'pg_wal' AND COALESCE(d.tier_name, t.tier_name) = t.tier_name);
 	prior_figures := (SELECT pg_catalog.to_jsonb(q) FROM tiered_storage.device_profiles() q
 		WHERE q.profile = t.profile);
 	FOR m IN
 		SELECT * FROM _tiered_storage.measure_device(spc.tablespace_oid,
-			calibrate_tier.max_seconds,
+			calibrate_tier.max_seconds * CASE WHEN has_wal AND max_seconds > 0
+				THEN 0.8 ELSE 1 END,
 			calibrate_tier.max_bytes, t.reserve_fraction, t.compressed, t.parallelism, sample_oid)
 	LOOP
 		measurement := m.measurement;
@@ -263,108 +357,23 @@ BEGIN
 	IF NOT dry_run THEN
 		PERFORM _tiered_storage.calibration_store(t.tier_name, figures);
 	END IF;
+	IF has_wal THEN
+		FOR m IN
+			SELECT w.* FROM _tiered_storage.calibrate_wal(calibrate_tier.max_seconds * 0.2,
+				LEAST(calibrate_tier.max_bytes, 67108864), NOT dry_run, now_at) w
+		LOOP
+			measurement := 'pg_wal ' || m.method;
+			unit := 'ms';
+			prior := NULL;
+			previous := m.previous_ms;
+			measured := m.write_ms;
+			RETURN NEXT;
+		END LOOP;
+	END IF;
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.calibrate_tier IS
 'measures the devices of a tier with a scratch file of at most max_bytes in about max_seconds, '
 'and stores the results as figures of the tier unless dry_run is set; returns them beside the '
-'previous figures and those of the profile';
-
-/*
- * Results of the last ten calls of calibrate_wal().
- *
- * Describes this machine, as tier_calibration does.
- */
-CREATE TABLE _tiered_storage.wal_calibration
-(
-	calibrated_at timestamptz NOT NULL,
-	method text NOT NULL,
-	write_ms float8 NOT NULL CHECK (write_ms OPERATOR(pg_catalog.>) 0
-		AND write_ms OPERATOR(pg_catalog.<) 'Infinity'),
-	error_ms float8 NOT NULL CHECK (error_ms OPERATOR(pg_catalog.>=) 0
-		AND error_ms OPERATOR(pg_catalog.<) 'Infinity'),
-	writes bigint NOT NULL,
-	path text NOT NULL,
-	device text,
-	PRIMARY KEY (calibrated_at, method)
-);
-
-CREATE VIEW tiered_storage.wal_calibration AS
-	SELECT c.calibrated_at, c.method, c.write_ms, c.error_ms, c.writes, c.path, c.device
-	FROM _tiered_storage.wal_calibration c;
-COMMENT ON VIEW tiered_storage.wal_calibration IS
-'results of the last ten calls of calibrate_wal()';
-COMMENT ON COLUMN tiered_storage.wal_calibration.calibrated_at IS 'time of the measurement';
-COMMENT ON COLUMN tiered_storage.wal_calibration.method IS 'value of wal_sync_method';
-COMMENT ON COLUMN tiered_storage.wal_calibration.write_ms IS
-'milliseconds in which a block of the WAL was written so that it is durable';
-COMMENT ON COLUMN tiered_storage.wal_calibration.error_ms IS 'standard error of write_ms';
-COMMENT ON COLUMN tiered_storage.wal_calibration.writes IS 'number of blocks that were written';
-COMMENT ON COLUMN tiered_storage.wal_calibration.path IS
-'directory of the WAL, symbolic links resolved';
-COMMENT ON COLUMN tiered_storage.wal_calibration.device IS
-'block device beneath; null: not known';
-
-/* Measures each wal_sync_method with a scratch file in pg_wal; see calibrate_wal(). */
-CREATE FUNCTION _tiered_storage.measure_wal_sync(
-	max_seconds float8, max_bytes bigint,
-	OUT method text, OUT write_ms float8, OUT error_ms float8, OUT writes bigint)
-RETURNS SETOF record
-LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'tier_measure_wal_sync';
-
-CREATE FUNCTION tiered_storage.calibrate_wal(
-	max_seconds float8 DEFAULT 5,
-	max_bytes bigint DEFAULT 67108864,
-	dry_run boolean DEFAULT false,
-	OUT method text, OUT is_current boolean, OUT write_ms float8, OUT error_ms float8,
-	OUT writes bigint)
-RETURNS SETOF record
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp
-	SET lock_timeout = '30s'
-AS $$
-#variable_conflict use_column
-DECLARE
-	m record;
-	place record;
-	now_at timestamptz := pg_catalog.clock_timestamp();
-BEGIN
-	IF calibrate_wal.max_seconds IS NULL OR calibrate_wal.max_bytes IS NULL
-		OR calibrate_wal.dry_run IS NULL THEN
-		RAISE EXCEPTION 'arguments of calibrate_wal() must not be null'
-			USING ERRCODE = 'null_value_not_allowed';
-	END IF;
-	IF NOT dry_run THEN
-		PERFORM _tiered_storage.require_writable('tiered_storage.calibrate_wal()');
-	END IF;
-	SELECT d.path, d.device INTO place FROM _tiered_storage.server_directories() d
-		WHERE d.directory = 'pg_wal';
-	FOR m IN
-		SELECT x.* FROM _tiered_storage.measure_wal_sync(calibrate_wal.max_seconds,
-			calibrate_wal.max_bytes) x
-		WHERE x.method = ANY ((SELECT s.enumvals FROM pg_settings s
-			WHERE s.name = 'wal_sync_method')::text[])
-		ORDER BY x.write_ms
-	LOOP
-		method := m.method;
-		is_current := m.method = pg_catalog.current_setting('wal_sync_method');
-		write_ms := m.write_ms;
-		error_ms := m.error_ms;
-		writes := m.writes;
-		IF NOT dry_run THEN
-			INSERT INTO _tiered_storage.wal_calibration
-				VALUES (now_at, m.method, m.write_ms, m.error_ms, m.writes, place.path,
-					place.device);
-		END IF;
-		RETURN NEXT;
-	END LOOP;
-	DELETE FROM _tiered_storage.wal_calibration x
-		WHERE NOT dry_run AND x.calibrated_at < (SELECT min(k.calibrated_at)
-			FROM (SELECT DISTINCT y.calibrated_at FROM _tiered_storage.wal_calibration y
-				ORDER BY 1 DESC LIMIT 10) k);
-END
-$$;
-COMMENT ON FUNCTION tiered_storage.calibrate_wal IS
-'measures in about max_seconds how long a durable write of a block takes with each '
-'wal_sync_method, with a scratch file in pg_wal and at most max_bytes written, and keeps the '
-'results unless dry_run is set';
+'previous figures and those of the profile. With the tier that pg_wal is on (any, if none) '
+'how long a durable write of a block takes with each wal_sync_method';

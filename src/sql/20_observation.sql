@@ -276,14 +276,15 @@ COMMENT ON PROCEDURE tiered_storage.sample IS
 'takes a sample: adds the counters, sizes and cached blocks of all relations of this database to '
 'the history; the worker does the same in each cycle';
 
-CREATE FUNCTION tiered_storage.relation_buffers(
+/*
+ * Blocks of each relation of this database in shared buffers, and how many of them are
+ * dirty; with more than 4 million buffers a random sample is examined, and
+ * standard_error is the error of cached_buffers.
+ */
+CREATE FUNCTION _tiered_storage.relation_buffers(
 	OUT relation regclass, OUT tablespace_oid oid, OUT file_number oid,
 	OUT cached_buffers bigint, OUT dirty_buffers bigint, OUT usage_sum bigint,
 	OUT standard_error float8)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_relation_buffers';
-COMMENT ON FUNCTION tiered_storage.relation_buffers IS
-'blocks of each relation of this database in shared buffers, and how many of them are dirty; '
-'with more than 4 million buffers a random sample is examined, and standard_error is the error '
-'of cached_buffers';

@@ -100,7 +100,7 @@ CREATE VIEW tiered_storage.heat AS
 		24 OPERATOR(pg_catalog.*) COALESCE(_tiered_storage.growth_per_hour(s.evidence_began_at,
 			s.evidence_interval_s, s.evidence_growth, pg_catalog.now()), 0)
 			AS growth_bytes_per_day,
-		tiered_storage.distributed_table(s.relation_oid) AS distributed_table
+		_tiered_storage.distributed_table(s.relation_oid) AS distributed_table
 	FROM _tiered_storage.relation_state s
 	CROSS JOIN LATERAL (SELECT _tiered_storage.relation_persistence(s.relation_oid)
 		AS relpersistence) c

@@ -42,7 +42,7 @@ CREATE TABLE _tiered_storage.device_wear_day
 ) WITH (fillfactor = 50);
 
 /*
- * What set_device_wear() was told of a device, and what the ledger had by then.
+ * What alter_tier() was told of the wear of a device, and what the ledger had by then.
  *
  * What a person or SMART says.  Not in the ledger, so that a transaction which has told
  * something and stays open holds up no sample.
@@ -118,8 +118,8 @@ END
 $$;
 
 /*
- * Deletes the ledgers of devices that are gone, but for the last 64, and what set_device_wear()
- * was told of them.
+ * Deletes the ledgers of devices that are gone, but for the last 64, and what was told
+ * of them.
  *
  * A disk that is away for a while finds its ledger again, but there is room for so many.  What
  * somebody told of a disk goes with its ledger, without which nobody could say whether the next
@@ -165,7 +165,7 @@ AS $$
 	WITH place AS MATERIALIZED (
 		SELECT d.device, tt.tier_name, d.file_system_id, d.filesystem, d.path_exists,
 			CASE WHEN d.total_bytes > 0 THEN d.total_bytes::float8 END AS total_bytes
-		FROM tiered_storage.tablespace_devices() d
+		FROM _tiered_storage.tablespace_devices() d
 		LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid = d.tablespace_oid),
 	whole AS (
 		SELECT x.device, sum(x.total_bytes) AS total_bytes
@@ -236,7 +236,7 @@ AS $$
 				THEN 'relations: the WAL was not read yet' END,
 			CASE WHEN u.wal_s = 0 THEN 'WAL: the device of pg_wal is not known' END,
 			CASE WHEN u.per_day IS NULL THEN
-				'its endurance is not known: tell it, alter_tier(endurance_tbw => ...)'
+				'its endurance is not configured: alter_tier(device => {"endurance_tbw": ...})'
 				WHEN u.own AND u.given_at IS NULL
 				THEN 'used_fraction: without what was written before counted_since' END), '')
 	FROM used u JOIN part p ON p.device = u.device
@@ -293,7 +293,7 @@ COMMENT ON COLUMN tiered_storage.wear.endurance_bytes IS
 COMMENT ON COLUMN tiered_storage.wear.endurance_bytes_per_day IS
 'the same per day of five years: the budget; null: not known';
 COMMENT ON COLUMN tiered_storage.wear.given_at IS
-'when set_device_wear() was last called for the device; null: never';
+'when alter_tier() was last told of its wear; null: never';
 COMMENT ON COLUMN tiered_storage.wear.given_written_bytes IS
 'bytes written in its life until then, as given; null: not given';
 COMMENT ON COLUMN tiered_storage.wear.given_used_fraction IS
@@ -306,26 +306,21 @@ COMMENT ON COLUMN tiered_storage.wear.wear_exceeded IS
 'whether it is written to faster than it endures, or its life is used up; null: not known';
 COMMENT ON COLUMN tiered_storage.wear.reason IS 'why something is not known; null: all is';
 
-/* What is beneath a tablespace now need not have been sampled yet. */
-CREATE FUNCTION tiered_storage.set_device_wear(
-	device text,
-	written_bytes bigint DEFAULT NULL,
-	used_fraction float8 DEFAULT NULL)
-RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp
-	SET lock_timeout = '30s'
+/*
+ * Takes what SMART says of a device of a tier: bytes written in its life, fraction of its life
+ * that is used.  It counts instead of what was counted until now, and replaces what was given
+ * before.  What is beneath a tablespace now need not have been sampled yet.
+ */
+CREATE FUNCTION _tiered_storage.tier_set_wear(tier name, figures jsonb) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+	written_bytes bigint := figures ->> 'written_bytes';
+	used_fraction float8 := figures ->> 'used_fraction';
+	devices text[];
 BEGIN
-	PERFORM _tiered_storage.require_writable('tiered_storage.set_device_wear()');
-	IF device IS NULL THEN
-		RAISE EXCEPTION 'device must not be null' USING ERRCODE = 'null_value_not_allowed';
-	END IF;
 	IF written_bytes IS NULL AND used_fraction IS NULL THEN
-		RAISE EXCEPTION 'written_bytes and used_fraction must not both be null'
-			USING ERRCODE = 'null_value_not_allowed',
-				HINT = 'SMART has them as "Data Units Written" (of 512000 bytes) and '
-					'"Percentage Used".';
+		RETURN;
 	END IF;
 	IF written_bytes < 0 THEN
 		RAISE EXCEPTION 'written_bytes must not be negative: %', written_bytes
@@ -337,23 +332,24 @@ BEGIN
 			USING ERRCODE = 'numeric_value_out_of_range',
 				HINT = 'It is a fraction: 0.03 for 3 %.';
 	END IF;
-	IF NOT EXISTS (SELECT FROM tiered_storage.tablespace_devices() d
-			WHERE d.device = set_device_wear.device) THEN
-		RAISE EXCEPTION 'device "%" is beneath no tablespace', device
+	devices := ARRAY(SELECT DISTINCT d.device FROM _tiered_storage.tablespace_devices() d
+		JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = d.tablespace_oid
+		WHERE t.tier_name = tier AND d.device = COALESCE(figures ->> 'device', d.device)
+		ORDER BY 1);
+	IF cardinality(devices) <> 1 THEN
+		RAISE EXCEPTION 'tier "%" has % devices that this can be about', tier,
+			cardinality(devices)
 			USING ERRCODE = 'undefined_object',
-				HINT = 'SELECT DISTINCT device FROM tiered_storage.tablespace_devices() lists '
-					'the devices.';
+				HINT = 'Name one that the view tiered_storage.devices has for the tier: '
+					'{"device": ..., "used_fraction": ...}.';
 	END IF;
 	INSERT INTO _tiered_storage.device_wear_given (device, given_at, written_bytes, used_fraction,
 		ledger_bytes)
-		VALUES (device, now(), set_device_wear.written_bytes, set_device_wear.used_fraction,
+		VALUES (devices[1], now(), tier_set_wear.written_bytes, tier_set_wear.used_fraction,
 			COALESCE((SELECT w.written_bytes FROM _tiered_storage.device_wear w
-				WHERE w.device = set_device_wear.device), 0))
+				WHERE w.device = devices[1]), 0))
 		ON CONFLICT ON CONSTRAINT device_wear_given_pkey DO UPDATE SET
 			given_at = EXCLUDED.given_at, written_bytes = EXCLUDED.written_bytes,
 			used_fraction = EXCLUDED.used_fraction, ledger_bytes = EXCLUDED.ledger_bytes;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.set_device_wear IS
-'tells what SMART says of a device: bytes written in its life, fraction of its life that is used; '
-'counts instead of what was counted until now, and replaces what was told before';

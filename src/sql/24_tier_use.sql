@@ -26,7 +26,7 @@ CREATE VIEW tiered_storage.tiers AS
 			ORDER BY tt.tablespace_name) AS tablespaces,
 			pg_catalog.array_agg(DISTINCT d.device) FILTER (WHERE d.device IS NOT NULL) AS devices
 		FROM _tiered_storage.tier_tablespaces tt
-		JOIN tiered_storage.tablespace_devices() d
+		JOIN _tiered_storage.tablespace_devices() d
 			ON d.tablespace_oid OPERATOR(pg_catalog.=) tt.tablespace_oid
 		WHERE tt.tier_name OPERATOR(pg_catalog.=) t.tier_name) s ON true
 	LEFT JOIN LATERAL (
@@ -35,7 +35,7 @@ CREATE VIEW tiered_storage.tiers AS
 			pg_catalog.sum(x.free_bytes)::pg_catalog.int8 AS free_bytes
 		FROM (SELECT DISTINCT ON (d.file_system_id) d.total_bytes, d.used_bytes, d.free_bytes
 			FROM _tiered_storage.tier_tablespaces tt
-			JOIN tiered_storage.tablespace_devices() d
+			JOIN _tiered_storage.tablespace_devices() d
 				ON d.tablespace_oid OPERATOR(pg_catalog.=) tt.tablespace_oid
 			WHERE tt.tier_name OPERATOR(pg_catalog.=) t.tier_name
 				AND d.total_bytes OPERATOR(pg_catalog.>=) 0) x) f ON true

@@ -31,7 +31,7 @@ LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH place AS MATERIALIZED (
 		SELECT t.device, t.file_system_id, tt.tier_name
-		FROM tiered_storage.tablespace_devices() t
+		FROM _tiered_storage.tablespace_devices() t
 		LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid = t.tablespace_oid)
 	SELECT d.directory, d.path, d.device, d.mount_point, d.free_bytes,
 		COALESCE(
@@ -244,7 +244,7 @@ AS $$
 		NULL, NULL, NULL, NULL
 	FROM wal w JOIN _tiered_storage.server_directories() d ON d.directory = 'pg_wal'
 	WHERE w.reads IS NULL AND d.device_reads IS NOT NULL
-		AND NOT EXISTS (SELECT FROM tiered_storage.tablespace_devices() t
+		AND NOT EXISTS (SELECT FROM _tiered_storage.tablespace_devices() t
 			WHERE t.device = d.device OR t.file_system_id = d.file_system_id)
 	UNION ALL
 	SELECT 'temp', 'server', p.places, NULL, NULL, NULL, pg_stat_get_db_temp_bytes(d.oid), NULL,

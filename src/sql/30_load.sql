@@ -89,14 +89,15 @@ CREATE TABLE _tiered_storage.load_state
 	counters bigint[] NOT NULL
 );
 
-CREATE FUNCTION tiered_storage.wait_times(
+/*
+ * Seconds that the backends of this database have waited since the server started, by
+ * class of file, sampled once a second; empty without shared_preload_libraries.
+ */
+CREATE FUNCTION _tiered_storage.wait_times(
 	OUT wait_class text, OUT wait_s float8, OUT sampled_s float8)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_wait_times';
-COMMENT ON FUNCTION tiered_storage.wait_times IS
-'seconds that the backends of this database have waited since the server started, by class of '
-'file, sampled once a second; empty without shared_preload_libraries';
 
 /* Checks a period and cuts it to the time that has been sampled. */
 CREATE FUNCTION _tiered_storage.load_period(from_at timestamptz, to_at timestamptz,

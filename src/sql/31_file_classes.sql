@@ -165,7 +165,7 @@ AS $$
 	WITH directory AS MATERIALIZED (SELECT * FROM _tiered_storage.directory_tiers()),
 	tablespace AS MATERIALIZED (
 		SELECT d.tablespace_name::text AS name, d.device, tt.tier_name
-		FROM tiered_storage.tablespace_devices() d
+		FROM _tiered_storage.tablespace_devices() d
 		LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid = d.tablespace_oid),
 	fastest AS (
 		SELECT t AS figures FROM _tiered_storage.tier t

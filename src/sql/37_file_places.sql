@@ -23,7 +23,7 @@ AS $$
 	SELECT DISTINCT ON (t.tier_name) t.tier_name, d.tablespace_name, d.mount_point, r.room_bytes
 	FROM tiered_storage.tiers t
 	JOIN _tiered_storage.tier_tablespaces tt ON tt.tier_name = t.tier_name
-	JOIN tiered_storage.tablespace_devices() d ON d.tablespace_oid = tt.tablespace_oid
+	JOIN _tiered_storage.tablespace_devices() d ON d.tablespace_oid = tt.tablespace_oid
 	CROSS JOIN LATERAL (SELECT LEAST(
 		d.free_bytes - t.reserve_fraction * LEAST(d.total_bytes, t.capacity_bytes),
 		t.capacity_bytes * (1 - t.reserve_fraction) - t.relation_bytes)::float8
@@ -204,7 +204,7 @@ $$;
  * device has to serve: rho / (1 - rho) of their service time, as in a queue with one server
  * (M/M/1), rho being how busy they keep it.  Reads there wait for syncs in the same way.  Only
  * from what was measured: by calibrate_tier(), or, of a device that no tier is on, by
- * calibrate_wal() in place, with whatever else there is.  Where the WAL is now, the server itself
+ * calibrate_tier() in place, with whatever else there is.  Where the WAL is now, the server itself
  * measures both with track_wal_io_timing, also what waits for a limit that the kernel puts on
  * the device, which does not make it busy.  If that is less than what calibration found of syncs
  * without a pause between them, no sync needs more than that here, and as much less on a device
@@ -310,7 +310,8 @@ AS $$
 						'reads %s s for syncs', round(c.sync_wait_s::numeric, 1),
 						round(c.data_wait_s::numeric, 1)) END,
 				CASE WHEN c.here_ms IS NULL AND c.wal_tier IS NULL
-					THEN 'no sync was measured there: SELECT * FROM tiered_storage.calibrate_wal()'
+					THEN 'no sync was measured there: SELECT * FROM '
+						'tiered_storage.calibrate_tier(...)'
 				WHEN (c.here_ms IS NULL OR c.others = 0) AND k.is_hidden THEN
 					'how busy devices are is not known: the kernel''s counters are not to be seen'
 				WHEN c.here_ms IS NULL OR c.others = 0 THEN

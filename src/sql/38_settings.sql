@@ -118,7 +118,8 @@ AS $$
 	SELECT NULL::name, NULL::name, 'wal_sync_method', c.method, CASE WHEN c.worth THEN c.best END,
 		c.calibrated_at,
 		CASE WHEN c.here IS NULL
-			THEN 'not measured where the WAL is now: SELECT * FROM tiered_storage.calibrate_wal()'
+			THEN 'not measured where the WAL is now: SELECT * FROM '
+				'tiered_storage.calibrate_tier(...)'
 			WHEN NOT c.worth AND c.is_faster THEN format('%s syncs an hour would take %s s less '
 				'with %s: too little', round(c.syncs::numeric),
 				round((c.syncs * (c.here - c.there) / 1000)::numeric, 2), c.best)

@@ -191,7 +191,7 @@ COMMENT ON COLUMN tiered_storage.policies.last_result IS
 COMMENT ON COLUMN tiered_storage.policies.created_by_oid IS
 'OID of that role; null: it no longer exists';
 COMMENT ON COLUMN tiered_storage.policies.enabled IS
-'whether it is obeyed; alter_tiering_policy() disables and enables it';
+'whether it is obeyed; alter_policy() disables and enables it';
 COMMENT ON COLUMN tiered_storage.policies.idle_for IS
 'for how long it must have been neither read nor written; null: that does not matter';
 COMMENT ON COLUMN tiered_storage.policies.no_writes_for IS
@@ -215,92 +215,67 @@ CREATE FUNCTION tiered_storage.add_tiering_policy(
 	relation regclass DEFAULT NULL,
 	move_after interval DEFAULT NULL,
 	tier name DEFAULT NULL,
-	include_indexes boolean DEFAULT true,
-	age_from text DEFAULT 'now',
-	key_unit text DEFAULT NULL,
-	key_epoch timestamptz DEFAULT NULL,
-	key_shift integer DEFAULT 0,
-	time_zone text DEFAULT NULL,
-	if_not_exists boolean DEFAULT false,
 	idle_for interval DEFAULT NULL,
-	no_writes_for interval DEFAULT NULL,
-	below_reads_per_hour float8 DEFAULT NULL,
-	index_tier name DEFAULT NULL,
 	in_schema name DEFAULT NULL,
 	names_like text DEFAULT NULL,
-	return_when_reads_per_hour float8 DEFAULT NULL,
-	return_after interval DEFAULT NULL,
-	return_tier name DEFAULT NULL,
-	on_shards boolean DEFAULT false)
+	index_tier name DEFAULT NULL,
+	if_not_exists boolean DEFAULT false,
+	options jsonb DEFAULT NULL)
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.add_tiering_policy IS
 'moves the partitions of a table, or the tables in_schema with names_like, to a tier once all '
-'conditions hold that are given: everything in '
-'them is older than move_after, counted from now or from the end of the newest partition '
-'(age_from => ''newest''); they were neither read nor written for idle_for; not written for '
-'no_writes_for; they have fewer reads per hour than below_reads_per_hour; '
-'indexes go to index_tier, by default to the same tier; what it has moved returns, to return_tier '
-'or where it came from, when it has had return_when_reads_per_hour in a third of the last '
-'return_after (3 days); '
-'key_unit says how a number or uuid encodes the time, key_epoch where a count starts (default '
-'1970-01-01 UTC), key_shift how many low bits are not part of it; dates are read in time_zone '
-'(default that of the session); on_shards: the rows of the table are in shards of Citus, and '
-'those on this node are moved; returns the number of the policy';
+'conditions hold that are given: everything in them is older than move_after; they were neither '
+'read nor written for idle_for. Indexes go to index_tier, by default to the same tier. Further '
+'conditions in options: no_writes_for, below_reads_per_hour. How age is told: age_from ("now", or '
+'"newest": the end of the newest partition), key_unit (how a number or uuid encodes the time), '
+'key_epoch (where a count starts), key_shift (low bits that are not part of it), time_zone. '
+'Relations return, to return_tier or where they came from, when they have had '
+'return_when_reads_per_hour in a third of the last return_after (3 days). include_indexes: '
+'default true; on_shards: the rows of the table are in shards of Citus. Returns the number of '
+'the policy';
 
-CREATE FUNCTION tiered_storage.remove_tiering_policy(
+CREATE FUNCTION tiered_storage.alter_policy(
+	relation regclass DEFAULT NULL,
+	tier name DEFAULT NULL,
+	policy_id integer DEFAULT NULL,
+	enabled boolean DEFAULT NULL,
+	changes jsonb DEFAULT NULL,
+	if_exists boolean DEFAULT false)
+RETURNS integer
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_alter_policy';
+COMMENT ON FUNCTION tiered_storage.alter_policy IS
+'changes the policy with this number, the tiering policies of a relation (only the one for this '
+'tier if given), or, without a relation, the fullness policy of a tier; enabled => false lets a '
+'policy rest. changes has the properties of add_tiering_policy() or add_fullness_policy() to '
+'change, such as {"move_after": "90 days", "idle_for": null}; null takes a property away. Who '
+'alters a policy other than by disabling it is the role whose rights it needs from then on. '
+'Returns how many policies were changed';
+
+CREATE FUNCTION tiered_storage.remove_policy(
 	relation regclass DEFAULT NULL,
 	tier name DEFAULT NULL,
 	policy_id integer DEFAULT NULL,
 	if_exists boolean DEFAULT false)
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'tier_remove_tiering_policy';
-COMMENT ON FUNCTION tiered_storage.remove_tiering_policy IS
-'removes the policies of a relation, only the one for this tier if given, or the policy with '
-'this number; moved partitions stay where they are; returns how many policies were removed';
-
-CREATE FUNCTION tiered_storage.alter_tiering_policy(
-	relation regclass DEFAULT NULL,
-	tier name DEFAULT NULL,
-	policy_id integer DEFAULT NULL,
-	enabled boolean DEFAULT NULL,
-	move_after interval DEFAULT NULL,
-	new_tier name DEFAULT NULL,
-	include_indexes boolean DEFAULT NULL,
-	age_from text DEFAULT NULL,
-	key_unit text DEFAULT NULL,
-	key_epoch timestamptz DEFAULT NULL,
-	key_shift integer DEFAULT NULL,
-	time_zone text DEFAULT NULL,
-	if_exists boolean DEFAULT false,
-	idle_for interval DEFAULT NULL,
-	no_writes_for interval DEFAULT NULL,
-	below_reads_per_hour float8 DEFAULT NULL,
-	index_tier name DEFAULT NULL,
-	unset text[] DEFAULT NULL,
-	return_when_reads_per_hour float8 DEFAULT NULL,
-	return_after interval DEFAULT NULL,
-	return_tier name DEFAULT NULL)
-RETURNS integer
-LANGUAGE C VOLATILE PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'tier_alter_tiering_policy';
-COMMENT ON FUNCTION tiered_storage.alter_tiering_policy IS
-'changes the policies of a relation, only the one for this tier if given, or the policy with this '
-'number; null arguments leave their property unchanged; unset => ''{idle_for,return_tier}'' takes '
-'them away; enabled => false lets a policy rest '
-'without removing it; whoever alters a policy other than by disabling it is the one whose rights '
-'it needs from then on; returns how many policies were changed';
+AS 'MODULE_PATHNAME', 'tier_remove_policy';
+COMMENT ON FUNCTION tiered_storage.remove_policy IS
+'removes the policy with this number, the tiering policies of a relation (only the one for this '
+'tier if given), or, without a relation, the fullness policy of a tier; nothing is moved back; '
+'returns how many policies were removed';
 
 CREATE FUNCTION tiered_storage.evaluate_policies(
 	OUT policy_id integer, OUT relation regclass, OUT verdict text,
 	OUT lower_bound timestamptz, OUT upper_bound timestamptz,
 	OUT from_tier name, OUT from_tablespace name, OUT to_tier name, OUT to_tablespace name,
-	OUT size_bytes bigint, OUT reason text)
+	OUT size_bytes bigint, OUT place integer, OUT lost_io_s_per_hour float8, OUT reason text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_evaluate_policies';
 COMMENT ON FUNCTION tiered_storage.evaluate_policies IS
-'what the policies say now: one row per partition, whether it is due, and why or why not, also of '
-'disabled policies; changes nothing';
+'what the policies say now, also disabled ones: one row per partition of tiering policies and per '
+'relation on the tiers of fullness policies, whether it is due or leaves (after how many others: '
+'place), and why or why not; changes nothing';

@@ -56,7 +56,7 @@ CREATE VIEW tiered_storage.fullness_policies AS
 		THEN a.oid OPERATOR(pg_catalog.=) p.created_by_oid
 		ELSE a.rolname OPERATOR(pg_catalog.=) p.created_by END;
 COMMENT ON VIEW tiered_storage.fullness_policies IS
-'the fullness policies and the result of their last evaluation; evaluate_fullness() has it for '
+'the fullness policies and the result of their last evaluation; evaluate_policies() has it for '
 'each relation';
 COMMENT ON COLUMN tiered_storage.fullness_policies.policy_id IS
 'number of the policy; no tiering policy has the same';
@@ -84,7 +84,7 @@ COMMENT ON COLUMN tiered_storage.fullness_policies.last_result IS
 COMMENT ON COLUMN tiered_storage.fullness_policies.created_by_oid IS
 'OID of that role; null: it no longer exists';
 COMMENT ON COLUMN tiered_storage.fullness_policies.enabled IS
-'whether it is obeyed; alter_fullness_policy() disables and enables it';
+'whether it is obeyed; alter_policy() disables and enables it';
 
 CREATE FUNCTION tiered_storage.add_fullness_policy(
 	tier name,
@@ -99,42 +99,3 @@ COMMENT ON FUNCTION tiered_storage.add_fullness_policy IS
 'empties a tier to a slower one whenever it is above its high watermark, until it is at its low '
 'one, the coldest relations first; watermarks are shares of the capacity, and those of the tier '
 'where none is given; returns the number of the policy';
-
-CREATE FUNCTION tiered_storage.alter_fullness_policy(
-	tier name DEFAULT NULL,
-	policy_id integer DEFAULT NULL,
-	enabled boolean DEFAULT NULL,
-	new_target name DEFAULT NULL,
-	high_watermark float8 DEFAULT NULL,
-	low_watermark float8 DEFAULT NULL,
-	unset text[] DEFAULT NULL,
-	if_exists boolean DEFAULT false)
-RETURNS integer
-LANGUAGE C VOLATILE PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'tier_alter_fullness_policy';
-COMMENT ON FUNCTION tiered_storage.alter_fullness_policy IS
-'changes the fullness policy of a tier, or the one with this number; null arguments leave their '
-'property unchanged; unset => ''{high_watermark,low_watermark}'' returns to those of the tier; '
-'enabled => false lets it rest without removing it; returns how many policies were changed';
-
-CREATE FUNCTION tiered_storage.remove_fullness_policy(
-	tier name DEFAULT NULL,
-	policy_id integer DEFAULT NULL,
-	if_exists boolean DEFAULT false)
-RETURNS integer
-LANGUAGE C VOLATILE PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'tier_remove_fullness_policy';
-COMMENT ON FUNCTION tiered_storage.remove_fullness_policy IS
-'removes the fullness policy of a tier, or the one with this number; what has left stays where it '
-'is; returns how many policies were removed';
-
-CREATE FUNCTION tiered_storage.evaluate_fullness(
-	OUT policy_id integer, OUT relation regclass, OUT verdict text, OUT place integer,
-	OUT from_tier name, OUT to_tier name, OUT to_tablespace name,
-	OUT size_bytes bigint, OUT lost_io_s_per_hour float8, OUT reason text)
-RETURNS SETOF record
-LANGUAGE C VOLATILE PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'tier_evaluate_fullness';
-COMMENT ON FUNCTION tiered_storage.evaluate_fullness IS
-'what the fullness policies say now: one row per relation of their tiers, whether it leaves, '
-'after how many others, and why or why not, also of disabled policies; changes nothing';

@@ -49,7 +49,7 @@ COMMENT ON COLUMN tiered_storage.move_windows.max_bytes IS
 COMMENT ON COLUMN tiered_storage.move_windows.jitter IS
 'it opens up to this much later, always by the same time in a database, by another one in others';
 COMMENT ON COLUMN tiered_storage.move_windows.enabled IS
-'whether it opens at all; alter_move_window() disables and enables it';
+'whether it opens at all';
 COMMENT ON COLUMN tiered_storage.move_windows.is_open IS 'whether it is open now';
 COMMENT ON COLUMN tiered_storage.move_windows.opens_at IS
 'when it opens next, with its jitter; null: never, or not within three weeks';
@@ -192,7 +192,8 @@ BEGIN
 	IF EXISTS (SELECT FROM _tiered_storage.move_window x WHERE x.window_name = name) THEN
 		RAISE EXCEPTION 'move window "%" already exists', name
 			USING ERRCODE = 'duplicate_object',
-				HINT = 'Use tiered_storage.alter_move_window() to change it.';
+				HINT = 'Remove it first, to define it anew: SELECT '
+				'tiered_storage.remove_move_window(...).';
 	ELSIF (SELECT count(*) FROM _tiered_storage.move_window) >= most THEN
 		RAISE EXCEPTION 'there are % move windows already', most
 			USING ERRCODE = 'program_limit_exceeded';
@@ -205,70 +206,6 @@ COMMENT ON FUNCTION tiered_storage.add_move_window IS
 'such as ''{sat,sun}'' (null: every day), from starts to ends (if that is not later, on the '
 'next day) in time_zone (default that of the session), at most max_bytes in each opening; it '
 'opens up to jitter later, by another time in each database and cluster';
-
-CREATE FUNCTION tiered_storage.alter_move_window(
-	name name,
-	days text[] DEFAULT NULL,
-	starts time DEFAULT NULL,
-	ends time DEFAULT NULL,
-	time_zone text DEFAULT NULL,
-	max_bytes bigint DEFAULT NULL,
-	jitter interval DEFAULT NULL,
-	enabled boolean DEFAULT NULL,
-	unset text[] DEFAULT NULL)
-RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp
-	SET lock_timeout = '30s'
-AS $$
-DECLARE
-	w _tiered_storage.move_window;
-	unknown text;
-BEGIN
-	PERFORM _tiered_storage.require_writable('tiered_storage.alter_move_window()');
-	PERFORM _tiered_storage.move_window_name_check(name);
-	SELECT COALESCE(u, 'null') INTO unknown FROM unnest(unset) u
-		WHERE (u IN ('days', 'max_bytes')) IS NOT TRUE LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION 'property "%" of a move window cannot be unset', unknown
-			USING ERRCODE = 'invalid_parameter_value', HINT = 'These can: days, max_bytes.';
-	ELSIF (days IS NOT NULL AND 'days' = ANY (unset))
-		OR (max_bytes IS NOT NULL AND 'max_bytes' = ANY (unset)) THEN
-		RAISE EXCEPTION 'a property cannot be set and unset at once'
-			USING ERRCODE = 'invalid_parameter_value';
-	END IF;
-	IF num_nonnulls(days, starts, ends, time_zone, max_bytes, jitter, enabled,
-		NULLIF(unset, '{}')) = 0 THEN
-		RAISE EXCEPTION 'nothing of the move window is to be changed'
-			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'Give at least one property, such as enabled or max_bytes.';
-	END IF;
-	SELECT x.* INTO w FROM _tiered_storage.move_window x WHERE x.window_name = name FOR UPDATE;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION 'move window "%" does not exist', name
-			USING ERRCODE = 'undefined_object',
-				HINT = 'SELECT window_name FROM tiered_storage.move_windows lists them.';
-	END IF;
-	w.days := CASE WHEN 'days' = ANY (unset) THEN NULL
-		ELSE COALESCE(_tiered_storage.move_window_days(days), w.days) END;
-	w.starts := COALESCE(starts, w.starts);
-	w.ends := COALESCE(ends, w.ends);
-	w.time_zone := CASE WHEN time_zone IS NULL THEN w.time_zone
-		ELSE _tiered_storage.move_window_zone(time_zone) END;
-	w.max_bytes := CASE WHEN 'max_bytes' = ANY (unset) THEN NULL
-		ELSE COALESCE(max_bytes, w.max_bytes) END;
-	w.jitter := COALESCE(jitter, w.jitter);
-	w.enabled := COALESCE(enabled, w.enabled);
-	PERFORM _tiered_storage.move_window_check(w);
-	UPDATE _tiered_storage.move_window x
-		SET (days, starts, ends, time_zone, max_bytes, jitter, enabled)
-			= (w.days, w.starts, w.ends, w.time_zone, w.max_bytes, w.jitter, w.enabled)
-		WHERE x.window_name = name;
-END
-$$;
-COMMENT ON FUNCTION tiered_storage.alter_move_window IS
-'changes a move window; null arguments leave their property unchanged; enabled => false keeps it '
-'closed; unset => ''{days,max_bytes}'' means every day and no limit again';
 
 CREATE FUNCTION tiered_storage.remove_move_window(name name, if_exists boolean DEFAULT false)
 RETURNS void

@@ -155,10 +155,11 @@ COMMENT ON FUNCTION tiered_storage.resume IS
 'lets moves continue after pause(), those of workers from their beginning; returns false if they '
 'were not paused';
 
-CREATE FUNCTION tiered_storage.is_paused() RETURNS boolean
+/*
+ * Whether the moves of this server are paused; see pause().
+ */
+CREATE FUNCTION _tiered_storage.is_paused() RETURNS boolean
 LANGUAGE C STABLE AS 'MODULE_PATHNAME', 'tier_is_paused';
-COMMENT ON FUNCTION tiered_storage.is_paused IS
-'whether the moves of this server are paused; see pause()';
 
 CREATE PROCEDURE tiered_storage.migrate(
 	dry_run boolean DEFAULT false,

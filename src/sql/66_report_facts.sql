@@ -236,7 +236,7 @@ AS $$
 				FROM tiered_storage.tiers) t), '{}'),
 		'devices', COALESCE((SELECT jsonb_agg(to_jsonb(d) ORDER BY d.tier_name, d.device)
 			FROM tiered_storage.device_io d), '[]'),
-		'paused', tiered_storage.is_paused(),
+		'paused', _tiered_storage.is_paused(),
 		'wear', COALESCE((SELECT jsonb_agg(to_jsonb(w) ORDER BY w.device, w.tier_name)
 			FROM tiered_storage.wear w), '[]'),
 		'advice', _tiered_storage.report_advice(100),

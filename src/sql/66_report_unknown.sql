@@ -51,14 +51,15 @@ AS $$
 			(7, k.worker IS NULL, 'What happens by itself', 'There is no worker: the library is '
 				'not in shared_preload_libraries, or the server is a standby.', NULL),
 			(8, true, 'How full ' || k.capacity || ' is', 'The file system does not tell its '
-				'size, and no capacity was given.', 'alter_tier(..., capacity_bytes => ...)'),
+				'size, and no capacity was given.',
+				'alter_tier(..., device => ''{"capacity_bytes": ...}'')'),
 			(9, true, 'What ' || k.price || ' costs you',
 				'The price is that of the device profile.',
 				'alter_tier(..., price_per_gb_month => ...)'),
 			(10, true, 'How fast ' || k.calibration || ' is here', 'The figures are those of the '
 				'device profile, or given; nothing was measured.', 'calibrate_tier(...)'),
 			(11, true, 'How long ' || k.endurance || ' lasts', 'No endurance was given.',
-				'alter_tier(..., endurance_tbw => ...)'),
+				'alter_tier(..., device => ''{"endurance_tbw": ...}'')'),
 			(12, true, 'Who else reads from ' || k.unexplained,
 				'The device reads much that this database did not ask for.', NULL),
 			(13, k.sampler IS NOT NULL AND k.sampler ->> 'wal_since' IS NULL,

@@ -11,7 +11,7 @@
 CREATE VIEW tiered_storage.server_metrics AS
 	SELECT
 		CASE WHEN a.available THEN 1 ELSE 0 END AS preloaded,
-		CASE WHEN tiered_storage.is_paused() THEN 1 ELSE 0 END AS paused,
+		CASE WHEN _tiered_storage.is_paused() THEN 1 ELSE 0 END AS paused,
 		CASE WHEN pg_catalog.pg_is_in_recovery() THEN 1 ELSE 0 END AS in_recovery,
 		CASE WHEN w.state OPERATOR(pg_catalog.=)
 				ANY ('{waiting,starting,running}'::pg_catalog.text[])
@@ -21,7 +21,7 @@ CREATE VIEW tiered_storage.server_metrics AS
 		s.last_duration_ms OPERATOR(pg_catalog./) 1000 AS sample_duration_seconds,
 		s.last_relations AS sampled_relations,
 		s.samples AS samples_total
-	FROM tiered_storage.access_tracking() a
+	FROM _tiered_storage.access_tracking() a
 	LEFT JOIN tiered_storage.sampler s ON true
 	LEFT JOIN tiered_storage.workers w
 		ON w.database_name OPERATOR(pg_catalog.=) pg_catalog.current_database();

@@ -72,7 +72,7 @@ BEGIN
 		FROM tiered_storage.workers w
 		WHERE w.database_name = current_database();
 	name := COALESCE(name, current_database());
-	now := CASE WHEN tiered_storage.is_paused() THEN 'moves are paused; ' ELSE '' END
+	now := CASE WHEN _tiered_storage.is_paused() THEN 'moves are paused; ' ELSE '' END
 		|| COALESCE(now, 'not running: the library is not in shared_preload_libraries');
 	RETURN NEXT;
 

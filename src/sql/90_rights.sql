@@ -70,18 +70,15 @@ GRANT SELECT ON tiered_storage.tiers, tiered_storage.tier_calibration,
 	tiered_storage.move_metrics, tiered_storage.metrics,
 	tiered_storage.activity, tiered_storage.recent_moves, tiered_storage.hot_relations
 	TO pg_monitor;
-GRANT EXECUTE ON FUNCTION tiered_storage.tablespace_devices, tiered_storage.device_profiles,
-	tiered_storage.recommend_settings, tiered_storage.relation_buffers,
+GRANT EXECUTE ON FUNCTION tiered_storage.device_profiles, tiered_storage.recommend_settings,
 	tiered_storage.block_heat, tiered_storage.estimate_compression,
-	tiered_storage.access_statistics, tiered_storage.access_tracking,
-	tiered_storage.wait_times, tiered_storage.load_profile, tiered_storage.compare_load,
+	tiered_storage.load_profile, tiered_storage.compare_load,
 	tiered_storage.unused_relations, tiered_storage.recommend_placement,
 	tiered_storage.explain_placement, tiered_storage.placement_summary,
 	tiered_storage.simulate_placement, tiered_storage.tier_size_curve,
 	tiered_storage.recommend_partitioning, tiered_storage.evaluate_policies,
-	tiered_storage.evaluate_fullness, tiered_storage.preflight, tiered_storage.orphaned_files,
-	tiered_storage.is_paused, tiered_storage.distributed_table, tiered_storage.report TO
-	pg_monitor;
+	tiered_storage.preflight, tiered_storage.orphaned_files,
+	tiered_storage.report TO pg_monitor;
 
 /*
  * And what these depend on, where it runs with the rights of the caller: a view checks
@@ -91,7 +88,9 @@ GRANT USAGE ON SCHEMA _tiered_storage TO pg_monitor;
 GRANT SELECT ON _tiered_storage.tier_tablespaces,
 	_tiered_storage.load_history, _tiered_storage.load_state,
 	_tiered_storage.device_profile TO pg_monitor;
-GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims,
+GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims, _tiered_storage.is_paused,
+	_tiered_storage.tablespace_devices, _tiered_storage.distributed_table,
+	_tiered_storage.access_tracking,
 	_tiered_storage.relation_entry(oid), _tiered_storage.relation_entry(name, name),
 	_tiered_storage.relation_persistence, _tiered_storage.present_relation,
 	_tiered_storage.present_pinned, _tiered_storage.measured_compression,

@@ -62,8 +62,8 @@ SELECT is(tap_where('tap_s.t'), 'slow', 'move_relation() of the table of another
 SELECT lives_ok($$ SELECT tiered_storage.unpin('tap_s.t') $$, 'unpin()');
 CALL tiered_storage.migrate();
 SELECT is(tap_where('tap_s.p_1'), 'slow', 'migrate()');
-SELECT lives_ok($$ SELECT tiered_storage.alter_tiering_policy('tap_s.p', enabled => false) $$, 'alter_tiering_policy()');
-SELECT lives_ok($$ SELECT tiered_storage.remove_tiering_policy('tap_s.p') $$, 'remove_tiering_policy()');
+SELECT lives_ok($$ SELECT tiered_storage.alter_policy('tap_s.p', enabled => false) $$, 'alter_policy()');
+SELECT lives_ok($$ SELECT tiered_storage.remove_policy('tap_s.p') $$, 'remove_policy()');
 SELECT tiered_storage.pin('tap_s.t', 'tap_fast') \g /dev/null
 CALL tiered_storage.apply_placement(relations => '{tap_s.t}');
 SELECT is(tap_where('tap_s.t'), 'fast', 'apply_placement()');

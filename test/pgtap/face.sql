@@ -15,20 +15,22 @@ CREATE TEMP VIEW objects AS
 
 -- Types come with their tables and views, indexes and rules as well.
 SELECT bag_eq($$ SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
-	('activity'), ('compression_estimates'), ('device_io'), ('file_class_io'), ('fullness_policies'), ('heat'), ('hot_relations'), ('metrics'), ('move_batches'), ('move_metrics'), ('move_progress'), ('move_queue'), ('move_windows'), ('moves'),
-	('pinned_relations'), ('pins'), ('policies'), ('recent_moves'), ('recommendations'), ('relation_history'), ('relation_metrics'), ('relation_write_amplification'), ('sampler'), ('server_metrics'), ('server_writes'),
-	('standbys'), ('tier_calibration'), ('tier_metrics'), ('tiers'), ('wal_calibration'), ('wear'), ('workers'), ('write_amplification')
+	('activity'), ('compression_estimates'), ('device_io'), ('file_class_io'), ('fullness_policies'), ('heat'),
+	('hot_relations'), ('metrics'), ('move_batches'), ('move_metrics'), ('move_progress'), ('move_queue'),
+	('move_windows'), ('moves'), ('pinned_relations'), ('pins'), ('policies'), ('recent_moves'),
+	('recommendations'), ('relation_history'), ('relation_metrics'), ('relation_write_amplification'),
+	('sampler'), ('server_metrics'), ('server_writes'), ('standbys'), ('tier_calibration'), ('tier_metrics'),
+	('tiers'), ('wal_calibration'), ('wear'), ('workers'), ('write_amplification')
 $$, 'relations that users read');
 SELECT bag_eq($$ SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
-	('access_statistics'), ('access_tracking'), ('add_fullness_policy'), ('add_move_window'), ('alter_move_window'), ('remove_move_window'), ('add_standby'), ('add_tier'), ('add_tiering_policy'),
-	('alter_fullness_policy'),
-	('alter_device_profile'), ('alter_tier'), ('alter_tiering_policy'), ('apply_placement'), ('block_heat'), ('calibrate_tier'), ('calibrate_wal'), ('compare_load'),
-	('device_profiles'), ('discover_tiers'), ('distributed_table'), ('estimate_compression'), ('evaluate_fullness'), ('evaluate_policies'), ('explain_placement'), ('is_paused'),
-	('load_profile'), ('migrate'), ('move_relation'), ('orphaned_files'), ('pause'), ('pin'),
-	('placement_summary'), ('preflight'), ('recommend_partitioning'), ('recommend_placement'),
-	('recommend_settings'), ('relation_buffers'), ('remove_fullness_policy'), ('remove_standby'), ('set_device_wear'), ('remove_tier'), ('remove_tiering_policy'),
-	('report'), ('resume'), ('sample'), ('simulate_placement'), ('tablespace_devices'), ('tier_size_curve'), ('unused_relations'),
-	('undo_move'), ('unpin'), ('wait_times')
+	('add_fullness_policy'), ('add_move_window'), ('remove_move_window'), ('add_standby'), ('add_tier'),
+	('add_tiering_policy'), ('alter_device_profile'), ('alter_tier'), ('apply_placement'), ('block_heat'),
+	('calibrate_tier'), ('compare_load'), ('device_profiles'), ('discover_tiers'), ('estimate_compression'),
+	('evaluate_policies'), ('explain_placement'), ('load_profile'), ('migrate'), ('move_relation'),
+	('orphaned_files'), ('pause'), ('pin'), ('placement_summary'), ('preflight'), ('recommend_partitioning'),
+	('recommend_placement'), ('recommend_settings'), ('remove_standby'), ('remove_tier'), ('report'), ('resume'),
+	('sample'), ('simulate_placement'), ('tier_size_curve'), ('unused_relations'), ('undo_move'), ('unpin'),
+	('alter_policy'), ('remove_policy')
 $$, 'functions and procedures that users call');
 SELECT is_empty($$ SELECT identity FROM objects WHERE schema = 'tiered_storage' AND type NOT IN ('view', 'function', 'procedure', 'type') $$,
 	'there is nothing else');

@@ -458,8 +458,8 @@ SELECT is_empty($$ SELECT v.* FROM (VALUES
 	WHERE NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = to_regclass('tiered_storage.' || v.view) AND a.attname = v."column") $$,
 	'columns that the design fixes');
 SELECT is_empty($$ SELECT v.name FROM (VALUES ('discover_tiers'), ('add_tier'), ('alter_tier'), ('remove_tier'), ('sample'), ('recommend_placement'),
-	('explain_placement'), ('placement_summary'), ('simulate_placement'), ('tier_size_curve'), ('apply_placement'), ('undo_move'), ('calibrate_tier'), ('calibrate_wal'), ('recommend_settings'),
-	('add_tiering_policy'), ('alter_tiering_policy'), ('remove_tiering_policy'), ('pin'), ('unpin'), ('move_relation'), ('preflight'), ('migrate'), ('pause'), ('resume'), ('is_paused')) v (name)
+	('explain_placement'), ('placement_summary'), ('simulate_placement'), ('tier_size_curve'), ('apply_placement'), ('undo_move'), ('calibrate_tier'), ('recommend_settings'),
+	('add_tiering_policy'), ('alter_policy'), ('remove_policy'), ('pin'), ('unpin'), ('move_relation'), ('preflight'), ('migrate'), ('pause'), ('resume')) v (name)
 	WHERE NOT EXISTS (SELECT FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace AND p.proname = v.name) $$,
 	'functions and procedures that the design fixes');
 SELECT is_empty($$ SELECT v.name FROM unnest(ARRAY['relation', 'kind', 'current_tier', 'recommended_tier', 'size_bytes', 'reason', 'command']) v (name)

@@ -3,23 +3,21 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(58);
+SELECT plan(54);
 
 -- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
 SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
 	FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace, aclexplode(COALESCE(p.proacl, acldefault('f', p.proowner))) a
 	WHERE n.nspname IN ('tiered_storage', '_tiered_storage') AND a.grantee <> p.proowner $$, $$ VALUES
-	('tiered_storage.access_statistics', 'pg_monitor', 'EXECUTE'),
-	('tiered_storage.access_tracking', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.access_tracking', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.block_heat', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.estimate_compression', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.compare_load', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.device_profiles', 'pg_monitor', 'EXECUTE'),
-	('tiered_storage.evaluate_fullness', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.evaluate_policies', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.explain_placement', 'pg_monitor', 'EXECUTE'),
-	('tiered_storage.distributed_table', 'pg_monitor', 'EXECUTE'),
-	('tiered_storage.is_paused', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.distributed_table', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.is_paused', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.load_profile', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.orphaned_files', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.placement_summary', 'pg_monitor', 'EXECUTE'),
@@ -27,7 +25,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.recommend_partitioning', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.recommend_placement', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.recommend_settings', 'pg_monitor', 'EXECUTE'),
-	('tiered_storage.relation_buffers', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.report', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.heat_parts', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_advice', 'pg_monitor', 'EXECUTE'),
@@ -57,9 +54,8 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.report_words', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.unused_relations', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.simulate_placement', 'pg_monitor', 'EXECUTE'),
-	('tiered_storage.tablespace_devices', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.tablespace_devices', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.tier_size_curve', 'pg_monitor', 'EXECUTE'),
-	('tiered_storage.wait_times', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.cached_ranges', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.device_fit', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.effect_verdict', 'pg_monitor', 'EXECUTE'),
@@ -206,7 +202,6 @@ SELECT lives_ok('SELECT * FROM tiered_storage.estimate_compression(''pg_class'')
 SELECT lives_ok('SELECT * FROM tiered_storage.file_class_io', 'pg_monitor: file_class_io');
 SELECT lives_ok('SELECT * FROM tiered_storage.standbys', 'pg_monitor: standbys');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommend_partitioning(0, true)', 'pg_monitor: recommend_partitioning()');
-SELECT lives_ok('SELECT * FROM tiered_storage.wait_times()', 'pg_monitor: wait_times()');
 SELECT throws_ok('SELECT * FROM _tiered_storage.standby', '42501', 'permission denied for table standby', 'pg_monitor: not the table beneath');
 SELECT throws_ok('SELECT * FROM tiered_storage.load_profile()', '55000', NULL, 'pg_monitor: load_profile(), of which one sample is not enough');
 SELECT lives_ok('SELECT * FROM tiered_storage.move_progress', 'pg_monitor: move_progress');
@@ -229,21 +224,18 @@ SELECT lives_ok('SELECT * FROM tiered_storage.workers', 'pg_monitor: workers');
 SELECT lives_ok('SELECT * FROM tiered_storage.write_amplification', 'pg_monitor: write_amplification');
 SELECT lives_ok('SELECT * FROM tiered_storage.relation_write_amplification', 'pg_monitor: relation_write_amplification');
 SELECT lives_ok('SELECT * FROM tiered_storage.wear', 'pg_monitor: wear');
-SELECT lives_ok('SELECT * FROM tiered_storage.tablespace_devices()', 'pg_monitor: tablespace_devices()');
+SELECT lives_ok('SELECT * FROM _tiered_storage.tablespace_devices()', 'pg_monitor: tablespace_devices()');
 SELECT lives_ok('SELECT * FROM _tiered_storage.tablespace_claims()', 'pg_monitor: tablespace_claims()');
 SELECT lives_ok('SELECT * FROM tiered_storage.device_profiles()', 'pg_monitor: device_profiles()');
-SELECT lives_ok('SELECT * FROM tiered_storage.relation_buffers()', 'pg_monitor: relation_buffers()');
 SELECT lives_ok('SELECT * FROM tiered_storage.block_heat(''pg_class'', 10)', 'pg_monitor: block_heat()');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommendations', 'pg_monitor: recommendations');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommend_placement()', 'pg_monitor: recommend_placement()');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommend_placement(true)', 'pg_monitor: recommend_placement(true)');
 SELECT lives_ok('SELECT * FROM tiered_storage.evaluate_policies()', 'pg_monitor: evaluate_policies()');
-SELECT lives_ok('SELECT * FROM tiered_storage.evaluate_fullness()', 'pg_monitor: evaluate_fullness()');
 SELECT lives_ok('SELECT * FROM _tiered_storage.worker_status()', 'pg_monitor: worker_status()');
-SELECT lives_ok('SELECT * FROM tiered_storage.access_statistics()', 'pg_monitor: access_statistics()');
-SELECT lives_ok('SELECT * FROM tiered_storage.access_tracking()', 'pg_monitor: access_tracking()');
+SELECT lives_ok('SELECT * FROM _tiered_storage.access_tracking()', 'pg_monitor: access_tracking()');
 SELECT lives_ok('SELECT * FROM _tiered_storage.mover_progress(pg_backend_pid())', 'pg_monitor: mover_progress()');
-SELECT lives_ok('SELECT tiered_storage.is_paused()', 'pg_monitor: is_paused()');
+SELECT lives_ok('SELECT _tiered_storage.is_paused()', 'pg_monitor: is_paused()');
 SELECT throws_ok('SELECT tiered_storage.pause()', '42501', 'permission denied for function pause', 'pg_monitor does not pause moves');
 SELECT throws_ok('SELECT tiered_storage.resume()', '42501', 'permission denied for function resume', 'pg_monitor does not resume them');
 RESET ROLE;

@@ -113,13 +113,13 @@ like(
 
 foreach my $query (
 	'SELECT policy_id, relation, verdict, to_tier FROM tiered_storage.evaluate_policies() ORDER BY relation',
-	'SELECT tablespace_name, tablespace_oid, path_exists, writable, device FROM tiered_storage.tablespace_devices() ORDER BY 1',
+	'SELECT tablespace_name, tablespace_oid, path_exists, writable, device FROM _tiered_storage.tablespace_devices() ORDER BY 1',
 	'SELECT tier_name, tablespaces, relation_bytes, relations FROM tiered_storage.tiers ORDER BY 1',
 	"SET client_min_messages = warning; SELECT tier_name, is_current FROM tiered_storage.explain_placement('m_2001_01') ORDER BY 1",
 	'SELECT relation, kind, current_tier FROM tiered_storage.recommend_placement(true) ORDER BY relation::oid',
 	'SELECT relation, state, effect FROM tiered_storage.moves ORDER BY move_id',
 	'SELECT * FROM tiered_storage.move_batches',
-	'SELECT count(*) > 0 FROM tiered_storage.relation_buffers()',)
+	'SELECT count(*) > 0 FROM _tiered_storage.relation_buffers()',)
 {
 	my ($rc, $out, $err) = $standby->psql('app', $query);
 	is( "$rc|$err|$out",
@@ -163,7 +163,7 @@ foreach my $statement (
 	"SELECT tiered_storage.remove_tier('slow')",
 	"SELECT tiered_storage.discover_tiers()",
 	"SELECT tiered_storage.add_tiering_policy('measure', '1 day', 'slow')",
-	"SELECT tiered_storage.remove_tiering_policy('measure')",
+	"SELECT tiered_storage.remove_policy('measure')",
 	"SELECT tiered_storage.pin('m_next')",
 	"SELECT tiered_storage.unpin('m_next')",
 	"SELECT tiered_storage.remove_standby('none')",)
@@ -180,7 +180,7 @@ like(
 	notices_of($standby, 'app', 'SELECT tiered_storage.pause()'),
 	qr/NOTICE:  00000: moves of this standby are paused from its promotion on\n.*HINT:  Call it on the primary/s,
 	'pause() says that the primary moves on');
-is($primary->safe_psql('app', 'SELECT tiered_storage.is_paused()'),
+is($primary->safe_psql('app', 'SELECT _tiered_storage.is_paused()'),
 	'f', 'which it does');
 is($standby->safe_psql('app', $launchers),
 	0, 'neither launcher nor worker runs there');
@@ -207,7 +207,7 @@ $primary->stop('immediate');
 $standby->promote;
 is( $standby->safe_psql(
 		'app', q(
-SELECT tiered_storage.is_paused(), count(*) FILTER (WHERE state = 'done')
+SELECT _tiered_storage.is_paused(), count(*) FILTER (WHERE state = 'done')
 FROM tiered_storage.moves WHERE relation ~ '^m_2001_03')
 	),
 	't|0',

@@ -481,7 +481,7 @@ CREATE TABLE big_3 PARTITION OF big FOR VALUES FROM ('2001-03-01') TO ('2001-04-
 CREATE TABLE big_4 PARTITION OF big FOR VALUES FROM ('2001-04-01') TO ('2001-05-01');
 INSERT INTO big SELECT '2001-01-15'::date + interval '1 month' * m, repeat('x', 1900)
 FROM generate_series(0, 3) m, generate_series(1, 200);
-SELECT tiered_storage.add_tier('small', '{small}', profile => 'hdd_7200', capacity_bytes => 1000000, reserve_fraction => 0);
+SELECT tiered_storage.add_tier('small', '{small}', profile => 'hdd_7200', reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', 1000000));
 SELECT tiered_storage.add_tiering_policy('big', '90 days', 'small');
 CALL tiered_storage.sample();
 ));
@@ -503,7 +503,8 @@ is( $node->safe_psql(
 	'and recorded');
 is(fingerprint($node, 'app', 'big'), $rows{big}, 'nothing is lost');
 $node->safe_psql('app',
-	"SELECT tiered_storage.alter_tier('small', capacity_bytes => 2000000)");
+	"SELECT tiered_storage.alter_tier('small', device => jsonb_build_object('capacity_bytes', 2000000))"
+);
 notices_of($node, 'app', 'CALL tiered_storage.migrate()');
 is( $node->safe_psql(
 		'app',
@@ -513,7 +514,7 @@ is( $node->safe_psql(
 	'with more room the rest follows');
 is(fingerprint($node, 'app', 'big'), $rows{big}, 'with the same rows');
 $node->safe_psql('app',
-	"SELECT tiered_storage.remove_tiering_policy('big'); SELECT tiered_storage.alter_tier('slow', reserve_fraction => 0.9999)"
+	"SELECT tiered_storage.remove_policy('big'); SELECT tiered_storage.alter_tier('slow', reserve_fraction => 0.9999)"
 );
 like(
 	error_of(

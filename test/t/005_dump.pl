@@ -41,26 +41,24 @@ my $discovered = $node->safe_psql('app',
 );
 $node->safe_psql(
 	'app', qq(
-SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 5, price_per_gb_month => 0.0123,
-	capacity_bytes => 123456789, reserve_fraction => 0, low_watermark => 0.5, high_watermark => 0.6);
-SELECT tiered_storage.add_tier('Arch"ive', '{archive}', profile => 'hdd_7200', rank => 9, compressed => true, reserve_fraction => 0);
-SELECT tiered_storage.alter_tier('$discovered', price_per_gb_month => 0.77, reserve_fraction => 0, endurance_tbw => 600);
+SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 5, price_per_gb_month => 0.0123, reserve_fraction => 0, low_watermark => 0.5, high_watermark => 0.6, device => jsonb_build_object('capacity_bytes', 123456789));
+SELECT tiered_storage.add_tier('Arch"ive', '{archive}', profile => 'hdd_7200', rank => 9, reserve_fraction => 0, device => jsonb_build_object('compressed', true));
+SELECT tiered_storage.alter_tier('$discovered', price_per_gb_month => 0.77, reserve_fraction => 0, device => jsonb_build_object('endurance_tbw', 600));
 SELECT tiered_storage.alter_device_profile('cloud_gp3', '{"price_per_gb_month": 0.0678, "prices_as_of": "2001-02-03", "price_source": "our \\"contract\\""}');
 SELECT tiered_storage.alter_device_profile('Arch"ive', '{"price_per_gb_month": 0.001, "random_read_ms": 9, "random_write_ms": 8, "sequential_read_mb_per_s": 7,
 	"sequential_write_mb_per_s": 6, "fsync_ms": 5, "parallelism": 4}');
 SELECT tiered_storage.add_tiering_policy('measure', '90 days', 'slow');
-SELECT tiered_storage.add_tiering_policy('measure', '100 years', 'Arch"ive', include_indexes => false, age_from => 'newest',
-	return_when_reads_per_hour => 77, return_after => '36 hours', return_tier => 'slow');
+SELECT tiered_storage.add_tiering_policy('measure', '100 years', 'Arch"ive', options => jsonb_build_object('include_indexes', false, 'age_from', 'newest', 'return_when_reads_per_hour', 77, 'return_after', '36 hours', 'return_tier', 'slow'));
 SELECT tiered_storage.add_tiering_policy('"My Schema"."Old ""Name"', '90 days', '$discovered');
 SELECT tiered_storage.add_tiering_policy('"My Schema"."Old ""Name"', '200 years', 'slow');
-SELECT tiered_storage.alter_tiering_policy('"My Schema"."Old ""Name"', 'slow', enabled => false);
+SELECT tiered_storage.alter_policy('"My Schema"."Old ""Name"', 'slow', enabled => false);
 SELECT tiered_storage.pin('"My Schema"."Old ""Name"', 'slow', '2100-01-01 UTC');
 SELECT tiered_storage.pin('m_next_pkey');
 SELECT tiered_storage.add_move_window('all day', NULL, '00:00', '24:00', 'Europe/Berlin', max_bytes => 1000000000000000);
 SELECT tiered_storage.add_move_window('Week"end', '{sun,sat}', '22:00', '06:00', 'America/New_York', jitter => '7 minutes', enabled => false);
 SELECT tiered_storage.add_fullness_policy('$discovered', 'Arch"ive', low_watermark => 0.25);
 SELECT tiered_storage.add_fullness_policy('slow', 'Arch"ive', 0.9, 0.7);
-SELECT tiered_storage.alter_fullness_policy('$discovered', enabled => false);
+SELECT tiered_storage.alter_policy(tier => '$discovered', enabled => false);
 ALTER SCHEMA "My Schema" RENAME TO "Their Schema";
 ALTER TABLE "Their Schema"."Old ""Name" RENAME TO "New Name";
 CREATE TABLE pin_down_nothing (id int);
@@ -166,7 +164,7 @@ sub check_restored
 		7,
 		"$name: a new policy gets the next id");
 	$server->safe_psql($db,
-		'SELECT tiered_storage.remove_tiering_policy(policy_id => 4)');
+		'SELECT tiered_storage.remove_policy(policy_id => 4)');
 	return;
 }
 
@@ -276,7 +274,7 @@ SELECT tiered_storage.add_tier('quick', '{quick}', profile => 'nvme', rank => 2)
 SELECT tiered_storage.add_tier('cold', '{cold}', profile => 'hdd_7200', rank => 7);
 -- As discovery calls the rest: only these tablespaces of it are meant.
 SELECT tiered_storage.alter_tier(tier_name, tablespaces => '{pg_default}', rank => 5, price_per_gb_month => 7) FROM tiered_storage.tiers WHERE discovered;
-SELECT tiered_storage.add_tiering_policy('t', tier => 'cold', idle_for => '1 day', index_tier => 'quick', return_when_reads_per_hour => 100, return_tier => 'quick');
+SELECT tiered_storage.add_tiering_policy('t', tier => 'cold', idle_for => '1 day', index_tier => 'quick', options => jsonb_build_object('return_when_reads_per_hour', 100, 'return_tier', 'quick'));
 SELECT tiered_storage.add_fullness_policy('quick', 'cold');
 SELECT tiered_storage.pin('t', 'quick');
 ));
@@ -345,10 +343,10 @@ $ranked->safe_psql('postgres', 'CREATE DATABASE ranks');
 $ranked->safe_psql(
 	'ranks', q(
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.add_tier('a quick', '{quick}', random_read_ms => 0.0001);
-SELECT tiered_storage.add_tier('a warm', '{warm}', random_read_ms => 1000);
-SELECT tiered_storage.add_tier('a cold', '{cold}', random_read_ms => 2000);
-SELECT tiered_storage.add_tier('the same', '{same}', random_read_ms => t.random_read_ms) FROM tiered_storage.tiers t WHERE 'pg_default' = ANY (t.tablespaces);
+SELECT tiered_storage.add_tier('a quick', '{quick}', device => jsonb_build_object('random_read_ms', 0.0001));
+SELECT tiered_storage.add_tier('a warm', '{warm}', device => jsonb_build_object('random_read_ms', 1000));
+SELECT tiered_storage.add_tier('a cold', '{cold}', device => jsonb_build_object('random_read_ms', 2000));
+SELECT tiered_storage.add_tier('the same', '{same}', device => jsonb_build_object('random_read_ms', t.random_read_ms)) FROM tiered_storage.tiers t WHERE 'pg_default' = ANY (t.tablespaces);
 ));
 my $order_sql =
   q(SELECT string_agg(CASE WHEN 'pg_default' = ANY (tablespaces) THEN 'pg_default' ELSE tier_name END, ', ' ORDER BY rank), count(DISTINCT rank) FROM tiered_storage.tiers);

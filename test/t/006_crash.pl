@@ -380,7 +380,7 @@ isnt(stray_files($node, 'app'),
 	'', 'crashed: something is left behind, or this proves nothing');
 rows_are_sound('crashed');
 records_say_so('crashed', qr/^interrupted\|/, @moves);
-is($node->safe_psql('app', 'SELECT tiered_storage.is_paused()'),
+is($node->safe_psql('app', 'SELECT _tiered_storage.is_paused()'),
 	't', 'moves are still paused');
 my $paused = start_move($node, 'app', 'at_copied', 'pg_default');
 $node->poll_query_until('app',

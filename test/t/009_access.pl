@@ -69,7 +69,7 @@ sub seen
 	my ($relation) = @_;
 
 	return $node->safe_psql('app',
-		"SELECT random_reads, sequential_reads, ignored_reads FROM tiered_storage.access_statistics() WHERE relation = '$relation'::regclass"
+		"SELECT random_reads, sequential_reads, ignored_reads FROM _tiered_storage.access_statistics() WHERE relation = '$relation'::regclass"
 	);
 }
 
@@ -207,13 +207,13 @@ reload_with($node, 'max_worker_processes' => 1);
 $node->restart;
 $node->safe_psql('app', 'SELECT count(pad) FROM t');
 is( $node->safe_psql(
-		'app', 'SELECT complete FROM tiered_storage.access_tracking()'),
+		'app', 'SELECT complete FROM _tiered_storage.access_tracking()'),
 	'f',
 	'after a restart nothing is known');
 sample();
 is(last_period('t'), "s|0|$pages", 'so the statistics have to do');
 is( $node->safe_psql(
-		'app', 'SELECT complete FROM tiered_storage.access_tracking()'),
+		'app', 'SELECT complete FROM _tiered_storage.access_tracking()'),
 	't',
 	'until the first sample');
 $node->safe_psql('app', 'ALTER SYSTEM RESET max_worker_processes');
@@ -302,12 +302,12 @@ note 'Databases';
 # One that is not sampled is not tracked; of two that are, each has its own.
 restart_cold();
 my $relations = $node->safe_psql('app',
-	'SELECT relations FROM tiered_storage.access_tracking()');
+	'SELECT relations FROM _tiered_storage.access_tracking()');
 $node->safe_psql('postgres',
 	'CREATE TABLE u AS SELECT generate_series(1, 1000) AS i');
 $node->safe_psql('postgres', 'SELECT count(*) FROM u');
 is( $node->safe_psql(
-		'app', 'SELECT relations FROM tiered_storage.access_tracking()'),
+		'app', 'SELECT relations FROM _tiered_storage.access_tracking()'),
 	$relations,
 	'nobody asks for the reads of a database without the extension');
 $node->safe_psql('postgres', 'CREATE EXTENSION tiered_storage');
@@ -317,7 +317,7 @@ $node->safe_psql('app', 'SELECT count(*) FROM other');
 sample();
 is( $node->safe_psql(
 		'postgres',
-		"SELECT count(*) FROM tiered_storage.access_statistics() WHERE relation = 'u'::regclass"
+		"SELECT count(*) FROM _tiered_storage.access_statistics() WHERE relation = 'u'::regclass"
 	),
 	1,
 	'a sample of one database leaves those of the other');
@@ -363,7 +363,7 @@ END $$;
 ));
 is( $node->safe_psql(
 		'app',
-		'SELECT relations <= max_relations, relations > max_relations / 2, dropped_reads BETWEEN 1 AND 1200 - max_relations / 2 FROM tiered_storage.access_tracking()'
+		'SELECT relations <= max_relations, relations > max_relations / 2, dropped_reads BETWEEN 1 AND 1200 - max_relations / 2 FROM _tiered_storage.access_tracking()'
 	),
 	't|t|t',
 	'the table fills up, and what does not fit is counted');
@@ -378,7 +378,7 @@ FROM tiered_storage.heat WHERE relation::text ~ '^many_' AND sequential_reads_pe
 );
 is( $node->safe_psql(
 		'app',
-		'SELECT relations < max_relations / 4, dropped_reads FROM tiered_storage.access_tracking()'
+		'SELECT relations < max_relations / 4, dropped_reads FROM _tiered_storage.access_tracking()'
 	),
 	't|0',
 	'the sample has made room');
@@ -428,7 +428,7 @@ sub measured
 	my ($relation) = @_;
 
 	return $node->safe_psql('app',
-		"SELECT round(measured_reads), round(least(device_reads, measured_reads)) FROM tiered_storage.access_statistics() WHERE relation = '$relation'::regclass"
+		"SELECT round(measured_reads), round(least(device_reads, measured_reads)) FROM _tiered_storage.access_statistics() WHERE relation = '$relation'::regclass"
 	);
 }
 
@@ -666,7 +666,7 @@ SELECT count(pad) FROM t));
 	$node->safe_psql('app', 'SELECT count(pad) FROM t JOIN other USING (id)');
 	is( $node->safe_psql(
 			'app',
-			"SELECT count(*) FILTER (WHERE relation = 't'::regclass AND round(measured_reads) = $pages AND device_reads < 0.1 * $pages), count(*) FILTER (WHERE relation = 'other'::regclass AND measured_reads = 0) FROM tiered_storage.access_statistics()"
+			"SELECT count(*) FILTER (WHERE relation = 't'::regclass AND round(measured_reads) = $pages AND device_reads < 0.1 * $pages), count(*) FILTER (WHERE relation = 'other'::regclass AND measured_reads = 0) FROM _tiered_storage.access_statistics()"
 		),
 		'1|1',
 		'a join with a table that is cached and large says nothing of a small one'
@@ -695,7 +695,7 @@ $node->stop('immediate');
 $node->start;
 is( $node->safe_psql(
 		'app',
-		'SELECT complete, relations FROM tiered_storage.access_tracking()'),
+		'SELECT complete, relations FROM _tiered_storage.access_tracking()'),
 	'f|0',
 	'a crash leaves nothing');
 sample();

@@ -218,7 +218,7 @@ is( value_of(
 value_of(
 	"SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers");
 value_of(
-	"SELECT tiered_storage.add_tier('main', '{pg_default}', profile => 'hdd_7200', compressed => false)"
+	"SELECT tiered_storage.add_tier('main', '{pg_default}', profile => 'hdd_7200', device => jsonb_build_object('compressed', false))"
 );
 is(device_io('tier_name'), 'main', 'the tier of the device');
 
@@ -322,7 +322,7 @@ is( device_io(
 	'two tablespaces on one device');
 is(device_io('tier_name'), 'main', 'one of which is in no tier');
 value_of(
-	"SELECT tiered_storage.add_tier('other', '{second}', profile => 'hdd_7200', compressed => false)"
+	"SELECT tiered_storage.add_tier('other', '{second}', profile => 'hdd_7200', device => jsonb_build_object('compressed', false))"
 );
 is(device_io('tier_name'), '', 'two tiers on one device');
 

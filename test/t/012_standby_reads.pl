@@ -37,11 +37,11 @@ sub waited
 {
 	my ($class) = @_;
 	return
-	  "SELECT COALESCE((SELECT wait_s > 0 FROM tiered_storage.wait_times() WHERE wait_class = '$class'), false)";
+	  "SELECT COALESCE((SELECT wait_s > 0 FROM _tiered_storage.wait_times() WHERE wait_class = '$class'), false)";
 }
 
 $primary->poll_query_until('app',
-	'SELECT count(*) = 9 FROM tiered_storage.wait_times()')
+	'SELECT count(*) = 9 FROM _tiered_storage.wait_times()')
   or die 'nobody looks at what backends wait for';
 is($primary->safe_psql('app', waited('lock')), 'f',
 	'nobody waits for a lock');
@@ -69,7 +69,7 @@ is(finish_sql($waiter), '', 'it got the lock');
 # The one that held the lock was idle all that time, which is no wait.
 is( $primary->safe_psql(
 		'app',
-		"SELECT max(wait_s) FILTER (WHERE wait_class = 'other') < max(wait_s) FILTER (WHERE wait_class = 'lock') FROM tiered_storage.wait_times()"
+		"SELECT max(wait_s) FILTER (WHERE wait_class = 'other') < max(wait_s) FILTER (WHERE wait_class = 'lock') FROM _tiered_storage.wait_times()"
 	),
 	't',
 	'an idle session is not counted');

@@ -30,8 +30,8 @@ $node->safe_psql(
 	'app', q(
 CREATE EXTENSION tiered_storage;
 SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
-SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false);
-SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
+SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
+SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
 CREATE ROLE rich;
 CREATE ROLE poor;
 GRANT CREATE ON TABLESPACE fast, slow TO rich;
@@ -259,7 +259,8 @@ unlike(
 	'unless that is not wanted');
 $node->safe_psql(
 	'app', q(
-SELECT tiered_storage.alter_move_window('never', enabled => true, max_bytes => pg_table_size('hot_2') + 4096);
+SELECT tiered_storage.remove_move_window('never');
+SELECT tiered_storage.add_move_window('never', NULL, '00:00', '24:00', max_bytes => pg_table_size('hot_2') + 4096);
 CREATE TABLE aged (d date) PARTITION BY RANGE (d);
 CREATE TABLE aged_1 PARTITION OF aged FOR VALUES FROM ('2001-01-01') TO ('2002-01-01') TABLESPACE fast;
 INSERT INTO aged VALUES ('2001-06-01');
@@ -281,7 +282,7 @@ like(
 	qr/would move public\.hot_2 .*\nDETAIL: .* Now it would be waiting for window never, /,
 	'takes it');
 $node->safe_psql('app',
-	"SELECT tiered_storage.remove_tiering_policy('aged'); DROP TABLE aged; SELECT tiered_storage.remove_move_window('never')"
+	"SELECT tiered_storage.remove_policy('aged'); DROP TABLE aged; SELECT tiered_storage.remove_move_window('never')"
 );
 $node->safe_psql('app',
 	"UPDATE _tiered_storage.move SET started_at = started_at + interval '25 hours', finished_at = finished_at + interval '25 hours', batch_id = NULL"
@@ -448,7 +449,7 @@ $node->safe_psql(
 	'app', q(
 SELECT tiered_storage.alter_tier('slow', rank => 3);
 SELECT tiered_storage.alter_tier('fast', rank => 2);
-SELECT tiered_storage.add_tier('first', '{first}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
+SELECT tiered_storage.add_tier('first', '{first}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
 CREATE TABLE hot_5 (a text) TABLESPACE slow;
 ALTER TABLE hot_5 ALTER a SET STORAGE PLAIN;
 INSERT INTO hot_5 SELECT repeat(md5(i::text), 200) FROM generate_series(1, 128) i;
@@ -458,7 +459,7 @@ ALTER TABLE due_1 ALTER a SET STORAGE PLAIN;
 INSERT INTO due SELECT '2000-01-01', a FROM hot_5;
 CHECKPOINT;
 CALL tiered_storage.sample();
-SELECT tiered_storage.alter_tier('fast', capacity_bytes => 2 * (pg_tablespace_size('fast') + pg_table_size('hot_5') * 3 / 2)),
+SELECT tiered_storage.alter_tier('fast', device => jsonb_build_object('capacity_bytes', 2 * (pg_tablespace_size('fast') + pg_table_size('hot_5') * 3 / 2))),
 	tiered_storage.add_fullness_policy('fast', 'slow', high_watermark => 0.5, low_watermark => 0.49),
 	tiered_storage.add_tiering_policy('due', '30 days', 'fast');
 ));
@@ -482,7 +483,7 @@ is( $node->safe_psql(
 	'and a run does the same');
 $node->safe_psql(
 	'app', q(
-SELECT tiered_storage.remove_tiering_policy('due');
+SELECT tiered_storage.remove_policy('due');
 DROP TABLE due;
 ));
 like(

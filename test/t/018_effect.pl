@@ -189,8 +189,8 @@ INSERT INTO t SELECT repeat('x', 7000) FROM generate_series(1, 100);
 DO $$ BEGIN FOR i IN 1..200 LOOP PERFORM FROM t; END LOOP; END $$;
 SELECT pg_stat_force_next_flush();
 SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
-SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', random_read_ms => 0.1, compressed => false);
-SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', random_read_ms => 10, compressed => false);
+SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', device => jsonb_build_object('random_read_ms', 0.1, 'compressed', false));
+SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', device => jsonb_build_object('random_read_ms', 10, 'compressed', false));
 TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.device_state;
 ));
 

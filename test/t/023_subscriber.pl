@@ -98,7 +98,7 @@ CALL tiered_storage.migrate();
 	run_cycle($publisher, 'app');
 	$publisher->safe_psql(
 		'app', q(
-SELECT tiered_storage.remove_tiering_policy('parted');
+SELECT tiered_storage.remove_policy('parted');
 DROP TABLE moved, parted;
 DELETE FROM _tiered_storage.move;
 SELECT tiered_storage.remove_tier('slow');

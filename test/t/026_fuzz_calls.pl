@@ -87,7 +87,7 @@ CREATE ROLE fuzz_nobody LOGIN;
 GRANT USAGE ON SCHEMA tiered_storage TO fuzz_admin;
 GRANT EXECUTE ON FUNCTION tiered_storage.discover_tiers, tiered_storage.add_tier, tiered_storage.alter_tier,
 	tiered_storage.remove_tier, tiered_storage.calibrate_tier, tiered_storage.add_tiering_policy,
-	tiered_storage.remove_tiering_policy, tiered_storage.pin, tiered_storage.unpin,
+	tiered_storage.remove_policy, tiered_storage.pin, tiered_storage.unpin,
 	tiered_storage.pause, tiered_storage.resume TO fuzz_admin;
 GRANT EXECUTE ON PROCEDURE tiered_storage.sample, tiered_storage.migrate, tiered_storage.apply_placement,
 	tiered_storage.undo_move, tiered_storage.move_relation TO fuzz_admin;
@@ -95,7 +95,7 @@ GRANT CREATE ON TABLESPACE fast, slow TO fuzz_admin;
 GRANT pg_monitor TO fuzz_admin;
 GRANT USAGE ON SCHEMA tiered_storage TO fuzz_owner;
 GRANT EXECUTE ON PROCEDURE tiered_storage.move_relation TO fuzz_owner;
-GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy, tiered_storage.remove_tiering_policy TO fuzz_owner;
+GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy, tiered_storage.remove_policy TO fuzz_owner;
 GRANT EXECUTE ON FUNCTION tiered_storage.pin, tiered_storage.unpin TO fuzz_owner;
 GRANT CREATE ON TABLESPACE slow TO fuzz_owner;
 
@@ -199,7 +199,7 @@ SELECT tiered_storage.resume();
 SET client_min_messages = error;
 DO $$
 BEGIN
-	PERFORM tiered_storage.remove_tiering_policy(policy_id => p.policy_id) FROM tiered_storage.policies p;
+	PERFORM tiered_storage.remove_policy(policy_id => p.policy_id) FROM tiered_storage.policies p;
 	DELETE FROM _tiered_storage.pin;
 	DELETE FROM _tiered_storage.fullness_policy;
 	DELETE FROM _tiered_storage.standby;
@@ -724,7 +724,7 @@ SELECT t FROM _tiered_storage.tier t ORDER BY t::text;
 SELECT t FROM _tiered_storage.tier_tablespace t ORDER BY t::text;
 SELECT t FROM _tiered_storage.tier_calibration t ORDER BY t::text;
 SELECT t FROM _tiered_storage.standby t ORDER BY t::text;
-SELECT tiered_storage.is_paused();
+SELECT _tiered_storage.is_paused();
 )
 	  )
 	  . (
@@ -743,11 +743,11 @@ $node->poll_query_until('app',
 # What it has found.
 repair();
 foreach my $argument (
-	"random_read_ms => 4.9e-324",
-	"sequential_read_mb_per_s => 1e308",
-	"endurance_tbw => 1e300",
+	"device => '{\"random_read_ms\": 4.9e-324}'",
+	"device => '{\"sequential_read_mb_per_s\": 1e308}'",
+	"device => '{\"endurance_tbw\": 1e300}'",
 	"price_per_gb_month => 1e400",
-	"compressed => true, compression_ratio => 1e308")
+	"device => '{\"compressed\": true, \"compression_ratio\": 1e308}'")
 {
 	like(
 		error_of(
@@ -761,7 +761,7 @@ $node->safe_psql(
 CREATE TABLE f.ancient (at timestamp) PARTITION BY RANGE (at);
 CREATE TABLE f.ancient_1 PARTITION OF f.ancient FOR VALUES FROM ('-infinity') TO ('4713-01-01 BC') TABLESPACE fast;
 INSERT INTO f.ancient VALUES ('4714-12-10 BC');
-SELECT tiered_storage.add_tiering_policy('f.ancient', '1 year', 'cheap', age_from => 'newest');
+SELECT tiered_storage.add_tiering_policy('f.ancient', '1 year', 'cheap', options => jsonb_build_object('age_from', 'newest'));
 ));
 is( $node->safe_psql(
 		'app',

@@ -152,7 +152,7 @@ like($said, qr/there is only one tier, "\w+"/, 'unknown disks: said');
 # What the disks of this machine are taken for.
 my %profile =
   $node->safe_psql('one',
-	q(SELECT bool_or(is_virtual AND profile IS NULL) FROM tiered_storage.tablespace_devices())
+	q(SELECT bool_or(is_virtual AND profile IS NULL) FROM _tiered_storage.tablespace_devices())
   ) eq 't'
   ? (fast => 'cloud_gp3', slow => 'cloud_st1')
   : (fast => 'nvme', slow => 'hdd_7200');
@@ -201,11 +201,11 @@ is( second_tier_of(
 	'a name and a tablespace that are not taken');
 create_in_place_tablespace($node, q(o'dd \\ sp{a,ce));
 my $bytes = $node->safe_psql('one',
-	'SELECT min(total_bytes) FROM tiered_storage.tablespace_devices()');
+	'SELECT min(total_bytes) FROM _tiered_storage.tablespace_devices()');
 like(
 	second_tier_of(
 		'all tablespaces',
-		qq(tiered_storage.add_tier('it''s \\', array_agg(spcname), profile => 'nvme', capacity_bytes => $bytes)
+		qq(tiered_storage.add_tier('it''s \\', array_agg(spcname), profile => 'nvme', device => jsonb_build_object('capacity_bytes', $bytes))
 			FROM pg_tablespace WHERE spcname <> 'pg_global')),
 	qr/^SELECT tiered_storage\.alter_tier\(.*; SELECT tiered_storage\.add_tier\('slow', .*, profile => '$profile{slow}'\);$/,
 	'all tablespaces: they are divided');

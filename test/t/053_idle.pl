@@ -196,7 +196,7 @@ $standby->safe_psql(
 ALTER SYSTEM SET tiered_storage.cooldown = 0;
 ALTER SYSTEM SET tiered_storage.move_limit_per_day = 0;
 SELECT tiered_storage.add_tier('quick', '{quick}', profile => 'nvme', rank => 0, reserve_fraction => 0);
-SELECT tiered_storage.alter_tiering_policy('t', return_when_reads_per_hour => 100, return_after => '1 hour', return_tier => 'quick');
+SELECT tiered_storage.alter_policy('t', changes => jsonb_build_object('return_when_reads_per_hour', 100, 'return_after', '1 hour', 'return_tier', 'quick'));
 INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
 	SELECT date_trunc('hour', now()) - h * interval '1 hour', 't'::regclass, 3600, 1, 1000, 0, 0, 0 FROM generate_series(0, 3) h
 	ON CONFLICT (period_start, relation_oid) DO UPDATE SET random_reads = 1000;

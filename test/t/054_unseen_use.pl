@@ -151,7 +151,8 @@ is_said(
 
 # Not even if its tier is too full.
 $node->safe_psql('postgres',
-	q(SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 1000000)));
+	q(SELECT tiered_storage.alter_tier('ssd', device => jsonb_build_object('capacity_bytes', 1000000)))
+);
 is( $node->safe_psql(
 		'postgres',
 		q(SELECT count(*) FILTER (WHERE confidence = 'firm') FROM tiered_storage.recommend_placement())
@@ -166,7 +167,8 @@ is( $node->safe_psql(
 	't',
 	'it is, where all is counted');
 $node->safe_psql('postgres',
-	q(SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 1000000000)));
+	q(SELECT tiered_storage.alter_tier('ssd', device => jsonb_build_object('capacity_bytes', 1000000000)))
+);
 is_said('postgres', $known,
 	'it counts again, and nobody has looked meanwhile');
 $node->safe_psql(

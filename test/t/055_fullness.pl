@@ -131,7 +131,7 @@ like(
 	'which the policy goes on saying');
 reload_with($node, max_wal_size => '32MB');
 my $lower = notices_of($node, 'app',
-	"SELECT tiered_storage.alter_fullness_policy('fast', high_watermark => 0.9)"
+	"SELECT tiered_storage.alter_policy(tier => 'fast', changes => jsonb_build_object('high_watermark', 0.9))"
 );
 like(
 	$lower,
@@ -141,34 +141,34 @@ unlike(
 	notices_of(
 		$node,
 		'app',
-		"SELECT tiered_storage.alter_fullness_policy('fast', high_watermark => 0.2, low_watermark => 0.1)"
+		"SELECT tiered_storage.alter_policy(tier => 'fast', changes => jsonb_build_object('high_watermark', 0.2, 'low_watermark', 0.1))"
 	),
 	qr/WARNING/,
 	'that is');
 $node->safe_psql('app',
-	"SELECT tiered_storage.alter_fullness_policy('fast', unset => '{high_watermark,low_watermark}')"
+	"SELECT tiered_storage.alter_policy(tier => 'fast', changes => jsonb_build_object('high_watermark', NULL, 'low_watermark', NULL))"
 );
 reload_with($node, max_wal_size => '256MB');
 fill($disk{fast}, 96);
 like(
 	$node->safe_psql(
 		'app',
-		"SELECT string_agg(verdict, ' ' ORDER BY place) FROM tiered_storage.evaluate_fullness()"
+		"SELECT string_agg(verdict, ' ' ORDER BY place) FROM tiered_storage.evaluate_policies()"
 	),
 	qr/^leaves leaves leaves leaves$/,
 	'a file that is not ours makes the tier too full');
 
 # A tier on the same file system makes no room.
 $node->safe_psql('app',
-	"SELECT tiered_storage.alter_fullness_policy('fast', new_target => 'same')"
+	"SELECT tiered_storage.alter_policy(tier => 'fast', changes => jsonb_build_object('target', 'same'))"
 );
 is( $node->safe_psql(
 		'app',
-		'SELECT DISTINCT verdict FROM tiered_storage.evaluate_fullness()'),
+		'SELECT DISTINCT verdict FROM tiered_storage.evaluate_policies()'),
 	'frees nothing',
 	'a move within the file system is not made');
 $node->safe_psql('app',
-	"SELECT tiered_storage.alter_fullness_policy('fast', new_target => 'slow')"
+	"SELECT tiered_storage.alter_policy(tier => 'fast', changes => jsonb_build_object('target', 'slow'))"
 );
 
 # ---------------------------------------------------------------------
@@ -190,7 +190,7 @@ drain($disk{fast});
 fill($disk{fast}, 88);
 is( $node->safe_psql(
 		'other',
-		'SELECT DISTINCT verdict FROM tiered_storage.evaluate_fullness()'),
+		'SELECT DISTINCT verdict FROM tiered_storage.evaluate_policies()'),
 	'not needed',
 	'what a move of another database takes away is as good as gone');
 drain($disk{fast});

@@ -47,8 +47,8 @@ create_in_place_tablespace($node, $_) for qw(fast slow);
 $node->safe_psql(
 	'postgres', q(
 CREATE EXTENSION IF NOT EXISTS tiered_storage;
-SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, capacity_bytes => 1000000000),
-	tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, capacity_bytes => 1000000000);
+SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', 1000000000)),
+	tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', 1000000000));
 )
 );
 
@@ -121,7 +121,7 @@ UPDATE partman.part_config SET retention = '30 days', retention_keep_table = fal
 		'0',
 		'no move is left behind');
 	$node->safe_psql('postgres',
-		'SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies'
+		'SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies'
 	);
 }
 

@@ -186,10 +186,12 @@ agree('an owner', "'owned', 'hdd'", '', $as_owner);
 agree('two reasons', "'pinned', 'hdd'", 'pin,rights', 'SET ROLE stranger;');
 
 $node->safe_psql('app',
-	"SELECT tiered_storage.alter_tier('hdd', capacity_bytes => 1)");
+	"SELECT tiered_storage.alter_tier('hdd', device => jsonb_build_object('capacity_bytes', 1))"
+);
 agree('a full tier', "'grown', 'hdd'", 'capacity');
 $node->safe_psql('app',
-	"SELECT tiered_storage.alter_tier('hdd', capacity_bytes => 1000000000)");
+	"SELECT tiered_storage.alter_tier('hdd', device => jsonb_build_object('capacity_bytes', 1000000000))"
+);
 agree('one with room', "'grown', 'hdd'", '');
 
 my $directory =

@@ -36,7 +36,7 @@ foreach my $db (qw(app other))
 	$node->safe_psql(
 		$db, qq(
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.add_tier('shared', '{shared,more}', profile => 'hdd_7200', capacity_bytes => $capacity, reserve_fraction => 0);
+SELECT tiered_storage.add_tier('shared', '{shared,more}', profile => 'hdd_7200', reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', $capacity));
 CREATE TABLE one AS SELECT i, repeat('x', 1900) AS filler FROM generate_series(1, 300) i;
 CREATE TABLE two AS TABLE one;
 ));
@@ -219,7 +219,7 @@ sub set_mark
 	my ($mark) = @_;
 
 	$node->safe_psql($_,
-		"SELECT tiered_storage.alter_tier('shared', capacity_bytes => 2000000, high_watermark => $mark, low_watermark => 0.4)"
+		"SELECT tiered_storage.alter_tier('shared', high_watermark => $mark, low_watermark => 0.4, device => jsonb_build_object('capacity_bytes', 2000000))"
 	) foreach qw(app other);
 	return;
 }
@@ -244,7 +244,7 @@ foreach my $db (qw(app other))
 	create_in_place_tablespace($node, "fast_$db", "slow_$db");
 	$node->safe_psql(
 		$db, qq(
-SELECT tiered_storage.add_tier('fast', '{fast_$db}', profile => 'nvme', rank => 0, capacity_bytes => 700000, high_watermark => 0.5, low_watermark => 0.1, reserve_fraction => 0);
+SELECT tiered_storage.add_tier('fast', '{fast_$db}', profile => 'nvme', rank => 0, high_watermark => 0.5, low_watermark => 0.1, reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', 700000));
 CREATE TABLE hot TABLESPACE fast_$db AS TABLE one;
 SELECT tiered_storage.add_fullness_policy('fast', 'shared');
 CALL tiered_storage.sample();
@@ -293,7 +293,7 @@ is( $node->safe_psql(
 	'that is no failure, after which it would have to wait');
 $node->safe_psql('other',
 	"CALL tiered_storage.move_relation('hot', 'fast_other')");
-$node->safe_psql($_, "SELECT tiered_storage.remove_fullness_policy('fast')")
+$node->safe_psql($_, "SELECT tiered_storage.remove_policy(tier => 'fast')")
   foreach qw(app other);
 
 # What returns: two tables of 600 kB in each database, which are read again.
@@ -310,7 +310,7 @@ INSERT INTO r SELECT k, filler FROM one, generate_series(1, 2) k;
 $then;
 SELECT pg_stat_force_next_flush();
 CALL tiered_storage.sample();
-SELECT tiered_storage.add_tiering_policy('r', tier => 'slow', idle_for => '7 days', return_when_reads_per_hour => 100, return_after => '1 day', return_tier => 'shared');
+SELECT tiered_storage.add_tiering_policy('r', tier => 'slow', idle_for => '7 days', options => jsonb_build_object('return_when_reads_per_hour', 100, 'return_after', '1 day', 'return_tier', 'shared'));
 ));
 	seem_read($node, $db, 'r1', 'r2');
 }
@@ -340,7 +340,7 @@ cmp_ok(bytes_of_shared(), '<=', 1_500_000, 'the tier is not above its mark');
 $node->safe_psql(
 	$_, qq(
 DROP TABLE r, hot;
-SELECT tiered_storage.alter_tier('shared', capacity_bytes => $capacity);
+SELECT tiered_storage.alter_tier('shared', device => jsonb_build_object('capacity_bytes', $capacity));
 CHECKPOINT;
 )) foreach qw(app other);
 

@@ -279,8 +279,9 @@ $node->safe_psql(
 	'app', q(
 SELECT tiered_storage.add_move_window('all day', NULL, '00:00', '24:00', 'UTC', max_bytes => 1000000000000);
 SET tiered_storage.test_now = '2030-01-01 23:00+00';
-SELECT tiered_storage.alter_move_window('all day',
-	max_bytes => (SELECT moved_bytes + 5 * size_bytes / 2 FROM tiered_storage.move_windows, tiered_storage.move_queue));
+SELECT moved_bytes + 5 * size_bytes / 2 AS most FROM tiered_storage.move_windows, tiered_storage.move_queue \gset
+SELECT tiered_storage.remove_move_window('all day');
+SELECT tiered_storage.add_move_window('all day', NULL, '00:00', '24:00', 'UTC', max_bytes => :most);
 ));
 my $try =
   "SET tiered_storage.test_now = '2030-01-01 23:00+00'; SET tiered_storage.move_lock_timeout = '10ms'; SET tiered_storage.debug_lock_attempts = 1; CALL tiered_storage.migrate()";
@@ -420,7 +421,7 @@ stays(
 # Its WAL would fill pg_wal, which is worse than a tier that is full.
 $node->safe_psql(
 	'app', q(
-SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 100000),
+SELECT tiered_storage.alter_tier('ssd', device => jsonb_build_object('capacity_bytes', 100000)),
 	tiered_storage.add_fullness_policy('ssd', 'hdd', high_watermark => 0.5, low_watermark => 0.1)
 ));
 stays(
@@ -433,8 +434,8 @@ like(
 	'which its policy says');
 $node->safe_psql(
 	'app', q(
-SELECT tiered_storage.remove_fullness_policy('ssd'),
-	tiered_storage.alter_tier('ssd', unset => '{capacity_bytes}')
+SELECT tiered_storage.remove_policy(tier => 'ssd'),
+	tiered_storage.alter_tier('ssd', device => jsonb_build_object('capacity_bytes', NULL))
 ));
 $node->safe_psql(
 	'app', q(

@@ -43,8 +43,8 @@ $node->safe_psql(
 	'postgres', q(
 CREATE EXTENSION IF NOT EXISTS tiered_storage;
 SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
-SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, capacity_bytes => pg_size_bytes('100MB')),
-	tiered_storage.add_tier('wide', '{small,large}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
+SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', pg_size_bytes('100MB'))),
+	tiered_storage.add_tier('wide', '{small,large}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
 ));
 
 # So many MB, without TOAST.
@@ -76,7 +76,7 @@ note 'A capacity that is less than both have, and more than one';
 create_table('resident', 48, 'large');
 create_table('guest', 4, 'fast');
 $node->safe_psql('postgres',
-	"SELECT tiered_storage.alter_tier('wide', capacity_bytes => pg_size_bytes('50MB'))"
+	"SELECT tiered_storage.alter_tier('wide', device => jsonb_build_object('capacity_bytes', pg_size_bytes('50MB')))"
 );
 like(
 	error_of(
@@ -86,7 +86,7 @@ like(
 	'it holds for each of the two');
 is(where_is('guest'), 'fast', 'nothing is moved');
 $node->safe_psql('postgres',
-	"SELECT tiered_storage.alter_tier('wide', capacity_bytes => pg_size_bytes('70MB'))"
+	"SELECT tiered_storage.alter_tier('wide', device => jsonb_build_object('capacity_bytes', pg_size_bytes('70MB')))"
 );
 $node->safe_psql('postgres',
 	"CALL tiered_storage.move_relation('guest', 'small')");
@@ -99,14 +99,14 @@ note 'Room for what is on one of them as a whole';
 # Of 120 MB 56 are below the watermark: 36 here, 32 there.
 $node->safe_psql(
 	'postgres', q(
-SELECT tiered_storage.alter_tier('wide', unset => '{capacity_bytes}');
-SELECT tiered_storage.alter_tier('fast', capacity_bytes => pg_size_bytes('95MB'));
+SELECT tiered_storage.alter_tier('wide', device => jsonb_build_object('capacity_bytes', NULL));
+SELECT tiered_storage.alter_tier('fast', device => jsonb_build_object('capacity_bytes', pg_size_bytes('95MB')));
 SELECT tiered_storage.add_fullness_policy('fast', 'wide', 0.5, 0.1);
 ));
 create_table('big', 40, 'fast');
 create_table("half_$_", 25, 'fast') foreach 1, 2;
 my $foretold = $node->safe_psql('postgres',
-	"SELECT string_agg(relation || ' ' || verdict || ' ' || to_tablespace, ', ' ORDER BY relation::text) FROM tiered_storage.evaluate_fullness()"
+	"SELECT string_agg(relation || ' ' || verdict || ' ' || to_tablespace, ', ' ORDER BY relation::text) FROM tiered_storage.evaluate_policies()"
 );
 like(
 	$foretold,
@@ -135,16 +135,15 @@ $node->safe_psql(
 	'postgres', q(
 DROP TABLE big, half_1, half_2, guest;
 VACUUM resident;
-SELECT tiered_storage.alter_tier('wide', high_watermark => 1, low_watermark => 0.99,
-	capacity_bytes => pg_relation_size('resident') + pg_size_bytes('4MB') + 8192);
-SELECT tiered_storage.alter_tier('fast', capacity_bytes => pg_size_bytes('4MB'));
+SELECT tiered_storage.alter_tier('wide', high_watermark => 1, low_watermark => 0.99, device => jsonb_build_object('capacity_bytes', pg_relation_size('resident') + pg_size_bytes('4MB') + 8192));
+SELECT tiered_storage.alter_tier('fast', device => jsonb_build_object('capacity_bytes', pg_size_bytes('4MB')));
 ));
 create_table('refused', 4, 'fast');
 $says = notices_of($node, 'postgres',
 	'CALL tiered_storage.migrate(dry_run => true)');
 is( $node->safe_psql(
 		'postgres',
-		"SELECT verdict FROM tiered_storage.evaluate_fullness() WHERE relation = 'refused'::regclass"
+		"SELECT verdict FROM tiered_storage.evaluate_policies() WHERE relation = 'refused'::regclass"
 	),
 	'no room',
 	'maps count for the room on the target');
@@ -158,8 +157,8 @@ note 'What is foretold of a policy: the places, too';
 $node->safe_psql(
 	'postgres', q(
 DROP TABLE refused;
-SELECT tiered_storage.remove_fullness_policy('fast');
-SELECT tiered_storage.alter_tier('wide', unset => '{capacity_bytes}'), tiered_storage.alter_tier('fast', unset => '{capacity_bytes}');
+SELECT tiered_storage.remove_policy(tier => 'fast');
+SELECT tiered_storage.alter_tier('wide', device => jsonb_build_object('capacity_bytes', NULL)), tiered_storage.alter_tier('fast', device => jsonb_build_object('capacity_bytes', NULL));
 CREATE TABLE year (day date NOT NULL, n text) PARTITION BY RANGE (day);
 SELECT tiered_storage.add_tiering_policy('year', '1 year', 'wide');
 ));

@@ -318,9 +318,9 @@ $node->safe_psql('app',
 ) foreach 1 .. 4;
 $node->safe_psql(
 	'app', q(
-SELECT tiered_storage.remove_tiering_policy('d');
+SELECT tiered_storage.remove_policy('d');
 DROP TABLE d, by_hand, noise, more_noise;
-SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 10 * pg_table_size('t1') / 2);
+SELECT tiered_storage.alter_tier('ssd', device => jsonb_build_object('capacity_bytes', 10 * pg_table_size('t1') / 2));
 SELECT tiered_storage.add_fullness_policy('ssd', 'hdd', high_watermark => 0.7, low_watermark => 0.5);
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.relation_state s SET heat_at = now(), observed_since = now() - interval '30 days',
@@ -333,7 +333,7 @@ $node->wait_for_catchup($standby);
 sub leaving
 {
 	return $node->safe_psql('app',
-		"SELECT string_agg(relation::text, ' ' ORDER BY place) FROM tiered_storage.evaluate_fullness() WHERE verdict = 'leaves'"
+		"SELECT string_agg(relation::text, ' ' ORDER BY place) FROM tiered_storage.evaluate_policies() WHERE verdict = 'leaves'"
 	);
 }
 

@@ -28,14 +28,14 @@ create_in_place_tablespace($node, $_) for qw(fast slow);
 $node->safe_psql(
 	'postgres', q(
 CREATE EXTENSION IF NOT EXISTS tiered_storage;
-SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, capacity_bytes => 1000000000, reserve_fraction => 0, compressed => false),
-	tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, capacity_bytes => 1000000000, reserve_fraction => 0, compressed => false);
+SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', 1000000000, 'compressed', false)),
+	tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', 1000000000, 'compressed', false));
 CREATE TABLE r (k int, v text) PARTITION BY LIST (k);
 SELECT format('CREATE TABLE r%s PARTITION OF r FOR VALUES IN (%s) TABLESPACE slow', i, i) FROM generate_series(1, 5) i \gexec
 INSERT INTO r SELECT k, repeat('x', 500) FROM generate_series(1, 5) k, generate_series(1, 1000);
 SELECT pg_stat_force_next_flush();
 CALL tiered_storage.sample();
-SELECT tiered_storage.add_tiering_policy('r', tier => 'slow', idle_for => '7 days', return_when_reads_per_hour => 100, return_after => '1 day', return_tier => 'fast');
+SELECT tiered_storage.add_tiering_policy('r', tier => 'slow', idle_for => '7 days', options => jsonb_build_object('return_when_reads_per_hour', 100, 'return_after', '1 day', 'return_tier', 'fast'));
 ));
 seem_read($node, 'postgres', map { "r$_" } 1 .. 5);
 
@@ -102,18 +102,18 @@ is( $node->safe_psql(
 create_in_place_tablespace($node, 'cheap');
 $node->safe_psql(
 	'postgres', q(
-SELECT tiered_storage.add_tier('cheap', '{cheap}', profile => 'hdd_7200', rank => 2, capacity_bytes => 1000000000, reserve_fraction => 0, compressed => false);
+SELECT tiered_storage.add_tier('cheap', '{cheap}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', 1000000000, 'compressed', false));
 CREATE TABLE other TABLESPACE slow AS SELECT repeat('x', 500) AS v FROM generate_series(1, 1000);
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.relation_state SET random_fast = 300000, random_slow = 300000, device_random_fast = 300000, device_random_slow = 300000
 	WHERE relation_oid = 'other'::regclass;
-SELECT tiered_storage.alter_tier('slow', capacity_bytes => 3500000, high_watermark => 0.8, low_watermark => 0.7),
+SELECT tiered_storage.alter_tier('slow', high_watermark => 0.8, low_watermark => 0.7, device => jsonb_build_object('capacity_bytes', 3500000)),
 	tiered_storage.add_fullness_policy('slow', 'cheap');
 ));
 my $leaves = 'other|cheap';
 is( $node->safe_psql(
 		'postgres',
-		q(SELECT relation, to_tier FROM tiered_storage.evaluate_fullness() WHERE verdict = 'leaves')
+		q(SELECT relation, to_tier FROM tiered_storage.evaluate_policies() WHERE verdict = 'leaves')
 	),
 	$leaves,
 	'what waits for its return does not leave');
@@ -136,7 +136,7 @@ is( $node->safe_psql(
 	'other',
 	'the run does it');
 $node->safe_psql('postgres',
-	"SELECT tiered_storage.remove_fullness_policy('slow'), tiered_storage.alter_tier('slow', capacity_bytes => 1000000000)"
+	"SELECT tiered_storage.remove_policy(tier => 'slow'), tiered_storage.alter_tier('slow', device => jsonb_build_object('capacity_bytes', 1000000000))"
 );
 
 # The worker, which may copy 1 MB a second, would not be done when its window closes; whoever
@@ -147,7 +147,7 @@ $node->poll_query_until('postgres',
   or die 'the limit is not set';
 $node->safe_psql(
 	'postgres', q(
-SELECT tiered_storage.remove_tiering_policy('r');
+SELECT tiered_storage.remove_policy('r');
 CREATE TABLE w (d date, v text) PARTITION BY RANGE (d);
 CREATE TABLE w_1 PARTITION OF w FOR VALUES FROM ('2030-01-01') TO ('2031-01-01') TABLESPACE fast;
 INSERT INTO w SELECT '2030-02-02', repeat('x', 500) FROM generate_series(1, 4000);

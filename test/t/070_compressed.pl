@@ -41,7 +41,7 @@ $node->safe_psql(
 CREATE EXTENSION IF NOT EXISTS tiered_storage;
 SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0),
-	tiered_storage.add_tier('packed', '{packed}', profile => 'hdd_7200', rank => 1, compressed => true);
+	tiered_storage.add_tier('packed', '{packed}', profile => 'hdd_7200', rank => 1, device => jsonb_build_object('compressed', true));
 ));
 
 # A table whose file is so long, of which so much is stored.
@@ -92,10 +92,11 @@ is(used('packed'), '80|1.0', 'nothing was compressed');
 extend($file, 80 * $mb, 240 * $mb);
 is(used('packed'), '80|3.0', 'to a third');
 $node->safe_psql('postgres',
-	"SELECT tiered_storage.alter_tier('packed', compression_ratio => 4)");
+	"SELECT tiered_storage.alter_tier('packed', device => jsonb_build_object('compression_ratio', 4))"
+);
 is(used('packed'), '60|4.0', 'what a person has given counts');
 $node->safe_psql('postgres',
-	"SELECT tiered_storage.alter_tier('packed', unset => '{compression_ratio}')"
+	"SELECT tiered_storage.alter_tier('packed', device => jsonb_build_object('compression_ratio', NULL))"
 );
 is(used('packed'), '80|3.0', 'until it is withdrawn');
 
@@ -110,7 +111,8 @@ is(used('packed'), '120|2.0', 'other files make it less');
 
 # There are other files with the data directory, whoever has written them.
 $node->safe_psql('postgres',
-	"SELECT tiered_storage.alter_tier('fast', compressed => true)");
+	"SELECT tiered_storage.alter_tier('fast', device => jsonb_build_object('compressed', true))"
+);
 extend(create_table('postgres', 'hot', 'fast'), 80 * $mb, 80 * $mb);
 is(used('fast'), '40|2.0', 'beside the data directory: as assumed');
 

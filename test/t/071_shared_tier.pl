@@ -29,7 +29,7 @@ $node->start;
 create_in_place_tablespace($node, 'fast', 'slow');
 
 my $define =
-  "add_tier('fast', '{fast}', profile => 'nvme', rank => 0, capacity_bytes => $capacity, reserve_fraction => 0, compressed => false)";
+  "add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', $capacity, 'compressed', false))";
 my %place = (warm => 'fast', hot => 'slow');
 
 foreach my $db (qw(warm hot))
@@ -40,7 +40,7 @@ foreach my $db (qw(warm hot))
 CREATE EXTENSION tiered_storage;
 SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
 SELECT tiered_storage.$define;
-SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
+SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
 CREATE TABLE one (a text) TABLESPACE $place{$db};
 ALTER TABLE one ALTER a SET STORAGE PLAIN;
 INSERT INTO one SELECT repeat(md5(i::text), 200) FROM generate_series(1, 32) i;

@@ -50,8 +50,8 @@ $node->safe_psql(
 	'postgres', q(
 CREATE EXTENSION timescaledb;
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.add_tier('fast', '{fast,pg_default}', profile => 'nvme', rank => 0, reserve_fraction => 0, capacity_bytes => 1000000000),
-	tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, capacity_bytes => 1000000000);
+SELECT tiered_storage.add_tier('fast', '{fast,pg_default}', profile => 'nvme', rank => 0, reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', 1000000000)),
+	tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', 1000000000));
 CREATE TABLE m (at timestamptz NOT NULL, id int, v text) TABLESPACE fast;
 SELECT create_hypertable('m', 'at', chunk_time_interval => interval '1 day');
 CREATE INDEX m_id ON m (id);
@@ -108,7 +108,7 @@ like(
 	qr/ERROR: +table public\.m is not a partitioned table\n.*HINT: .*no_writes_for/s,
 	'chunks have no age; the hint tells what there is instead');
 $node->safe_psql('postgres',
-	q(SELECT tiered_storage.add_tiering_policy('m', no_writes_for => '7 days', tier => 'slow'))
+	q(SELECT tiered_storage.add_tiering_policy('m', tier => 'slow', options => jsonb_build_object('no_writes_for', '7 days')))
 );
 ($rc, $out, $err) = $node->psql('postgres',
 	q(SELECT tiered_storage.add_tiering_policy('_timescaledb_catalog.chunk', idle_for => '7 days', tier => 'slow'))

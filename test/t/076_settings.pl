@@ -62,17 +62,20 @@ is( ask("SELECT path FROM _tiered_storage.server_directories() WHERE directory =
 # Measuring
 # ---------------------------------------------------------------------
 
-is( ask('SELECT count(*) > 1 FROM tiered_storage.calibrate_wal(0.2, 4194304)'
+my $wal_tier = ask(
+	"SELECT COALESCE((SELECT tier_name FROM _tiered_storage.directory_tiers() WHERE directory = 'pg_wal'), (SELECT min(tier_name) FROM tiered_storage.tiers))"
+);
+is( ask("SELECT count(*) > 1 FROM tiered_storage.calibrate_tier('$wal_tier', 0.5, 8388608) WHERE measurement LIKE 'pg_wal %'"
 	),
 	't',
 	'methods are measured');
-is(ask('SELECT DISTINCT path FROM tiered_storage.wal_calibration'),
+is(ask('SELECT DISTINCT path FROM _tiered_storage.wal_calibration'),
 	$wal, 'where the WAL is');
 like(
 	error_of(
 		$node,
 		'postgres',
-		"SET statement_timeout = '100ms'; SELECT * FROM tiered_storage.calibrate_wal(600, 1000000000000)"
+		"SET statement_timeout = '100ms'; SELECT * FROM _tiered_storage.measure_wal_sync(600, 1000000000000)"
 	),
 	qr/statement timeout/,
 	'a measurement can be cancelled');
@@ -80,8 +83,10 @@ is(join(' ', grep { /calibration/ } slurp_dir($wal)),
 	'', 'no file is left behind');
 like(
 	error_of(
-		$node, 'postgres',
-		'SET ROLE pg_monitor; SELECT * FROM tiered_storage.calibrate_wal()'),
+		$node,
+		'postgres',
+		"SET ROLE pg_monitor; SELECT * FROM tiered_storage.calibrate_tier('$wal_tier')"
+	),
 	qr/permission denied/,
 	'a role that only monitors may not measure');
 ask('SET ROLE pg_monitor; SELECT count(*) FROM tiered_storage.recommend_settings(true)'
@@ -295,7 +300,7 @@ ask(q(CREATE OR REPLACE FUNCTION _tiered_storage.file_class_io(
 );
 ask("DELETE FROM _tiered_storage.device_state");
 is(advice('pg_wal', '1'), '', 'nothing before tiers are calibrated');
-ask("SELECT tiered_storage.alter_tier('hdd', fsync_ms => 8), tiered_storage.alter_tier('ssd', fsync_ms => 2)"
+ask("SELECT tiered_storage.alter_tier('hdd', device => jsonb_build_object('fsync_ms', 8)), tiered_storage.alter_tier('ssd', device => jsonb_build_object('fsync_ms', 2))"
 );
 ask("INSERT INTO _tiered_storage.tier_calibration SELECT t, now(), 'fsync_ms', 'ms', 1, 1, 1, 'x' FROM unnest('{hdd,ssd}'::name[]) t"
 );
@@ -350,7 +355,7 @@ is( $standby->safe_psql('postgres',
 like(
 	error_of(
 		$standby, 'postgres',
-		'SELECT * FROM tiered_storage.calibrate_wal()'),
+		"SELECT * FROM tiered_storage.calibrate_tier('$wal_tier')"),
 	qr/recovery|standby|read-only/,
 	'and measures nothing');
 $standby->stop;

@@ -146,8 +146,8 @@ $node->poll_query_until('postgres',
 ) or die 'no worker';
 value_of(
 	q(SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
-SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false);
-SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
+SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
+SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
 TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.device_state, _tiered_storage.device_wear, _tiered_storage.device_wear_day)
 );
 
@@ -223,7 +223,9 @@ like(
 
 # 2 GB a day for five years.
 my $tbw = 2 * 1073741824 * 5 * 365.25 / 1e12;
-value_of("SELECT tiered_storage.alter_tier('slow', endurance_tbw => $tbw)");
+value_of(
+	"SELECT tiered_storage.alter_tier('slow', device => jsonb_build_object('endurance_tbw', $tbw))"
+);
 my $life =
   'round(endurance_bytes_per_day::numeric / 1048576), round(used_fraction::numeric, 4), round(expected_life_years::numeric, 2), wear_exceeded';
 is(wear($life), '2048|0.0031|10.63|f',
@@ -233,12 +235,13 @@ like(
 	qr/^used_fraction: without what was written before/,
 	'what was before is not known');
 value_of(
-	"SELECT tiered_storage.alter_tier('fast', endurance_tbw => $tbw / 2)");
+	"SELECT tiered_storage.alter_tier('fast', device => jsonb_build_object('endurance_tbw', $tbw / 2))"
+);
 is(wear($life, 'slow'), '1024|0.0062|5.30|f', 'the lesser of two counts');
 
 # What SMART says.
 value_of(
-	"SELECT tiered_storage.set_device_wear('fakea', written_bytes => 1073741824::bigint * 200)"
+	"SELECT tiered_storage.alter_tier('fast', device => jsonb_build_object('written_bytes', 1073741824::bigint * 200))"
 );
 is(wear($life), '1024|0.1095|4.75|f', 'bytes written before');
 is( wear(
@@ -247,37 +250,39 @@ is( wear(
 	'214748364800||t|',
 	'nothing is missing');
 value_of(
-	"SELECT tiered_storage.set_device_wear('fakea', written_bytes => 1073741824::bigint * 200, used_fraction => 0.5)"
+	"SELECT tiered_storage.alter_tier('fast', device => jsonb_build_object('written_bytes', 1073741824::bigint * 200, 'used_fraction', 0.5))"
 );
 is(wear($life), '1024|0.5000|2.67|f', 'the fraction comes first');
 set_written('fakea', 717 + 13 * 960);
 sample(24);
 is(wear($life), '1024|0.5005|2.66|f', 'what was counted since is added');
 value_of(
-	"SELECT tiered_storage.set_device_wear('fakea', used_fraction => 1.02)");
+	"SELECT tiered_storage.alter_tier('fast', device => jsonb_build_object('used_fraction', 1.02))"
+);
 is(wear($life), '1024|1.0200|0.00|t', 'its life is over');
 is( value_of(
 		'SELECT tier_name, wear_exceeded FROM tiered_storage.tiers ORDER BY 1'
 	),
 	"fast|t\nslow|t",
 	'the tiers say so');
-value_of("SELECT tiered_storage.set_device_wear('fakea', 0)");
+value_of(
+	"SELECT tiered_storage.alter_tier('fast', device => jsonb_build_object('written_bytes', 0))"
+);
 is(wear($life), '1024|0.0000|5.33|f', 'a new disk');
 
 foreach my $case (
-	[ "NULL, 1", '22004', 'device must not be null' ],
-	[ "'fakea'", '22004', 'must not both be null' ],
-	[ "'fakea', -1", '22003', 'must not be negative' ],
-	[ "'fakea', used_fraction => -0.1", '22003', 'must be between' ],
-	[ "'fakea', used_fraction => 3", '22003', 'must be between' ],
-	[ "'fakea', used_fraction => 'NaN'", '22003', 'must be between' ],
-	[ "'fakea', used_fraction => 'Infinity'", '22003', 'must be between' ],
-	[ "'fakec', 1", '42704', 'device "fakec" is beneath no tablespace' ],
-	[ "'', 1", '42704', 'is beneath no tablespace' ])
+	[ "'written_bytes', -1", '22003', 'must not be negative' ],
+	[ "'used_fraction', -0.1", '22003', 'must be between' ],
+	[ "'used_fraction', 3", '22003', 'must be between' ],
+	[ "'used_fraction', 'NaN'", '22003', 'must be between' ],
+	[ "'used_fraction', 'Infinity'", '22003', 'must be between' ],
+	[ "'device', 'fakec', 'written_bytes', 1", '42704', 'has 0 devices' ],
+	[ "'device', '', 'written_bytes', 1", '42704', 'has 0 devices' ])
 {
 	my ($arguments, $sqlstate, $message) = @$case;
 	my $err = error_of($node, 'postgres',
-		"SELECT tiered_storage.set_device_wear($arguments)");
+		"SELECT tiered_storage.alter_tier('fast', device => jsonb_build_object($arguments))"
+	);
 
 	like($err, qr/$sqlstate: .*\Q$message\E/, "refused: $arguments");
 }
@@ -307,8 +312,8 @@ value_of('CREATE DATABASE other');
 $node->safe_psql(
 	'other', q(CREATE EXTENSION tiered_storage;
 SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
-SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, compressed => false, endurance_tbw => 4);
-SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, compressed => false);
+SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, device => jsonb_build_object('compressed', false, 'endurance_tbw', 4));
+SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, device => jsonb_build_object('compressed', false));
 CALL tiered_storage.sample()));
 set_written('fakea', 717 + 14 * 960);
 sample(24);
@@ -332,7 +337,7 @@ is(wear('written_bytes / 1048576'), 60 + 14 * 960, 'this one is as it was');
 ######################################################################
 
 value_of(
-	q(SELECT tiered_storage.set_device_wear('fakea', 0);
+	q(SELECT tiered_storage.alter_tier('fast', device => jsonb_build_object('written_bytes', 0));
 CREATE TABLE t (a text) TABLESPACE slow;
 ALTER TABLE t ALTER a SET STORAGE PLAIN;
 INSERT INTO t SELECT repeat('x', 7000) FROM generate_series(1, 100);
@@ -393,7 +398,7 @@ CREATE TABLE r1 PARTITION OF r FOR VALUES IN (1) TABLESPACE slow;
 INSERT INTO r SELECT 1, repeat('x', 500) FROM generate_series(1, 1000);
 SELECT pg_stat_force_next_flush();
 CALL tiered_storage.sample();
-SELECT tiered_storage.add_tiering_policy('r', tier => 'slow', idle_for => '7 days', return_when_reads_per_hour => 100, return_after => '1 day', return_tier => 'fast');
+SELECT tiered_storage.add_tiering_policy('r', tier => 'slow', idle_for => '7 days', options => jsonb_build_object('return_when_reads_per_hour', 100, 'return_after', '1 day', 'return_tier', 'fast'));
 UPDATE _tiered_storage.relation_state SET observed_since = '2025-01-01', sampled_since = '2025-01-01', proven_since = '2025-01-01',
 	rewritten_at = NULL, last_written_at = s.at - interval '300 days', last_read_at = s.at - interval '1 hour', random_fast = 200, random_slow = 200, heat_at = s.at
 	FROM (SELECT last_sample_at AS at FROM _tiered_storage.sampler) s WHERE relation_oid = 'r1'::regclass;
@@ -494,7 +499,7 @@ is(warnings() - $warned, 2, 'by one of them');
 
 # Within the budget again, the policy goes on.
 value_of(
-	"SELECT tiered_storage.alter_tier(t, endurance_tbw => 1000) FROM unnest('{fast,slow}'::name[]) t"
+	"SELECT tiered_storage.alter_tier(t, device => jsonb_build_object('endurance_tbw', 1000)) FROM unnest('{fast,slow}'::name[]) t"
 );
 is(wear('wear_exceeded'), 'f', 'a better device');
 is( value_of($preflight =~ s/'fast'/'slow'/r),

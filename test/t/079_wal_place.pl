@@ -37,8 +37,8 @@ create_in_place_tablespace($node, 'a_full');
 $node->safe_psql(
 	'postgres', q(
 SELECT tiered_storage.remove_tier(tier_name, true) FROM tiered_storage.tiers;
-SELECT tiered_storage.add_tier('hdd', '{pg_default}', profile => 'hdd_7200', fsync_ms => 8, reserve_fraction => 0.25),
-	tiered_storage.add_tier('ssd', '{a_full,fast}', profile => 'sata_ssd', fsync_ms => 2, reserve_fraction => 0.25);
+SELECT tiered_storage.add_tier('hdd', '{pg_default}', profile => 'hdd_7200', reserve_fraction => 0.25, device => jsonb_build_object('fsync_ms', 8)),
+	tiered_storage.add_tier('ssd', '{a_full,fast}', profile => 'sata_ssd', reserve_fraction => 0.25, device => jsonb_build_object('fsync_ms', 2));
 INSERT INTO _tiered_storage.tier_calibration
 	SELECT t, now(), 'fsync_ms', 'ms', 1, 1, 1, 'x' FROM unnest('{hdd,ssd}'::name[]) t;
 CREATE TABLE wal_tier AS SELECT 'hdd'::name AS tier, NULL::float8 AS io_s;
@@ -50,7 +50,7 @@ CREATE FUNCTION real_devices(OUT tablespace_name name, OUT tablespace_oid oid, O
 	OUT compressed boolean, OUT file_system_id bigint, OUT total_bytes bigint,
 	OUT used_bytes bigint, OUT free_bytes bigint, OUT profile text)
 	RETURNS SETOF record LANGUAGE c AS 'tiered_storage', 'tier_tablespace_devices';
-CREATE OR REPLACE FUNCTION tiered_storage.tablespace_devices(OUT tablespace_name name,
+CREATE OR REPLACE FUNCTION _tiered_storage.tablespace_devices(OUT tablespace_name name,
 	OUT tablespace_oid oid, OUT path text, OUT path_exists boolean, OUT writable boolean,
 	OUT device text, OUT filesystem text, OUT mount_point text, OUT kind text,
 	OUT rotational boolean, OUT is_virtual boolean, OUT compressed boolean,
@@ -175,12 +175,13 @@ is_deeply(
 	[ free_bytes('251.08e9', 0) ],
 	[ 'fast', "/fast/pg_wal-$identifier" ],
 	'room for both');
-ask("SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 1300000000)");
+ask("SELECT tiered_storage.alter_tier('ssd', device => jsonb_build_object('capacity_bytes', 1300000000))"
+);
 is_deeply(
 	[ free_bytes('1e12', '1e12') ],
 	[ '', '' ],
 	'a tier that is limited');
-ask("SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 1000000000000)"
+ask("SELECT tiered_storage.alter_tier('ssd', device => jsonb_build_object('capacity_bytes', 1000000000000))"
 );
 free_bytes('1e12', 0);
 
@@ -223,7 +224,8 @@ is(advice('expected_ratio'), '0.04', '... and what of it is left');
 
 # Nine seconds an hour, of which a sixth would be left.
 ask('UPDATE wal_tier SET io_s = 36000 * 0.00025');
-ask("SELECT tiered_storage.alter_tier('ssd', fsync_ms => 0.04)");
+ask("SELECT tiered_storage.alter_tier('ssd', device => jsonb_build_object('fsync_ms', 0.04))"
+);
 is(advice('recommended_value'), '', 'too little for a restart');
 ask('UPDATE wal_tier SET io_s = 36000 * 0.00035');
 is(advice('recommended_value'),
@@ -241,7 +243,8 @@ ask("INSERT INTO _tiered_storage.tier_calibration VALUES ('ssd', now(), 'fsync_m
 
 # A disk like this one, of its own: 36000 * 0.08 / 0.92 * 8 ms are what 100 reads a second wait here.
 ask('UPDATE wal_tier SET io_s = NULL');
-ask("SELECT tiered_storage.alter_tier('ssd', fsync_ms => 8)");
+ask("SELECT tiered_storage.alter_tier('ssd', device => jsonb_build_object('fsync_ms', 8))"
+);
 is(advice('recommended_value'), '', 'no faster, and nothing else waits');
 reads(100, 0);
 like(
@@ -262,7 +265,8 @@ like(
 	advice("concat_ws('; ', reason, effect)"),
 	qr/^a sync takes 4\.00 ms on "hdd", 4\.00 ms on "ssd" \(busy 0 %\); 36000 syncs an hour take 0\.0 s less, reads wait for them 60\.0 s less here and 0\.0 s more there;/,
 	'compared by what was measured in the same way');
-ask("SELECT tiered_storage.alter_tier('ssd', fsync_ms => 9)");
+ask("SELECT tiered_storage.alter_tier('ssd', device => jsonb_build_object('fsync_ms', 9))"
+);
 like(
 	advice('effect'),
 	qr/^36000 syncs an hour take 18\.0 s more, reads wait for them 60\.0 s less/,
@@ -271,8 +275,8 @@ ask("UPDATE _tiered_storage.tier SET profile = 'sata_ssd' WHERE tier_name = 'ssd
 );
 reads(0, 0);
 ask('UPDATE wal_tier SET io_s = NULL');
-ask("SELECT tiered_storage.alter_tier('ssd', fsync_ms => 8, tablespaces => '{fast}'),
-	tiered_storage.add_tier('full', '{a_full}', profile => 'nvme', fsync_ms => 1)"
+ask("SELECT tiered_storage.alter_tier('ssd', tablespaces => '{fast}', device => jsonb_build_object('fsync_ms', 8)),
+	tiered_storage.add_tier('full', '{a_full}', profile => 'nvme', device => jsonb_build_object('fsync_ms', 1))"
 );
 ask("INSERT INTO _tiered_storage.tier_calibration VALUES ('full', now(), 'fsync_ms', 'ms', 1, 1, 1, 'x')"
 );
@@ -284,13 +288,14 @@ like(
 # With room it has the quickest sync, for which 36,000,000 reads would wait 0.01 / 0.99 * 1 ms each.
 ask("UPDATE place SET device = 'sdc', free_bytes = 1e12 WHERE tablespace = 'a_full';
 	INSERT INTO io (device, busy_1d_fraction, reads_1d_per_s) VALUES ('sdc', 0, 10000);
-	SELECT tiered_storage.alter_tier('ssd', fsync_ms => 2)");
+	SELECT tiered_storage.alter_tier('ssd', device => jsonb_build_object('fsync_ms', 2))"
+);
 is(advice('recommended_value'),
 	"/fast/pg_wal-$identifier",
 	'not the quickest sync, but the least waiting');
 ask("UPDATE place SET device = 'sdb', free_bytes = 0 WHERE tablespace = 'a_full'; DELETE FROM io WHERE device = 'sdc'"
 );
-ask("SELECT tiered_storage.remove_tier('full'), tiered_storage.alter_tier('ssd', fsync_ms => 2, tablespaces => '{a_full,fast}')"
+ask("SELECT tiered_storage.remove_tier('full'), tiered_storage.alter_tier('ssd', tablespaces => '{a_full,fast}', device => jsonb_build_object('fsync_ms', 2))"
 );
 
 # ---------------------------------------------------------------------
@@ -311,7 +316,7 @@ sub measured
 }
 ask('UPDATE wal_tier SET tier = NULL');
 my $hint =
-  qr/^the WAL is on $where; no sync was measured there: SELECT \* FROM tiered_storage\.calibrate_wal\(\)$/;
+  qr/^the WAL is on $where; no sync was measured there: SELECT \* FROM tiered_storage\.calibrate_tier\(\.\.\.\)$/;
 like(advice('reason'), $hint, 'what can be done');
 like(measured('fdatasync', 10, "'/elsewhere'"),
 	$hint, 'measured where the WAL was before');

@@ -261,11 +261,11 @@ note 'Fullness policies, and an error between two moves';
 
 $node->safe_psql(
 	'app', q(
-SELECT tiered_storage.remove_tiering_policy('d');
+SELECT tiered_storage.remove_policy('d');
 CREATE TABLE f_1 TABLESPACE fast AS SELECT generate_series(1, 10000) n;
 CREATE TABLE f_2 TABLESPACE fast AS SELECT generate_series(1, 10000) n;
 CALL tiered_storage.sample();
-SELECT tiered_storage.alter_tier('ssd', capacity_bytes => 100000),
+SELECT tiered_storage.alter_tier('ssd', device => jsonb_build_object('capacity_bytes', 100000)),
 	tiered_storage.add_fullness_policy('ssd', 'hdd', high_watermark => 0.5, low_watermark => 0.1);
 ));
 $offset = -s $node->logfile;
@@ -286,8 +286,9 @@ ends(
 $node->safe_psql(
 	'app', q(
 CALL tiered_storage.migrate();
-SELECT tiered_storage.remove_fullness_policy('ssd'),
-	tiered_storage.alter_tier('ssd', unset => '{capacity_bytes}')));
+SELECT tiered_storage.remove_policy(tier => 'ssd'),
+	tiered_storage.alter_tier('ssd', device => jsonb_build_object('capacity_bytes', NULL)))
+);
 
 # ---------------------------------------------------------------------
 note 'Advice';

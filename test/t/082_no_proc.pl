@@ -19,23 +19,17 @@ plan skip_all => 'devices are known on Linux only' unless $^O eq 'linux';
 
 # What is asked, by function; "" for those that need nothing.
 my %arguments = (
-	access_statistics => '',
-	access_tracking => '',
 	apply_placement => 'dry_run => true',
 	block_heat => "'t', 4",
 	calibrate_tier => "'here', 0.2, 8388608",
-	calibrate_wal => '0.2, 4194304',
 	compare_load =>
 	  '(SELECT observed_since FROM _tiered_storage.load_state), (SELECT sampled_at FROM _tiered_storage.load_state), '
 	  . '(SELECT observed_since FROM _tiered_storage.load_state), (SELECT sampled_at FROM _tiered_storage.load_state)',
 	device_profiles => '',
 	discover_tiers => '',
-	distributed_table => "'t'",
 	estimate_compression => "'t'",
-	evaluate_fullness => '',
 	evaluate_policies => '',
 	explain_placement => "'t'",
-	is_paused => '',
 	load_profile => '',
 	migrate => 'dry_run => true',
 	orphaned_files => '',
@@ -44,14 +38,11 @@ my %arguments = (
 	recommend_partitioning => '',
 	recommend_placement => 'true',
 	recommend_settings => 'true',
-	relation_buffers => '',
 	report => '',
 	sample => '',
 	simulate_placement => '',
-	tablespace_devices => '',
 	tier_size_curve => "'here'",
-	unused_relations => '',
-	wait_times => '');
+	unused_relations => '');
 
 # These change what somebody has told, and look at no device.
 my $others =
@@ -102,7 +93,7 @@ sub check_server
 		"$what: a tier of a device that is not known");
 	$ask->(
 		q(SELECT tiered_storage.remove_tier('unknown');
-SELECT tiered_storage.add_tier('here', '{pg_default}', profile => 'hdd_7200', endurance_tbw => 100, reserve_fraction => 0),
+SELECT tiered_storage.add_tier('here', '{pg_default}', profile => 'hdd_7200', reserve_fraction => 0, device => jsonb_build_object('endurance_tbw', 100)),
 	tiered_storage.add_tier('there', '{there}', profile => 'nvme', reserve_fraction => 0);
 SELECT tiered_storage.calibrate_tier('there', 0.2, 8388608) \g /dev/null
 CALL tiered_storage.sample();)
@@ -129,7 +120,7 @@ CALL tiered_storage.sample();)
 	is(join("\n", @wrong), '', "$what: all that can be asked has an answer");
 
 	is( $ask->(
-			"SELECT count(*) FILTER (WHERE device IS NOT NULL OR kind <> 'unknown' OR rotational OR is_virtual), count(*) FILTER (WHERE total_bytes > 0 AND path_exists AND writable) > 1 FROM tiered_storage.tablespace_devices()"
+			"SELECT count(*) FILTER (WHERE device IS NOT NULL OR kind <> 'unknown' OR rotational OR is_virtual), count(*) FILTER (WHERE total_bytes > 0 AND path_exists AND writable) > 1 FROM _tiered_storage.tablespace_devices()"
 		),
 		'0|t',
 		"$what: no device, and how full the file system is");
@@ -183,9 +174,11 @@ CALL tiered_storage.sample();)
 		"$what: nor does the WAL");
 	like(
 		error_of(
-			$node, 'postgres',
-			"SELECT tiered_storage.set_device_wear('sda', 1000)"),
-		qr/42704.*is beneath no tablespace/,
+			$node,
+			'postgres',
+			"SELECT tiered_storage.alter_tier('here', device => jsonb_build_object('written_bytes', 1000))"
+		),
+		qr/42704.*has 0 devices/,
 		"$what: nothing can be told of a device that is not there");
 	is( $ask->(
 			"SELECT count(*) FILTER (WHERE x IN ('NaN', 'Infinity', '-Infinity')) FROM tiered_storage.metrics, LATERAL (VALUES (value)) v (x)"

@@ -41,8 +41,8 @@ $node->safe_psql(
 CREATE EXTENSION tiered_storage;
 CREATE TABLESPACE disk LOCATION '$disk/ts';
 SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
-SELECT tiered_storage.add_tier('small', '{small}', profile => 'nvme', rank => 0, reserve_fraction => 0, capacity_bytes => 1000000),
-	tiered_storage.add_tier('disk', '{disk}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
+SELECT tiered_storage.add_tier('small', '{small}', profile => 'nvme', rank => 0, reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', 1000000)),
+	tiered_storage.add_tier('disk', '{disk}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
 CREATE TABLE t_1 TABLESPACE disk AS SELECT i, $names FROM generate_series(1, 10 * 1024) i;
 CREATE TABLE t_2 TABLESPACE disk AS SELECT * FROM t_1;
 CALL tiered_storage.sample();
@@ -60,7 +60,8 @@ like(
 	qr/a device of 40 MB for tier "disk" would be too small\nDETAIL:  2\d MB would be placed there, and 31 MB of its file systems are other files\. /,
 	'as a device it would be too small');
 unlike($simulate->(60000000), qr/too small/, 'it would not');
-ask("SELECT tiered_storage.alter_tier('disk', capacity_bytes => 40000000)");
+ask("SELECT tiered_storage.alter_tier('disk', device => jsonb_build_object('capacity_bytes', 40000000))"
+);
 unlike($simulate->(30000000), qr/a device/, 'a part of a device is none');
 
 $node->stop;

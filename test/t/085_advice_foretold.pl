@@ -29,8 +29,8 @@ $node->safe_psql(
 	'postgres', q(
 CREATE EXTENSION IF NOT EXISTS tiered_storage;
 SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
-SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, compressed => false),
-	tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, compressed => false);
+SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, device => jsonb_build_object('compressed', false)),
+	tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
 ));
 
 sub create_table
@@ -61,7 +61,7 @@ sub capacity
 	my ($tier, $bytes) = @_;
 
 	$node->safe_psql('postgres',
-		"SELECT tiered_storage.alter_tier('$tier', capacity_bytes => $bytes, high_watermark => 1, low_watermark => 0.99)"
+		"SELECT tiered_storage.alter_tier('$tier', high_watermark => 1, low_watermark => 0.99, device => jsonb_build_object('capacity_bytes', $bytes))"
 	);
 	return;
 }
@@ -161,7 +161,7 @@ foreach my $sql ($dry_run, $run)
 $node->safe_psql(
 	'postgres', q(
 DROP TABLE hot, cold;
-SELECT tiered_storage.alter_tier(t, unset => '{capacity_bytes}') FROM unnest('{fast,slow}'::name[]) t;
+SELECT tiered_storage.alter_tier(t, device => jsonb_build_object('capacity_bytes', NULL)) FROM unnest('{fast,slow}'::name[]) t;
 ));
 limit('1MB');
 create_table('a', 1200, 'slow');
@@ -187,7 +187,7 @@ create_table('o', 700, 'slow');
 seem_hot_now(r_1 => 1000, o => 900);
 $node->safe_psql(
 	'postgres', q(
-SELECT tiered_storage.add_tiering_policy('r', tier => 'slow', idle_for => '7 days', return_when_reads_per_hour => 100, return_tier => 'fast');
+SELECT tiered_storage.add_tiering_policy('r', tier => 'slow', idle_for => '7 days', options => jsonb_build_object('return_when_reads_per_hour', 100, 'return_tier', 'fast'));
 UPDATE _tiered_storage.relation_state SET last_read_at = now() - interval '1 minute' WHERE relation_oid = 'r_1'::regclass;
 INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
 	SELECT now() - h * interval '1 hour', 'r_1'::regclass, 3600, 1, 1000, 0, 0, 0 FROM generate_series(1, 80) h;
@@ -214,7 +214,7 @@ note 'Pressure is no window';
 
 $node->safe_psql(
 	'postgres', q(
-SELECT tiered_storage.remove_tiering_policy('r');
+SELECT tiered_storage.remove_policy('r');
 ALTER TABLE o SET TABLESPACE slow;
 ));
 seem_hot_now(o => 900);

@@ -30,9 +30,9 @@ $node->safe_psql(
 	'app', q(
 CREATE EXTENSION tiered_storage;
 SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
-SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', reserve_fraction => 0, capacity_bytes => 10000000, high_watermark => 0.5, low_watermark => 0.45),
-	tiered_storage.add_tier('slow', '{slow}', profile => 'sata_ssd', reserve_fraction => 0, capacity_bytes => 1000000000),
-	tiered_storage.add_tier('cheap', '{cheap}', profile => 'hdd_7200', reserve_fraction => 0, capacity_bytes => 1000000000);
+SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', reserve_fraction => 0, high_watermark => 0.5, low_watermark => 0.45, device => jsonb_build_object('capacity_bytes', 10000000)),
+	tiered_storage.add_tier('slow', '{slow}', profile => 'sata_ssd', reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', 1000000000)),
+	tiered_storage.add_tier('cheap', '{cheap}', profile => 'hdd_7200', reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', 1000000000));
 CREATE TABLE d (d date, n int) PARTITION BY RANGE (d);
 SELECT format('CREATE TABLE d_%s PARTITION OF d FOR VALUES FROM (%L) TO (%L) TABLESPACE slow', y, y || '-01-01', y + 1 || '-01-01') FROM generate_series(2001, 2003) y \gexec
 INSERT INTO d SELECT make_date(y, 2, 2), 1 FROM generate_series(2001, 2003) y, generate_series(1, 100);
@@ -119,12 +119,12 @@ note 'What goes first makes the next tier too full';
 # Four partitions of a MB leave "fast", for three of which there is room on "slow".
 $node->safe_psql(
 	'app', q(
-SELECT tiered_storage.remove_tiering_policy('e'), tiered_storage.remove_tiering_policy('d');
+SELECT tiered_storage.remove_policy('e'), tiered_storage.remove_policy('d');
 CREATE TABLE g (d date, t text) PARTITION BY RANGE (d);
 SELECT format('CREATE TABLE g_%s PARTITION OF g FOR VALUES FROM (%L) TO (%L) TABLESPACE fast', y, y || '-01-01', y + 1 || '-01-01') FROM generate_series(2001, 2004) y \gexec
 INSERT INTO g SELECT make_date(y, 2, 2), repeat('x', 500) FROM generate_series(2001, 2004) y, generate_series(1, 1900);
 CALL tiered_storage.sample();
-SELECT tiered_storage.alter_tier('slow', capacity_bytes => pg_tablespace_size('slow') + 3500000, high_watermark => 0.7, low_watermark => 0.5),
+SELECT tiered_storage.alter_tier('slow', high_watermark => 0.7, low_watermark => 0.5, device => jsonb_build_object('capacity_bytes', pg_tablespace_size('slow') + 3500000)),
 	tiered_storage.add_fullness_policy('slow', 'cheap'), tiered_storage.add_tiering_policy('g', '30 days', 'slow');
 ));
 my $last =
@@ -144,8 +144,8 @@ like(
 	'in this order');
 $node->safe_psql(
 	'app', q(
-SELECT tiered_storage.remove_tiering_policy('g'), tiered_storage.remove_fullness_policy('slow');
-SELECT tiered_storage.alter_tier('slow', capacity_bytes => 1000000000);
+SELECT tiered_storage.remove_policy('g'), tiered_storage.remove_policy(tier => 'slow');
+SELECT tiered_storage.alter_tier('slow', device => jsonb_build_object('capacity_bytes', 1000000000));
 ));
 
 # ---------------------------------------------------------------------
@@ -154,7 +154,7 @@ note 'The worker looks with each sample';
 
 # A regular run has been, and the next one is far.
 $node->safe_psql('app',
-	'SELECT tiered_storage.remove_tiering_policy(policy_id => policy_id) FROM tiered_storage.policies'
+	'SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies'
 );
 reload_with(
 	$node,

@@ -290,17 +290,17 @@ value_of(
 break_steps('leave:big_1');
 like(
 	notices_of(
-		$node, 'app', 'SELECT * FROM tiered_storage.evaluate_fullness()'),
+		$node, 'app', 'SELECT * FROM tiered_storage.evaluate_policies()'),
 	qr/WARNING:  XX000: public.big_1 left out of the plan: fault in leave of "big_1"/,
 	'fullness: one that fails is left out');
 is( value_of(
-		"SELECT string_agg(relation::text, ',' ORDER BY relation::text) FROM tiered_storage.evaluate_fullness() WHERE relation::text LIKE 'big%'"
+		"SELECT string_agg(relation::text, ',' ORDER BY relation::text) FROM tiered_storage.evaluate_policies() WHERE relation::text LIKE 'big%'"
 	),
 	'big_2',
 	'fullness: the other is not');
 break_steps('');
 value_of(
-	"SELECT tiered_storage.remove_fullness_policy('fast'); DROP TABLE big_1, big_2"
+	"SELECT tiered_storage.remove_policy(tier => 'fast'); DROP TABLE big_1, big_2"
 );
 
 # The verdict on a batch.
@@ -353,7 +353,7 @@ value_of(
 	q{
 CREATE TABLE r1 TABLESPACE slow AS SELECT 1 AS id; CREATE TABLE r2 TABLESPACE slow AS SELECT 1 AS id;
 CALL tiered_storage.sample();
-SELECT tiered_storage.add_tiering_policy(r::regclass, tier => 'slow', idle_for => '7 days', return_when_reads_per_hour => 100, return_tier => 'fast', return_after => '1 day')
+SELECT tiered_storage.add_tiering_policy(r::regclass, tier => 'slow', idle_for => '7 days', options => jsonb_build_object('return_when_reads_per_hour', 100, 'return_tier', 'fast', 'return_after', '1 day'))
 	FROM unnest('{r1,r2}'::text[]) r;
 INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads, sequential_reads, hits, row_changes)
 	SELECT now() - h * interval '1 hour', r::regclass, 3600, 1, 500, 500, 0, 0 FROM generate_series(1, 23) h, unnest('{r1,r2}'::text[]) r;

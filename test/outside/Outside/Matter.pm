@@ -133,7 +133,7 @@ sub schema_sql
 	  "SELECT tiered_storage.add_tier('hot', '{pg_default,$tablespaces->[0]}', profile => 'nvme', reserve_fraction => 0);",
 	  "SELECT tiered_storage.add_tier('warm', '{$tablespaces->[1]}', profile => 'sata_ssd', reserve_fraction => 0);",
 	  "SELECT tiered_storage.add_tier('cold', '{$tablespaces->[2]}', profile => 'hdd_7200', reserve_fraction => 0);",
-	  "SELECT tiered_storage.add_tiering_policy('app.part', move_after => '90 days', tier => 'cold', key_unit => 'seconds');";
+	  "SELECT tiered_storage.add_tiering_policy('app.part', move_after => '90 days', tier => 'cold', options => jsonb_build_object('key_unit', 'seconds'));";
 	return @sql;
 }
 

@@ -1,0 +1,184 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/policy_calls.c
+ *		add_tiering_policy(), alter_policy() and remove_policy(): which policy, which kind.
+ *
+ * A tiering policy is named by its relation, or that and its tier; a fullness policy by its
+ * tier alone; both by their number, which are numbers of one sequence.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+#include "src/base/options.h"
+#include "src/base/sql.h"
+#include "src/catalog/tables.h"
+#include "src/decide/policy_calls.h"
+
+PG_FUNCTION_INFO_V1(tier_add_tiering_policy);
+PG_FUNCTION_INFO_V1(tier_alter_policy);
+PG_FUNCTION_INFO_V1(tier_remove_policy);
+
+static const TierOption add_options[] = {
+	{"no_writes_for", INTERVALOID, ADD_IDLE_FOR + 1},
+	{"below_reads_per_hour", FLOAT8OID, ADD_IDLE_FOR + 2},
+	{"age_from", TEXTOID, ADD_AGE_FROM},
+	{"key_unit", TEXTOID, ADD_KEY_UNIT},
+	{"key_epoch", TIMESTAMPTZOID, ADD_KEY_EPOCH},
+	{"key_shift", INT4OID, ADD_KEY_SHIFT},
+	{"time_zone", TEXTOID, ADD_TIME_ZONE},
+	{"include_indexes", BOOLOID, ADD_INCLUDE_INDEXES},
+	{"return_when_reads_per_hour", FLOAT8OID, ADD_RETURN},
+	{"return_after", INTERVALOID, ADD_RETURN + 1},
+	{"return_tier", NAMEOID, ADD_RETURN + 2},
+	{"on_shards", BOOLOID, ADD_ON_SHARDS},
+};
+
+static const TierOption tiering_changes[] = {
+	{"move_after", INTERVALOID, ALTER_MOVE_AFTER},
+	{"tier", NAMEOID, ALTER_NEW_TIER},
+	{"index_tier", NAMEOID, ALTER_INDEX_TIER},
+	{"include_indexes", BOOLOID, ALTER_INCLUDE_INDEXES},
+	{"idle_for", INTERVALOID, ALTER_IDLE_FOR},
+	{"no_writes_for", INTERVALOID, ALTER_IDLE_FOR + 1},
+	{"below_reads_per_hour", FLOAT8OID, ALTER_IDLE_FOR + 2},
+	{"age_from", TEXTOID, ALTER_AGE_FROM},
+	{"key_unit", TEXTOID, ALTER_KEY_UNIT},
+	{"key_epoch", TIMESTAMPTZOID, ALTER_KEY_EPOCH},
+	{"key_shift", INT4OID, ALTER_KEY_SHIFT},
+	{"time_zone", TEXTOID, ALTER_TIME_ZONE},
+	{"return_when_reads_per_hour", FLOAT8OID, ALTER_RETURN},
+	{"return_after", INTERVALOID, ALTER_RETURN + 1},
+	{"return_tier", NAMEOID, ALTER_RETURN + 2},
+};
+
+static const TierOption fullness_changes[] = {
+	{"high_watermark", FLOAT8OID, ALTER_FULLNESS_HIGH},
+	{"low_watermark", FLOAT8OID, ALTER_FULLNESS_LOW},
+	{"target", NAMEOID, ALTER_FULLNESS_NEW_TARGET},
+};
+
+/* A call without arguments yet. */
+static void
+begin_call(FunctionCallInfo call, FunctionCallInfo fcinfo, int n)
+{
+	InitFunctionCallInfoData(*call, fcinfo->flinfo, n, fcinfo->fncollation, NULL, NULL);
+	for (int i = 0; i < n; i++)
+	{
+		call->args[i].value = (Datum) 0;
+		call->args[i].isnull = true;
+	}
+}
+
+Datum
+tier_add_tiering_policy(PG_FUNCTION_ARGS)
+{
+	static const int arguments[] = {0, 1, 2, ADD_IDLE_FOR, ADD_IN_SCHEMA, ADD_NAMES_LIKE,
+	ADD_INDEX_TIER, ADD_IF_NOT_EXISTS};
+
+	LOCAL_FCINFO(call, ADD_END);
+
+	begin_call(call, fcinfo, ADD_END);
+	for (int i = 0; i < (int) lengthof(arguments); i++)
+		call->args[arguments[i]] = fcinfo->args[i];
+	(void) tier_options_spread(fcinfo, lengthof(arguments), "options", add_options,
+							   lengthof(add_options), call);
+	return tier_policy_add(call);
+}
+
+/*
+ * Arguments 0, 1 and 2 of alter_policy() and remove_policy(): relation, tier, policy_id.  Is a
+ * fullness policy meant?
+ */
+static bool
+means_fullness(FunctionCallInfo fcinfo)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierFullnessRow *rows;
+	int			n;
+
+	if (PG_ARGISNULL(0) && PG_ARGISNULL(1) && PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("\"relation\", \"tier\" or \"policy_id\" must be given")));
+	if (!PG_ARGISNULL(0))
+		return false;
+	if (PG_ARGISNULL(2))
+		return true;
+	tier_catalog_enter(&scope);
+	rows = tier_catalog_load_fullness(context, &n);
+	tier_catalog_leave(&scope);
+	for (int i = 0; i < n; i++)
+		if (rows[i].policy_id == PG_GETARG_INT32(2))
+			return true;
+	return false;
+}
+
+static Datum
+names_array(List *names)
+{
+	Datum	   *elements = palloc(sizeof(Datum) * list_length(names));
+	int			n = 0;
+	ListCell   *cell;
+
+	foreach(cell, names)
+		elements[n++] = CStringGetTextDatum(lfirst(cell));
+	return PointerGetDatum(construct_array(elements, n, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+/* Arguments of alter_policy() after the three that say which. */
+#define CHANGE_ENABLED 3
+#define CHANGE_CHANGES 4
+#define CHANGE_IF_EXISTS 5
+
+Datum
+tier_alter_policy(PG_FUNCTION_ARGS)
+{
+	List	   *nulls;
+	bool		fullness;
+
+	LOCAL_FCINFO(call, ALTER_END);
+
+	tier_require_writable("tiered_storage.alter_policy()");
+	fullness = means_fullness(fcinfo);
+	begin_call(call, fcinfo, fullness ? ALTER_FULLNESS_END : ALTER_END);
+	nulls = fullness ?
+		tier_options_spread(fcinfo, CHANGE_CHANGES, "changes", fullness_changes,
+							lengthof(fullness_changes), call) :
+		tier_options_spread(fcinfo, CHANGE_CHANGES, "changes", tiering_changes,
+							lengthof(tiering_changes), call);
+	if (nulls != NIL)
+	{
+		NullableDatum *unset = &call->args[fullness ? ALTER_FULLNESS_UNSET : ALTER_UNSET];
+
+		unset->value = names_array(nulls);
+		unset->isnull = false;
+	}
+	if (!fullness)
+		call->args[0] = fcinfo->args[0];
+	call->args[fullness ? 0 : 1] = fcinfo->args[1];
+	call->args[fullness ? 1 : 2] = fcinfo->args[2];
+	call->args[fullness ? ALTER_FULLNESS_ENABLED : ALTER_ENABLED] = fcinfo->args[CHANGE_ENABLED];
+	call->args[fullness ? ALTER_FULLNESS_IF_EXISTS : ALTER_IF_EXISTS] =
+		fcinfo->args[CHANGE_IF_EXISTS];
+	return fullness ? tier_fullness_alter(call) : tier_policy_alter(call);
+}
+
+Datum
+tier_remove_policy(PG_FUNCTION_ARGS)
+{
+	LOCAL_FCINFO(call, 3);
+
+	tier_require_writable("tiered_storage.remove_policy()");
+	if (!means_fullness(fcinfo))
+		return tier_policy_remove(fcinfo);
+	begin_call(call, fcinfo, 3);
+	for (int i = 0; i < 3; i++)
+		call->args[i] = fcinfo->args[i + 1];
+	return tier_fullness_remove(call);
+}
