@@ -210,6 +210,19 @@ UPDATE _tiered_storage.policy SET system_identifier = 1, schema_oid = 1, owner_o
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use;
 CALL tiered_storage.sample();
 SELECT schema_oid = 'regress_g_3'::regnamespace AS same FROM _tiered_storage.policy WHERE policy_id = :use;
+-- Of several that a restore brings with one name, the first stays; others are brought up to date.
+CREATE SCHEMA regress_g_4;
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g_4', idle_for => '1 day',
+	tier => 'regress_cheap') AS second \gset
+SELECT policy_id AS others FROM tiered_storage.policies WHERE policy_id NOT IN (:use, :second) LIMIT 1 \gset
+UPDATE _tiered_storage.policy SET schema_name = 'regress_stale' WHERE policy_id = :others;
+UPDATE _tiered_storage.policy SET schema_name = 'regress_g_3', schema_oid = policy_id::oid, database_oid = 0
+	WHERE policy_id IN (:use, :second);
+CALL tiered_storage.sample();
+SELECT policy_id = :use AS is_first, schema_oid = 'regress_g_3'::regnamespace AS same
+	FROM _tiered_storage.policy WHERE policy_id IN (:use, :second);
+SELECT schema_name FROM _tiered_storage.policy WHERE policy_id = :others;
+DROP SCHEMA regress_g_4;
 SELECT tiered_storage.remove_policy(policy_id => :use);
 
 ---------------------------------------------------------------------------

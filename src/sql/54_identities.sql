@@ -187,7 +187,14 @@ BEGIN
 			WHERE x.policy_id IN (SELECT d.policy_id FROM (
 				SELECT v.policy_id, row_number() OVER (
 						PARTITION BY v.relation, v.tier_name ORDER BY v.policy_id) AS place
-				FROM tiered_storage.policies v WHERE v.relation IS NOT NULL) d WHERE d.place > 1)
+				FROM tiered_storage.policies v WHERE v.relation IS NOT NULL
+				UNION ALL
+				SELECT g.policy_id, row_number() OVER (
+						PARTITION BY s.schema_oid, g.names_like, g.tier_name ORDER BY g.policy_id)
+				FROM _tiered_storage.policy g
+				LEFT JOIN _tiered_storage.policy_schemas s ON s.policy_id = g.policy_id
+				WHERE g.relation_oid = 0
+					AND (g.schema_oid IS NULL OR s.schema_oid IS NOT NULL)) d WHERE d.place > 1)
 			FOR UPDATE OF x SKIP LOCKED);
 	WITH changed AS MATERIALIZED (
 		SELECT p.policy_id, o.*, v.created_by, COALESCE(v.created_by_oid, 0) AS created_by_oid
