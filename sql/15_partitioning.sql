@@ -118,6 +118,14 @@ SELECT * FROM _tiered_storage.partition_interval('date'::regtype, '2020-01-01', 
 SELECT lowest, highest, p.* FROM (VALUES ('0', '99'), ('0', '100'), ('1', '12345'), ('-5000000', '5000000'),
 	('-9223372036854775808', '9223372036854775807')) v (lowest, highest),
 		_tiered_storage.partition_interval('int8'::regtype, lowest, highest) p;
+-- The ends of the calendar, of which not all are times, nor all differences intervals.
+SET TimeZone = 'America/New_York';
+SELECT v.*, p.* FROM (VALUES
+	('date'::regtype, '4713-01-02 BC', '5874897-12-31'), ('date', '-infinity', 'infinity'),
+	('timestamp', '4713-01-01 00:00 BC', '294276-12-31 23:59:59'), ('timestamp', '-infinity', '2020-01-01'),
+	('timestamptz', '4713-01-01 00:00+00 BC', '294276-12-31 23:59:59+00')) v (type, lowest, highest),
+	_tiered_storage.partition_interval(type, lowest, highest) p;
+RESET TimeZone;
 
 \set ECHO none
 SET client_min_messages = warning;

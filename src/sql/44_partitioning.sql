@@ -75,12 +75,20 @@ BEGIN
 		SELECT trim_scale(x.step)::text, ceil(span / x.step) INTO step, partitions
 			FROM (SELECT power * m AS step FROM unnest('{1, 2, 5, 10}'::integer[]) m) x
 			WHERE span / x.step >= 10 ORDER BY x.step DESC LIMIT 1;
-	ELSIF isfinite(lowest::timestamptz) AND isfinite(highest::timestamptz) THEN
-		span := EXTRACT(epoch FROM highest::timestamptz - lowest::timestamptz);
+	ELSE
+		/* As numbers: not all days are times, nor all differences of times intervals. */
+		span := CASE column_type
+			WHEN 'date'::regtype
+				THEN EXTRACT(epoch FROM highest::date) - EXTRACT(epoch FROM lowest::date)
+			WHEN 'timestamp'::regtype
+				THEN EXTRACT(epoch FROM highest::timestamp) - EXTRACT(epoch FROM lowest::timestamp)
+			ELSE EXTRACT(epoch FROM highest::timestamptz)
+				- EXTRACT(epoch FROM lowest::timestamptz) END;
 		SELECT u.step, ceil(span / u.seconds) INTO step, partitions
 			FROM (VALUES ('1 year', 31556952), ('3 months', 7889238), ('1 month', 2629746),
 				('1 week', 604800), ('1 day', 86400), ('1 hour', 3600)) u (step, seconds)
-			WHERE span / u.seconds >= 10 AND (column_type <> 'date'::regtype OR u.seconds >= 86400)
+			WHERE span < 'Infinity' AND span / u.seconds >= 10
+				AND (column_type <> 'date'::regtype OR u.seconds >= 86400)
 			ORDER BY u.seconds DESC LIMIT 1;
 	END IF;
 END
