@@ -315,6 +315,13 @@ SELECT * FROM regress_n_load();
 INSERT INTO _tiered_storage.load_history (period_start, period_s) VALUES (now(), 'NaN'); \echo :SQLSTATE
 \set VERBOSITY default
 
+-- Statistics of the server that are no numbers: pg_restore_relation_stats() takes them from an owner.
+INSERT INTO regress_n_1 VALUES ('2001-01-02', 1);
+SELECT FROM pg_stat_force_next_flush();
+UPDATE pg_class SET reltuples = 'NaN' WHERE oid = 'regress_n_1'::regclass;
+CALL tiered_storage.sample();
+SELECT tuples FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_n_1'::regclass;
+
 DROP TABLE regress_n, regress_n_id, regress_n_value;
 DROP FUNCTION regress_n_calls, regress_n_fuzz, regress_n_table, regress_n_times, regress_n_damage, regress_n_absurd,
 	regress_n_damaged, regress_n_impossible, regress_n_load;

@@ -11,6 +11,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
@@ -79,7 +81,9 @@ append_relation(RelationList *list, Form_pg_class form)
 	state->id.file_number = form->relfilenode;
 	state->id.kind = form->relkind;
 	state->id.persistence = form->relpersistence;
-	state->id.tuples = form->reltuples;
+
+	/* Whoever may set statistics can say that it is no number. */
+	state->id.tuples = isfinite(form->reltuples) ? form->reltuples : -1;
 	state->period.known_pages = (BlockNumber) form->relpages;
 	state->stored.size_bytes = -1;
 	state->stored.maps_bytes = -1;
