@@ -515,7 +515,9 @@ move_as_it_is(const TierMoveRequest *request, Oid *present)
 	}
 	if (preparation.tiers_context == NULL)
 		return report;
-	tier_transaction_commit();
+
+	/* The first commit of the move itself makes this one durable, too. */
+	tier_transaction_commit_async();
 	if (move->move_id == 0)
 	{
 		tier_move_count(request, &report);

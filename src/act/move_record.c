@@ -253,6 +253,8 @@ tier_move_finish_record(TierMove *move, const TierMoveReport *report)
 			thrown->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE;
 		(void) tier_attempt(finish_step, move);
 	}
-	tier_transaction_commit();
+
+	/* A record that a crash has lost is completed by tier_catalog_refresh_identities(). */
+	tier_transaction_commit_async();
 	return thrown;
 }

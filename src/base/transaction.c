@@ -136,6 +136,13 @@ tier_transaction_commit(void)
 }
 
 void
+tier_transaction_commit_async(void)
+{
+	set_for_transaction("synchronous_commit", "off");
+	tier_transaction_commit();
+}
+
+void
 tier_transaction_rollback(void)
 {
 	SPI_rollback();

@@ -31,6 +31,9 @@ extern void tier_transaction_start(void);
 extern void tier_transaction_commit(void);
 extern void tier_transaction_rollback(void);
 
+/* tier_transaction_commit() that does not wait for the disk: a crash may lose what it did. */
+extern void tier_transaction_commit_async(void);
+
 /*
  * Makes a transaction that has just begun, and has no snapshot yet, independent of
  * what the session, its role or database have set: READ COMMITTED, read write,

@@ -233,20 +233,6 @@ tier_catalog_see_latest(void)
 	PushActiveSnapshot(GetLatestSnapshot());
 }
 
-uint64
-tier_catalog_execute(const char *sql, int nargs, const Oid *types,
-					 const Datum *values, const char *nulls)
-{
-	int			rc;
-
-	rc = SPI_execute_with_args(sql, nargs, unconstify(Oid *, types),
-							   unconstify(Datum *, values), nulls, false, 0);
-	if (rc < 0)
-		elog(ERROR, "statement on the tiering catalog failed: %s: %s",
-			 SPI_result_code_string(rc), sql);
-	return SPI_processed;
-}
-
 void
 tier_catalog_identify(const TierCatalogScope *scope, Oid relation_oid, Oid owner_oid,
 					  const NameData *tier, TierIdentity *identity, Datum *values)

@@ -193,6 +193,12 @@ tier_copy_read_all_wal(TierCopy *copy, int64 deadline_us, int64 *flush_us)
 }
 
 bool
+tier_copy_is_near(const TierCopy *copy)
+{
+	return tier_wal_is_near(copy->wal);
+}
+
+bool
 tier_copy_is_behind(const TierCopy *copy)
 {
 	return tier_wal_is_behind(copy->wal);

@@ -47,6 +47,9 @@
 #define MAX_SKIPS 64
 #define RECORDS_PER_CHECK 256
 
+/* So much WAL is read in less time than its flush takes. */
+#define NEAR_BYTES (64 * 1024)
+
 typedef struct Skip
 {
 	XLogRecPtr	begin;
@@ -422,6 +425,13 @@ tier_wal_is_behind(const TierWal *wal)
 	XLByteToSeg(wal->position, read, wal_segment_size);
 	XLByteToSeg(GetFlushRecPtr(NULL), written, wal_segment_size);
 	return read < written;
+}
+
+bool
+tier_wal_is_near(const TierWal *wal)
+{
+	return wal->position != InvalidXLogRecPtr &&
+		GetXLogInsertRecPtr() < wal->position + NEAR_BYTES;
 }
 
 void

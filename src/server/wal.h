@@ -76,6 +76,12 @@ extern TierWalResult tier_wal_read(TierWal *wal);
 extern bool tier_wal_is_behind(const TierWal *wal);
 
 /*
+ * Is so little WAL unread that reading all of it takes no longer than one flush?  Includes the
+ * records that are to be skipped.
+ */
+extern bool tier_wal_is_near(const TierWal *wal);
+
+/*
  * Where the process that has called tier_wal_start does something else that may
  * take long: reads on if it is behind.  What is wrong is said by the next
  * tier_wal_read.  Cheap; may be called anywhere but from an observer.  Checks for

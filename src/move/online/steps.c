@@ -276,7 +276,7 @@ tier_online_copy_step(TierOnline *move)
 	return TIER_STEP_GO_ON;
 }
 
-/* Copies again what was changed, until little is left. */
+/* Copies again what was changed, until so little is left that the swap does it as fast. */
 TierStepResult
 tier_online_catch_up_step(TierOnline *move)
 {
@@ -290,6 +290,9 @@ tier_online_catch_up_step(TierOnline *move)
 	for (int round = 0; round < MAX_ROUNDS; round++)
 	{
 		tier_progress_add(TIER_PROGRESS_ROUNDS, 1);
+		if (move->busy == 0 && tier_copy_pending_blocks(move->copy) <= FEW_BLOCKS &&
+			tier_copy_is_near(move->copy))
+			break;
 		if (tier_copy_read_all_wal(move->copy, 0, &ignored) == TIER_WAL_LOST)
 			return tier_online_restart(move, TIER_ONLINE_LOST_WAL);
 		if (tier_copy_restart_reason(move->copy) != NULL)
@@ -456,7 +459,8 @@ tier_online_swap_step(TierOnline *move)
 			return outcome;
 		InvalidateCatalogSnapshot();
 	}
-	if (tier_copy_read_all_wal(move->copy, 0, &ignored) == TIER_WAL_LOST)
+	if (!tier_copy_is_near(move->copy) &&
+		tier_copy_read_all_wal(move->copy, 0, &ignored) == TIER_WAL_LOST)
 		return tier_online_restart(move, TIER_ONLINE_LOST_WAL);
 	if (tier_copy_was_truncated(move->copy))
 		return busy(move, TIER_BUSY_WORK);
