@@ -177,14 +177,14 @@ SELECT random_fast > 2.8 AS random, device_random_fast = random_fast AS device_f
 	FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_d'::regclass;
 SELECT os_cached_fraction, device_random_reads_per_hour = random_reads_per_hour AS same FROM tiered_storage.heat
 	WHERE relation = 'regress_d'::regclass;
-RESET tiered_storage.test_page_cache;
--- An idle relation's row stays as it is, also when the page cache is looked at.
+-- An idle relation's row stays as it is.
 SET tiered_storage.test_now = '2030-01-01 03:00:00+00';
 CALL tiered_storage.sample();
 SELECT xmin AS version FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_d'::regclass \gset
 SET tiered_storage.test_now = '2030-01-01 04:00:00+00';
 CALL tiered_storage.sample();
 SELECT xmin = :'version' AS untouched FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_d'::regclass;
+RESET tiered_storage.test_page_cache;
 
 ---------------------------------------------------------------------------
 -- Devices
