@@ -58,6 +58,7 @@ typedef struct Pull
 	TierStandbyAnswer answer;	/* of it */
 	int			max_counters;
 	int			max_places;
+	bool		has_function;	/* the standby, which tells of directories */
 	XLogRecPtr	asked_lsn;
 } Pull;
 
@@ -95,7 +96,24 @@ static const char counters_sql[] =
 "OR c.oid OPERATOR(pg_catalog.=) ANY (SELECT h.relation FROM held h)) ORDER BY c.oid";
 static const Oid counters_types[] = {OIDOID, INT8OID, INT8OID, INT8OID, INT8OID, BOOLOID};
 
-/* The extension is there as well, and with it the schema, which is not another role's. */
+/*
+ * A standby that is behind may be at a time before CREATE EXTENSION, and the owner of the
+ * database may have had a schema and a function of these names by then.
+ */
+static const char is_ours_sql[] =
+"SELECT EXISTS (SELECT FROM pg_catalog.pg_proc p "
+"JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace "
+"JOIN pg_catalog.pg_depend d ON d.objid OPERATOR(pg_catalog.=) p.oid "
+"JOIN pg_catalog.pg_extension e ON e.oid OPERATOR(pg_catalog.=) d.refobjid "
+"WHERE p.proname OPERATOR(pg_catalog.=) 'tablespace_devices'::pg_catalog.name "
+"AND p.pronargs OPERATOR(pg_catalog.=) 0::pg_catalog.int2 "
+"AND n.nspname OPERATOR(pg_catalog.=) '_tiered_storage'::pg_catalog.name "
+"AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass "
+"AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass "
+"AND d.deptype OPERATOR(pg_catalog.=) 'e'::pg_catalog.\"char\" "
+"AND e.extname OPERATOR(pg_catalog.=) 'tiered_storage'::pg_catalog.name)";
+static const Oid is_ours_types[] = {BOOLOID};
+
 static const char places_sql[] =
 "SELECT d.tablespace_oid, COALESCE(d.path_exists AND d.writable, false), "
 "d.file_system_id, d.free_bytes, d.total_bytes, pg_catalog.pg_last_wal_replay_lsn(), "
@@ -166,6 +184,14 @@ take_counters(TierRemote *remote, void *argument)
 	counters->is_held = tier_remote_bool(remote, 5);
 }
 
+static void
+take_is_ours(TierRemote *remote, void *argument)
+{
+	Pull	   *pull = argument;
+
+	pull->has_function = tier_remote_bool(remote, 0);
+}
+
 /* -1: not told. */
 static int64
 amount_of(TierRemote *remote, int column)
@@ -232,11 +258,15 @@ ask(TierRemote *remote, void *argument)
 	require_answer(tier_remote_query(remote, counters_sql, counters_types,
 									 lengthof(counters_types), MOST_RELATIONS, take_counters,
 									 pull));
+	pull->has_function = false;
+	require_answer(tier_remote_query(remote, is_ours_sql, is_ours_types,
+									 lengthof(is_ours_types), 1, take_is_ours, pull));
 	answer->asked_at = GetCurrentTimestamp();
 	pull->asked_lsn = GetXLogWriteRecPtr();
-	answer->has_places = tier_remote_query(remote, places_sql, places_types,
-										   lengthof(places_types), MOST_TABLESPACES, take_place,
-										   pull) == NULL;
+	if (pull->has_function)
+		answer->has_places = tier_remote_query(remote, places_sql, places_types,
+											   lengthof(places_types), MOST_TABLESPACES,
+											   take_place, pull) == NULL;
 }
 
 /* ---------------------------------------------------------------------

@@ -256,6 +256,44 @@ $primary->safe_psql('postgres', 'ALTER DATABASE app RESET ALL');
 delete $ENV{PGOPTIONS};
 
 # ---------------------------------------------------------------------
+note 'What he had made before the extension, on a standby that is behind';
+# ---------------------------------------------------------------------
+
+$primary->safe_psql('postgres', 'CREATE DATABASE early OWNER dbo');
+$primary->safe_psql(
+	'early', q(
+SET ROLE dbo;
+CREATE SCHEMA _tiered_storage;
+CREATE FUNCTION _tiered_storage.tablespace_devices(OUT tablespace_oid oid, OUT path_exists bool,
+	OUT writable bool, OUT file_system_id bigint, OUT free_bytes bigint, OUT total_bytes bigint)
+RETURNS SETOF record LANGUAGE plpgsql AS $$ BEGIN RAISE LOG 'evil runs as %', current_user; END $$;
+));
+$primary->wait_for_catchup($standby);
+$standby->safe_psql('postgres', 'SELECT pg_wal_replay_pause()');
+$standby->poll_query_until('postgres',
+	"SELECT pg_get_wal_replay_pause_state() = 'paused'")
+  or die 'replay goes on';
+$primary->safe_psql('early', 'DROP SCHEMA _tiered_storage CASCADE');
+$primary->safe_psql('early', 'CREATE EXTENSION tiered_storage');
+$primary->safe_psql('early',
+	"SELECT tiered_storage.add_standby('replica', conninfo => '$connection user=reader')"
+);
+pull_standbys($primary, 'early');
+is( $primary->safe_psql(
+		'early',
+		"SELECT last_pull_at IS NOT NULL, failures, (SELECT count(*) FROM _tiered_storage.standby_room) FROM tiered_storage.standbys"
+	),
+	't|0|0',
+	'its reads are taken, and nothing else');
+unlike(
+	slurp_file($standby->logfile),
+	qr/LOG:  evil runs as/,
+	'nothing of his runs there');
+$standby->safe_psql('postgres', 'SELECT pg_wal_replay_resume()');
+$primary->safe_psql('early',
+	"SELECT tiered_storage.remove_standby('replica')");
+
+# ---------------------------------------------------------------------
 note 'Passwords';
 # ---------------------------------------------------------------------
 
