@@ -151,7 +151,7 @@ restart_server() { # MB of memory
 
 calibrate() { # tier...
 	local tier
-	sql "CREATE EXTENSION tiered_storage" "SELECT tiered_storage.remove_tier(tier_name, true) FROM tiered_storage.tiers" >/dev/null
+	sql "CREATE EXTENSION tiered_storage" "SELECT tiered_storage.remove_tier(tier_name, true) FROM _tiered_storage.tiers" >/dev/null
 	for tier; do
 		sql "SELECT tiered_storage.add_tier('$tier', '{$tier}', profile => '$([ "$tier" = ssd ] && echo sata_ssd || echo hdd_7200)', reserve_fraction => 0)" >/dev/null
 	done
@@ -172,7 +172,7 @@ calibrate() { # tier...
 
 observe() {
 	sql "SET client_min_messages = warning" "DROP EXTENSION IF EXISTS tiered_storage" "CREATE EXTENSION tiered_storage" \
-		"SELECT tiered_storage.remove_tier(tier_name, true) FROM tiered_storage.tiers" >/dev/null
+		"SELECT tiered_storage.remove_tier(tier_name, true) FROM _tiered_storage.tiers" >/dev/null
 	sql "$(cat "$dir/tiers.sql")" >/dev/null
 	sql "CALL tiered_storage.sample()"
 }
@@ -185,7 +185,7 @@ observed() { # seconds
 }
 
 advice() { # setting, tier that is not there
-	sql "BEGIN" "DO \$\$ BEGIN PERFORM tiered_storage.remove_tier(tier_name, true) FROM tiered_storage.tiers WHERE tier_name = '${2-}'; END \$\$" \
+	sql "BEGIN" "DO \$\$ BEGIN PERFORM tiered_storage.remove_tier(tier_name, true) FROM _tiered_storage.tiers WHERE tier_name = '${2-}'; END \$\$" \
 		"SELECT current_value, COALESCE(recommended_value, '-'), COALESCE(round(expected_ratio::numeric, 3)::text, '-'), COALESCE(command, '-'),
 			COALESCE(effect, '-'), reason FROM tiered_storage.recommend_settings(true) WHERE setting = '$1' LIMIT 1" "ROLLBACK"
 }

@@ -3,7 +3,7 @@
 CREATE TABLESPACE ssd LOCATION '';
 CREATE TABLESPACE hdd LOCATION '';
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('ssd', '{ssd}', profile => 'nvme', rank => 0, price_per_gb_month => 0.20, device => jsonb_build_object('capacity_bytes', 60000000000, 'endurance_dwpd', 1)),
 	tiered_storage.add_tier('hdd', '{hdd,pg_default}', profile => 'hdd_7200', rank => 1, price_per_gb_month => 0.03, device => jsonb_build_object('capacity_bytes', 200000000000));
 SELECT set_config('page.relations', :'relations', false);

@@ -8,7 +8,6 @@ SELECT tiered_storage.add_tier('hdd', '{slow}', profile => 'hdd_7200');
 -- Prices per GB and month are assumptions, until alter_tier() is told the true ones. Here they
 -- are those of a thousand times as much, as if the 345 MB were as many GB.
 SELECT count(tiered_storage.alter_tier(tier_name,
-       price_per_gb_month => 1000 * price_per_gb_month)) AS tiers_altered FROM tiered_storage.tiers;
-SELECT tier_name, tablespaces, devices, profile,
-       pg_size_pretty(capacity_bytes) AS capacity, price_per_gb_month AS price
-FROM tiered_storage.tiers ORDER BY rank;
+       price_per_gb_month => 1000 * price)) AS tiers_altered FROM tiered_storage.devices;
+SELECT * FROM tiered_storage.tiers;
+SELECT tier_name, device, read_ms, price FROM tiered_storage.devices;

@@ -16,7 +16,7 @@ BEGIN
 	WHILE clock_timestamp() < began + seconds * interval '1 s' OR taken = 0 LOOP
 		IF clock_timestamp() > began + (seconds + 30) * interval '1 s' THEN
 			RAISE EXCEPTION 'the worker has taken no sample in % s', seconds + 30
-				USING DETAIL = concat((SELECT string_agg(w::text, E'\n') FROM tiered_storage.workers w));
+				USING DETAIL = concat((SELECT string_agg(w::text, E'\n') FROM _tiered_storage.worker_status() w));
 		END IF;
 		PERFORM pg_sleep(0.5);
 		taken := (SELECT samples FROM tiered_storage.sampler) - before;

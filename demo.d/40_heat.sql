@@ -1,14 +1,7 @@
 -- What is hot, and what is not?
--- Reads are blocks that were not in shared_buffers, writes are changed rows, both per hour;
+-- Rates are per hour, of reads that reached the device and of pages that are written;
 -- 20 seconds count as an hour in which nothing else happened.
-SELECT relation, kind, pg_size_pretty(size_bytes) AS size,
-       random_reads_per_hour::int AS random,
-       sequential_reads_per_hour::int AS sequential, writes_per_hour::int AS writes
-FROM tiered_storage.heat ORDER BY random_reads_per_hour DESC LIMIT 6;
+SELECT * FROM tiered_storage.heat LIMIT 6;
 -- The coldest:
-SELECT relation, kind, pg_size_pretty(size_bytes) AS size,
-       random_reads_per_hour::int AS random,
-       sequential_reads_per_hour::int AS sequential, writes_per_hour::int AS writes
-FROM tiered_storage.heat WHERE size_bytes > 100000
-ORDER BY random_reads_per_hour + sequential_reads_per_hour + writes_per_hour,
-         size_bytes DESC LIMIT 4;
+SELECT * FROM tiered_storage.heat WHERE random IS NULL AND scanned IS NULL AND written IS NULL
+ORDER BY size_bytes DESC LIMIT 4;

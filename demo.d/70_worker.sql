@@ -31,15 +31,15 @@ BEGIN
 			RAISE EXCEPTION 'the worker has moved % of % relations, and no more for % s', moved, total,
 					extract(epoch FROM clock_timestamp() - changed)::int
 				USING DETAIL = (SELECT string_agg('Left: ' || relation, E'\n') FROM cold WHERE NOT on_slow),
-					HINT = concat_ws(E'\n', (SELECT string_agg(w::text, E'\n') FROM tiered_storage.workers w),
-						(SELECT string_agg(DISTINCT m.error, E'\n') FROM tiered_storage.moves m
+					HINT = concat_ws(E'\n', (SELECT string_agg(w::text, E'\n') FROM _tiered_storage.worker_status() w),
+						(SELECT string_agg(DISTINCT m.error, E'\n') FROM _tiered_storage.moves m
 							WHERE m.state <> 'done'));
 		END IF;
 		COMMIT;
 		PERFORM pg_sleep(0.3);
 	END LOOP;
 	-- The policies' own account is that of their last evaluation.
-	WHILE NOT (SELECT bool_and(last_on_target > 0) FROM tiered_storage.policies) LOOP
+	WHILE NOT (SELECT bool_and(last_on_target > 0) FROM _tiered_storage.policies) LOOP
 		IF clock_timestamp() > changed + interval '30 s' THEN
 			RAISE EXCEPTION 'the worker has not evaluated the policies again';
 		END IF;

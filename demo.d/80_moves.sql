@@ -10,11 +10,10 @@ SELECT kind, count(*) AS moves, sum(attempts) AS attempts,
          AS median_held_ms,
        max(lock_held_ms)::numeric(9, 1) AS longest_held_ms,
        max(lock_flush_ms)::numeric(9, 1) AS longest_flush_ms
-FROM tiered_storage.moves WHERE state = 'done' GROUP BY kind ORDER BY kind DESC;
-SELECT relation_name, move_after, tier_name, last_due, last_on_target, last_result
-FROM tiered_storage.policies ORDER BY policy_id;
+FROM _tiered_storage.moves WHERE state = 'done' GROUP BY kind ORDER BY kind DESC;
+SELECT * FROM tiered_storage.policies;
 -- Where the space went:
 CALL tiered_storage.sample();
 SELECT t.tier_name, pg_size_pretty(b.relation_bytes) AS before,
        pg_size_pretty(t.relation_bytes) AS after, pg_size_pretty(t.capacity_bytes) AS capacity
-FROM tiered_storage.tiers t JOIN tiers_before b USING (tier_name) ORDER BY t.rank;
+FROM _tiered_storage.tiers t JOIN tiers_before b USING (tier_name) ORDER BY t.rank;

@@ -35,11 +35,11 @@ SELECT d.tablespace_name
 	FROM _tiered_storage.tablespace_devices() d
 	LEFT JOIN _tiered_storage.tier_tablespaces t USING (tablespace_oid)
 	WHERE d.path_exists AND t.tier_name IS NULL;
-SELECT count(*) AS tiers_of_pg_default FROM tiered_storage.tiers
+SELECT count(*) AS tiers_of_pg_default FROM _tiered_storage.tiers
 	WHERE 'pg_default' = ANY (tablespaces);
 SELECT 'pg_global' = ANY (tablespaces) AS has_pg_global, discovered, price_is_assumed,
 	reserve_fraction, low_watermark, high_watermark
-	FROM tiered_storage.tiers WHERE 'pg_default' = ANY (tablespaces);
+	FROM _tiered_storage.tiers WHERE 'pg_default' = ANY (tablespaces);
 SELECT count(*) AS sampler_rows FROM _tiered_storage.sampler;
 
 -- Every object that a person meets says what it is.
@@ -126,7 +126,7 @@ SELECT count(*) AS left_in_schema FROM pg_class c JOIN pg_namespace n ON n.oid =
 SET client_min_messages = error;
 CREATE EXTENSION IF NOT EXISTS tiered_storage;
 RESET client_min_messages;
-SELECT count(*) AS tiers_of_pg_default FROM tiered_storage.tiers
+SELECT count(*) AS tiers_of_pg_default FROM _tiered_storage.tiers
 	WHERE 'pg_default' = ANY (tablespaces);
 
 -- Not while somebody's view needs it, unless told so.

@@ -31,7 +31,7 @@ BEGIN
 	UPDATE _tiered_storage.tier SET tier_name = 'regress_found', rank = 0, compressed = false
 		WHERE tier_name = (SELECT tier_name FROM _tiered_storage.tier_tablespaces
 			WHERE tablespace_name = 'pg_default');
-	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers WHERE tier_name <> 'regress_found';
+	PERFORM tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers WHERE tier_name <> 'regress_found';
 END
 $$;
 \set ours 'tier_name, rank, tablespaces, profile, random_read_ms, price_per_gb_month AS price, price_is_assumed AS assumed, reserve_fraction AS reserve, low_watermark AS low, high_watermark AS high, discovered'
@@ -44,12 +44,12 @@ $$;
 -- What a person says counts more than what was discovered.
 SELECT tiered_storage.add_tier('regress_slow', '{regress_ts_a}', profile => 'hdd_7200', reserve_fraction => 0,
 	device => '{"compressed": false}');
-SELECT :ours FROM tiered_storage.tiers WHERE tier_name = 'regress_slow';
-SELECT tablespaces, discovered FROM tiered_storage.tiers WHERE tier_name = 'regress_found';
+SELECT :ours FROM _tiered_storage.tiers WHERE tier_name = 'regress_slow';
+SELECT tablespaces, discovered FROM _tiered_storage.tiers WHERE tier_name = 'regress_found';
 -- A discovered tier that has lost all its tablespaces goes.
 SELECT tiered_storage.add_tier('regress_rest', '{pg_default,regress_ts_b}', profile => 'nvme', reserve_fraction => 0,
 	device => '{"compressed": false}');
-SELECT tier_name, tablespaces, discovered FROM tiered_storage.tiers ORDER BY rank;
+SELECT tier_name, tablespaces, discovered FROM _tiered_storage.tiers ORDER BY rank;
 -- One that is altered, or added under its own name, belongs to the person from then on.
 UPDATE _tiered_storage.tier SET discovered = true WHERE tier_name = 'regress_rest';
 UPDATE _tiered_storage.tier_tablespace SET discovered = true WHERE tier_name = 'regress_rest';
@@ -60,7 +60,7 @@ SELECT t.discovered, array_agg(tt.discovered) FROM _tiered_storage.tier t
 UPDATE _tiered_storage.tier SET discovered = true WHERE tier_name = 'regress_rest';
 UPDATE _tiered_storage.tier_tablespace SET discovered = true WHERE tier_name = 'regress_rest';
 SELECT tiered_storage.add_tier('regress_rest', '{pg_default}', profile => 'sata_ssd', price_per_gb_month => 3);
-SELECT :ours FROM tiered_storage.tiers WHERE tier_name = 'regress_rest';
+SELECT :ours FROM _tiered_storage.tiers WHERE tier_name = 'regress_rest';
 SELECT count(*) AS tiers_of_b FROM _tiered_storage.tier_tablespaces WHERE tablespace_name = 'regress_ts_b';
 SELECT tiered_storage.remove_tier('regress_rest');
 -- Every property.
@@ -71,13 +71,13 @@ SELECT tier_name, rank, tablespaces, profile, compressed, random_read_ms, random
 	sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
 	price_per_gb_month, price_is_assumed, capacity_bytes, relation_bytes, relations,
 	reserve_fraction, low_watermark, high_watermark, endurance_tbw, endurance_dwpd, discovered
-	FROM tiered_storage.tiers WHERE tier_name = 'regress_fast' \gx
+	FROM _tiered_storage.tiers WHERE tier_name = 'regress_fast' \gx
 -- Figures that are not given are the profile's.
 SELECT t.tier_name, (t.random_read_ms, t.random_write_ms, t.sequential_read_mb_per_s,
 		t.sequential_write_mb_per_s, t.fsync_ms, t.parallelism, t.price_per_gb_month, t.endurance_dwpd)
 	IS NOT DISTINCT FROM (p.random_read_ms, p.random_write_ms, p.sequential_read_mb_per_s,
 		p.sequential_write_mb_per_s, p.fsync_ms, p.parallelism, p.price_per_gb_month, p.endurance_dwpd) AS like_profile
-	FROM tiered_storage.tiers t JOIN tiered_storage.device_profiles() p USING (profile)
+	FROM _tiered_storage.tiers t JOIN tiered_storage.device_profiles() p USING (profile)
 	ORDER BY t.rank;
 SELECT profile, random_read_ms, random_write_ms, sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms,
 	parallelism, price_per_gb_month, endurance_dwpd, scan_start_ms
@@ -85,7 +85,7 @@ SELECT profile, random_read_ms, random_write_ms, sequential_read_mb_per_s, seque
 \set ECHO none
 -- The start of a scan comes with the profile, and grows with a random read, while nobody has measured it.
 BEGIN;
-CREATE FUNCTION pg_temp.start() RETURNS float8 LANGUAGE sql AS $$ SELECT scan_start_ms FROM tiered_storage.tiers
+CREATE FUNCTION pg_temp.start() RETURNS float8 LANGUAGE sql AS $$ SELECT scan_start_ms FROM _tiered_storage.tiers
 	WHERE tier_name = 'regress_slow' $$;
 SELECT tiered_storage.alter_tier('regress_slow', profile => 'cloud_gp3') \g /dev/null
 \set ECHO all
@@ -160,13 +160,13 @@ SELECT state = :'before' AS unchanged FROM everything;
 -- The same limits, from inside.
 SELECT tiered_storage.add_tier('regress_new', '{pg_default,pg_default}', profile => 'nvme', rank => 1000000, price_per_gb_month => 0, reserve_fraction => 0, low_watermark => 0.01, high_watermark => 1,
 	device => '{"capacity_bytes": 1}');
-SELECT :ours FROM tiered_storage.tiers ORDER BY rank, tier_name;
+SELECT :ours FROM _tiered_storage.tiers ORDER BY rank, tier_name;
 SELECT tiered_storage.remove_tier('regress_new');
 
 -- A tier of that speed belongs between: the slower ones make room.
 SELECT tiered_storage.add_tier('regress_mid', '{pg_default}', profile => 'sata_ssd', reserve_fraction => 0,
 	device => '{"compressed": false}');
-SELECT tier_name, rank, compressed, random_read_ms FROM tiered_storage.tiers ORDER BY rank, tier_name;
+SELECT tier_name, rank, compressed, random_read_ms FROM _tiered_storage.tiers ORDER BY rank, tier_name;
 SELECT tiered_storage.remove_tier('regress_mid');
 
 ---------------------------------------------------------------------------
@@ -176,7 +176,7 @@ SELECT tiered_storage.remove_tier('regress_mid');
 SELECT tiered_storage.alter_tier('regress_slow', price_per_gb_month => 0.02,
 	device => '{"capacity_bytes": 500000, "endurance_tbw": 5, "endurance_dwpd": 6}');
 SELECT price_per_gb_month, price_is_assumed, capacity_bytes, endurance_tbw, endurance_dwpd
-	FROM tiered_storage.tiers WHERE tier_name = 'regress_slow';
+	FROM _tiered_storage.tiers WHERE tier_name = 'regress_slow';
 -- Nothing given, nothing changed.
 SELECT state AS before FROM everything \gset
 SELECT tiered_storage.alter_tier('regress_slow');
@@ -184,20 +184,20 @@ SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_slow');
 SELECT state = :'before' AS unchanged FROM everything;
 -- A profile brings its figures, but not its price where there is a real one.
 SELECT tiered_storage.alter_tier('regress_slow', profile => 'hdd_15k', device => '{"fsync_ms": 9}');
-SELECT profile, random_read_ms, fsync_ms, price_per_gb_month, endurance_dwpd FROM tiered_storage.tiers
+SELECT profile, random_read_ms, fsync_ms, price_per_gb_month, endurance_dwpd FROM _tiered_storage.tiers
 	WHERE tier_name = 'regress_slow';
 -- unset: back to what is assumed.
 SELECT tiered_storage.alter_tier('regress_slow',
 	device => '{"capacity_bytes": null, "endurance_tbw": null, "endurance_dwpd": null}');
 SELECT t.capacity_bytes = d.total_bytes AS capacity_is_file_system, t.endurance_tbw, t.endurance_dwpd
-	FROM tiered_storage.tiers t JOIN _tiered_storage.tablespace_devices() d ON d.tablespace_name = ANY (t.tablespaces)
+	FROM _tiered_storage.tiers t JOIN _tiered_storage.tablespace_devices() d ON d.tablespace_name = ANY (t.tablespaces)
 		WHERE t.tier_name = 'regress_slow';
 -- What is used and what is free is what df says, but for what others write in between.
 CREATE TABLE regress_df (used float8, avail float8);
 COPY regress_df FROM PROGRAM 'df -P -k . | awk ''NR == 2 { print $3 * 1024, $4 * 1024 }''' (DELIMITER ' ');
 SELECT abs(t.used_bytes - f.used) < 0.01 * t.capacity_bytes AS used,
 	abs(t.free_bytes - f.avail) < 0.01 * t.capacity_bytes AS free
-	FROM tiered_storage.tiers t, regress_df f WHERE t.tier_name = 'regress_slow';
+	FROM _tiered_storage.tiers t, regress_df f WHERE t.tier_name = 'regress_slow';
 DROP TABLE regress_df;
 
 SELECT state AS before FROM everything \gset
@@ -224,10 +224,10 @@ SELECT state = :'before' AS unchanged FROM everything;
 
 -- Tablespaces come and go; what leaves a tier can go to another.
 SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{regress_ts_a,pg_default}');
-SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
+SELECT tier_name, tablespaces FROM _tiered_storage.tiers ORDER BY rank;
 SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{pg_default}');
 SELECT tiered_storage.alter_tier('regress_fast', tablespaces => '{regress_ts_b,regress_ts_a}');
-SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
+SELECT tier_name, tablespaces FROM _tiered_storage.tiers ORDER BY rank;
 SELECT tiered_storage.alter_tier('regress_fast', tablespaces => '{regress_ts_b}');
 SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{regress_ts_a}');
 
@@ -249,12 +249,12 @@ SELECT tiered_storage.remove_tier('regress_slow', if_exists => true); \echo :SQL
 SELECT state = :'before' AS unchanged FROM everything;
 -- A policy follows a tier to its new name.
 SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_slower');
-SELECT relation, tier_name FROM tiered_storage.policies;
-SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
+SELECT relation, tier_name FROM _tiered_storage.policies;
+SELECT tier_name, tablespaces FROM _tiered_storage.tiers ORDER BY rank;
 SELECT tiered_storage.remove_policy(policy_id => :policy_id);
 DROP TABLE "regress Readings";
 SELECT tiered_storage.remove_tier('regress_slower');
-SELECT tier_name FROM tiered_storage.tiers;
+SELECT tier_name FROM _tiered_storage.tiers;
 SELECT tablespace_name FROM _tiered_storage.tier_tablespaces;
 
 ---------------------------------------------------------------------------
@@ -283,45 +283,45 @@ SELECT count(tiered_storage.add_tier(s.spcname, ARRAY[s.spcname], profile => 'nv
 		WHERE spcname IN ('regress_1 ts', 'regress"ts', 'regress''ts', 'regress{,}\ts', 'regress_größe_温')
 			OR spcname LIKE 'regress\_2345%' ORDER BY spcname COLLATE "C") s;
 RESET client_min_messages;
-SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY tier_name COLLATE "C";
+SELECT tier_name, tablespaces FROM _tiered_storage.tiers ORDER BY tier_name COLLATE "C";
 -- Messages quote them, and the hint can be pasted.
 SELECT tiered_storage.add_tier('regress_new', ARRAY['regress''ts']::name[], reserve_fraction => 0);
 SELECT tiered_storage.add_tier('regress"ts', '{pg_default}');
 SELECT tiered_storage.alter_tier('regress_ts', rank => 1);
 SELECT tiered_storage.alter_tier('Regress_Ts', new_name => 'regress"; DROP TABLE x; --');
-SELECT tier_name FROM tiered_storage.tiers WHERE 'Regress_Ts' = ANY (tablespaces);
+SELECT tier_name FROM _tiered_storage.tiers WHERE 'Regress_Ts' = ANY (tablespaces);
 
 ---------------------------------------------------------------------------
 -- Tablespaces that are renamed or dropped
 ---------------------------------------------------------------------------
 
 SET client_min_messages = warning;
-SELECT count(tiered_storage.remove_tier(tier_name)) AS removed FROM tiered_storage.tiers
+SELECT count(tiered_storage.remove_tier(tier_name)) AS removed FROM _tiered_storage.tiers
 	WHERE tier_name <> 'regress_fast';
 SELECT tiered_storage.add_tier('regress_slow', '{regress_ts_a}', profile => 'hdd_7200', reserve_fraction => 0,
 	device => '{"compressed": false}');
 RESET client_min_messages;
 ALTER TABLESPACE regress_ts_a RENAME TO regress_ts_renamed;
-SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
+SELECT tier_name, tablespaces FROM _tiered_storage.tiers ORDER BY rank;
 -- A new tablespace with the old name is another one.
 CREATE TABLESPACE regress_ts_a LOCATION '';
-SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
+SELECT tier_name, tablespaces FROM _tiered_storage.tiers ORDER BY rank;
 SET client_min_messages = warning;
 SELECT tiered_storage.add_tier('regress_other', '{regress_ts_a}', profile => 'hdd_15k', reserve_fraction => 0,
 	device => '{"compressed": false}');
 RESET client_min_messages;
-SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
+SELECT tier_name, tablespaces FROM _tiered_storage.tiers ORDER BY rank;
 CALL tiered_storage.sample();
-SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
+SELECT tier_name, tablespaces FROM _tiered_storage.tiers ORDER BY rank;
 \set ECHO none
 -- Two that swap their names keep their tiers.
 ALTER TABLESPACE regress_ts_a RENAME TO regress_ts_third;
 ALTER TABLESPACE regress_ts_b RENAME TO regress_ts_a;
 ALTER TABLESPACE regress_ts_third RENAME TO regress_ts_b;
 \set ECHO all
-SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
+SELECT tier_name, tablespaces FROM _tiered_storage.tiers ORDER BY rank;
 CALL tiered_storage.sample();
-SELECT tier_name, tablespaces FROM tiered_storage.tiers ORDER BY rank;
+SELECT tier_name, tablespaces FROM _tiered_storage.tiers ORDER BY rank;
 SELECT tier_name, tablespace_name, stored_name FROM _tiered_storage.tier_tablespaces ORDER BY rank;
 -- discover_tiers() sees the new one behind an old name, too.
 ALTER TABLESPACE regress_ts_b RENAME TO regress_ts_third;
@@ -330,10 +330,10 @@ SELECT tablespace_name, CASE WHEN tier_name LIKE 'regress%' THEN tier_name END A
 	AS action
 	FROM tiered_storage.discover_tiers() WHERE tablespace_name LIKE 'regress\_ts\__'
 		OR tablespace_name = 'regress_ts_third' ORDER BY 1;
-SELECT tier_name, tablespaces FROM tiered_storage.tiers WHERE NOT discovered ORDER BY rank;
+SELECT tier_name, tablespaces FROM _tiered_storage.tiers WHERE NOT discovered ORDER BY rank;
 -- One that is dropped leaves a tier without tablespaces, to which nothing can move.
 DROP TABLESPACE regress_ts_renamed;
-SELECT tier_name, tablespaces FROM tiered_storage.tiers WHERE tier_name = 'regress_slow';
+SELECT tier_name, tablespaces FROM _tiered_storage.tiers WHERE tier_name = 'regress_slow';
 CALL tiered_storage.sample();
 SELECT count(*) AS rows_of_it FROM _tiered_storage.tier_tablespace WHERE tier_name = 'regress_slow';
 SELECT tiered_storage.alter_tier('regress_slow', price_per_gb_month => 1);

@@ -18,11 +18,11 @@ SELECT tiered_storage.add_tiering_policy('regress_t', move_after => '1 year', ti
 SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, key_unit, key_epoch,
 	key_shift, time_zone,
 	created_by = current_user AS mine, last_evaluated_at, last_due, last_on_target, last_result
-	FROM tiered_storage.policies ORDER BY policy_id;
+	FROM _tiered_storage.policies ORDER BY policy_id;
 -- One for a tier.
 SELECT tiered_storage.add_tiering_policy('regress_t', '10 days', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', '10 days', 'regress_slow', if_not_exists => true);
-SELECT policy_id, move_after, tier_name FROM tiered_storage.policies ORDER BY policy_id;
+SELECT policy_id, move_after, tier_name FROM _tiered_storage.policies ORDER BY policy_id;
 
 -- Zero is an age, and so is more than there was time; neither negative nor beyond the calendar.
 SELECT tiered_storage.remove_policy('regress_t');
@@ -136,7 +136,7 @@ SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
 	options => '{"time_zone": "Nowhere/Land"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
 	options => '{"time_zone": ""}'); \echo :SQLSTATE
-SELECT count(*) AS policies FROM tiered_storage.policies;
+SELECT count(*) AS policies FROM _tiered_storage.policies;
 SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow',
 	options => '{"key_unit": "seconds"}') > 0 AS added,
 	tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_cheap',
@@ -149,8 +149,8 @@ SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_sl
 	options => '{"key_unit": "yyyymm"}') > 0
 	AS added;
 SET timezone = 'UTC';
-SELECT relation, key_unit, key_epoch, key_shift, time_zone FROM tiered_storage.policies ORDER BY policy_id;
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
+SELECT relation, key_unit, key_epoch, key_shift, time_zone FROM _tiered_storage.policies ORDER BY policy_id;
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
 
 ---------------------------------------------------------------------------
 -- Removed
@@ -167,20 +167,20 @@ SELECT tiered_storage.remove_policy('regress_plain', if_exists => true);
 SELECT tiered_storage.remove_policy(policy_id => -1); \echo :SQLSTATE
 SELECT tiered_storage.remove_policy(policy_id => -1, if_exists => true);
 SELECT tiered_storage.remove_policy('regress_list_1', policy_id => :a); \echo :SQLSTATE
-SELECT count(*) AS policies FROM tiered_storage.policies;
+SELECT count(*) AS policies FROM _tiered_storage.policies;
 SELECT tiered_storage.remove_policy('regress_t', 'regress_slow');
-SELECT policy_id = :b AS is_b, tier_name FROM tiered_storage.policies WHERE relation = 'regress_t'::regclass;
+SELECT policy_id = :b AS is_b, tier_name FROM _tiered_storage.policies WHERE relation = 'regress_t'::regclass;
 SELECT tiered_storage.remove_policy(policy_id => :b, tier => 'regress_cheap');
 SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') > 0 AS again;
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 year', 'regress_cheap') > 0 AS again;
 SELECT tiered_storage.remove_policy('regress_t');
-SELECT relation FROM tiered_storage.policies;
+SELECT relation FROM _tiered_storage.policies;
 SELECT tiered_storage.remove_policy(policy_id => :c);
 -- Adding and removing are undone with their transaction.
 BEGIN;
 SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') > 0 AS added;
 ROLLBACK;
-SELECT count(*) AS policies FROM tiered_storage.policies;
+SELECT count(*) AS policies FROM _tiered_storage.policies;
 
 ---------------------------------------------------------------------------
 -- The table is renamed, moved to another schema, dropped
@@ -192,32 +192,32 @@ CREATE SCHEMA "regress schema";
 ALTER TABLE regress_t RENAME TO "regress ""T""";
 ALTER TABLE "regress ""T""" SET SCHEMA "regress schema";
 \set ECHO all
-SELECT relation, relation_name, tier_name, last_result FROM tiered_storage.policies;
+SELECT relation, relation_name, tier_name, last_result FROM _tiered_storage.policies;
 SELECT relation, verdict FROM tiered_storage.evaluate_policies();
 CALL tiered_storage.sample();
 SELECT schema_name, relation_name FROM _tiered_storage.policy;
 -- A new table of the old name is another one, and gets no policy from it.
 CREATE TABLE regress_t (at timestamptz NOT NULL) PARTITION BY RANGE (at);
-SELECT relation FROM tiered_storage.policies;
+SELECT relation FROM _tiered_storage.policies;
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow') > 0 AS added;
-SELECT relation, move_after FROM tiered_storage.policies ORDER BY policy_id;
+SELECT relation, move_after FROM _tiered_storage.policies ORDER BY policy_id;
 DROP TABLE "regress schema"."regress ""T""";
-SELECT policy_id = :a AS is_a, relation, relation_name, last_result FROM tiered_storage.policies ORDER BY policy_id;
+SELECT policy_id = :a AS is_a, relation, relation_name, last_result FROM _tiered_storage.policies ORDER BY policy_id;
 SELECT policy_id = :a AS is_a, relation, verdict, to_tier, reason FROM tiered_storage.evaluate_policies()
 	ORDER BY policy_id;
 CALL tiered_storage.sample();
-SELECT policy_id = :a AS is_a, relation, relation_name, last_result FROM tiered_storage.policies ORDER BY policy_id;
+SELECT policy_id = :a AS is_a, relation, relation_name, last_result FROM _tiered_storage.policies ORDER BY policy_id;
 CALL tiered_storage.migrate();
 SELECT tiered_storage.remove_policy(policy_id => :a); \echo :SQLSTATE
-SELECT relation FROM tiered_storage.policies;
+SELECT relation FROM _tiered_storage.policies;
 \set ECHO none
 -- A policy stays with its table while another one takes the name, and goes with it.
 ALTER TABLE regress_t RENAME TO regress_before;
 CREATE TABLE regress_t (at timestamptz NOT NULL) PARTITION BY RANGE (at);
 \set ECHO all
-SELECT relation, relation_name FROM tiered_storage.policies;
+SELECT relation, relation_name FROM _tiered_storage.policies;
 DROP TABLE regress_before;
-SELECT relation, relation_name FROM tiered_storage.policies;
+SELECT relation, relation_name FROM _tiered_storage.policies;
 
 \set ECHO none
 SET client_min_messages = warning;

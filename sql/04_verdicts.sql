@@ -118,7 +118,7 @@ SELECT tiered_storage.add_tiering_policy('regress_s', '31 days', 'regress_slow',
 	tiered_storage.add_tiering_policy('regress_ns', '31 days', 'regress_slow',
 	options => '{"key_unit": "nanoseconds"}') > 0 AS ns;
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
 \set ECHO none
 DROP TABLE regress_s, regress_ms, regress_us, regress_ns;
 -- Narrow ones, and values that are no times.
@@ -139,7 +139,7 @@ SELECT tiered_storage.add_tiering_policy('regress_int2', '31 days', 'regress_slo
 	tiered_storage.add_tiering_policy('regress_int8', '31 days', 'regress_slow',
 	options => '{"key_unit": "seconds"}') > 0 AS s;
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
 \set ECHO none
 DROP TABLE regress_int2, regress_int4, regress_int8;
 
@@ -199,7 +199,7 @@ SELECT tiered_storage.add_tiering_policy('regress_yyyymmdd', '31 days', 'regress
 	tiered_storage.add_tiering_policy('regress_yyyy', '31 days', 'regress_slow',
 	options => '{"key_unit": "yyyy", "time_zone": "Asia/Kathmandu"}') > 0 AS y;
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
 \set ECHO none
 DROP TABLE regress_yyyymmdd, regress_yyyymm, regress_yyyy;
 -- Numeric: what is between two numbers belongs to the smaller one.
@@ -445,7 +445,7 @@ SELECT tiered_storage.add_tiering_policy('regress_odd_date', '1 year', 'regress_
 \set ECHO all
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts;
 DROP TABLE regress_odd, regress_odd_date, regress_odd_uuid, regress_odd_numeric;
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \g /dev/null
 
 ---------------------------------------------------------------------------
 -- Age from the newest partition

@@ -12,7 +12,7 @@ CREATE VIEW regress_where AS
 	FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
 	WHERE c.relname LIKE 'regress\_m%' AND c.relkind IN ('r', 'i', 'm', 'p', 'I');
 \set where 'SELECT * FROM regress_where ORDER BY relation COLLATE "C"'
-\set moves 'SELECT relation, kind, from_tier, to_tier, from_tablespace, to_tablespace, state, reason, method, attempts > 0 AS attempted, failures, error, sqlstate FROM tiered_storage.moves ORDER BY move_id'
+\set moves 'SELECT relation, kind, from_tier, to_tier, from_tablespace, to_tablespace, state, reason, method, attempts > 0 AS attempted, failures, error, sqlstate FROM _tiered_storage.moves ORDER BY move_id'
 \set ECHO all
 
 ---------------------------------------------------------------------------
@@ -33,13 +33,13 @@ CALL tiered_storage.move_relation('regress_m', 'regress_slow');
 SELECT requested_by = current_user AS by_me, policy_id, size_bytes > 20 * 5000 AS toast_is_in,
 	finished_at >= started_at AS finished,
 	next_attempt_at, lock_wait_ms < elapsed_ms AS waited, lock_held_ms < elapsed_ms AS held
-	FROM tiered_storage.moves WHERE kind = 'table';
-SELECT * FROM tiered_storage.move_progress;
+	FROM _tiered_storage.moves WHERE kind = 'table';
+SELECT * FROM _tiered_storage.move_progress;
 SELECT count(*), sum(length(t)) FROM regress_m;
 -- It is there: nothing to do, nothing to record.
 CALL tiered_storage.move_relation('regress_m', 'regress_slow');
 CALL tiered_storage.move_relation('regress_m', 'regress_ts_slow');
-SELECT count(*) FROM tiered_storage.moves;
+SELECT count(*) FROM _tiered_storage.moves;
 -- To a tablespace by its name, without the indexes.
 CALL tiered_storage.move_relation('regress_m', 'regress_ts_fast', include_indexes => false);
 :where;
@@ -53,7 +53,7 @@ CALL tiered_storage.move_relation('"regress_m Idx"', 'regress_slow');
 CALL tiered_storage.move_relation('regress_m', 'pg_default');
 :where;
 CALL tiered_storage.move_relation('regress_m', 'pg_default');
-SELECT from_tablespace, to_tablespace, from_tier, to_tier, state FROM tiered_storage.moves
+SELECT from_tablespace, to_tablespace, from_tier, to_tier, state FROM _tiered_storage.moves
 	ORDER BY move_id DESC LIMIT 3;
 CALL tiered_storage.move_relation('regress_m', 'regress_slow');
 SELECT count(*), sum(length(t)) FROM regress_m;
@@ -62,7 +62,7 @@ SELECT id FROM regress_m WHERE u = 7;
 RESET enable_seqscan;
 DROP TABLE regress_m;
 -- The history knows it still.
-SELECT relation, count(*) FROM tiered_storage.moves GROUP BY relation ORDER BY relation COLLATE "C";
+SELECT relation, count(*) FROM _tiered_storage.moves GROUP BY relation ORDER BY relation COLLATE "C";
 \set ECHO none
 TRUNCATE _tiered_storage.move;
 
@@ -80,7 +80,7 @@ CALL tiered_storage.move_relation('"regress mv schema"."regress_m""t"', 'regress
 CALL tiered_storage.move_relation('"regress_m%s"', 'regress_slow');
 CALL tiered_storage.move_relation('regress_m_empty', 'regress_slow');
 SELECT relation, kind, tablespace FROM regress_where ORDER BY relation COLLATE "C";
-SELECT relation, kind, state, method, size_bytes > 0 AS has_bytes, error FROM tiered_storage.moves ORDER BY move_id;
+SELECT relation, kind, state, method, size_bytes > 0 AS has_bytes, error FROM _tiered_storage.moves ORDER BY move_id;
 SELECT count(*), sum(a) FROM "regress mv schema"."regress_m""t";
 REFRESH MATERIALIZED VIEW CONCURRENTLY "regress_m%s";
 SELECT count(*), sum(a) FROM "regress_m%s";
@@ -108,7 +108,7 @@ INSERT INTO regress_m VALUES ('2025-01-01', 1), ('2025-01-01', 2), ('2026-01-01'
 CALL tiered_storage.move_relation('regress_m', 'regress_slow');
 \set ECHO all
 :where;
-SELECT relation, kind FROM tiered_storage.moves ORDER BY relation COLLATE "C";
+SELECT relation, kind FROM _tiered_storage.moves ORDER BY relation COLLATE "C";
 CALL tiered_storage.move_relation('regress_m_1', 'regress_cheap', include_indexes => false);
 :where;
 SELECT tableoid::regclass, * FROM ONLY regress_m_1_1 UNION ALL SELECT tableoid::regclass, * FROM ONLY regress_m_2;
@@ -154,7 +154,7 @@ CALL tiered_storage.move_relation(:toast, 'regress_slow');
 CALL tiered_storage.move_relation(:toast_index, 'regress_slow');
 CALL tiered_storage.move_relation('regress_m_temp', 'regress_slow');
 \set VERBOSITY default
-SELECT count(*) AS recorded FROM tiered_storage.moves;
+SELECT count(*) AS recorded FROM _tiered_storage.moves;
 
 -- In a transaction block, a function, a subtransaction: it could not commit.
 BEGIN;
@@ -175,7 +175,7 @@ EXCEPTION WHEN division_by_zero THEN
 END
 $$; \echo :SQLSTATE
 SELECT tablespace FROM regress_where WHERE relation = 'regress_m_2';
-SELECT count(*) AS recorded FROM tiered_storage.moves;
+SELECT count(*) AS recorded FROM _tiered_storage.moves;
 \set ECHO none
 -- But in a DO block or a procedure that may commit it can.
 DO $$
@@ -189,7 +189,7 @@ END
 $$;
 \set ECHO all
 SELECT relation, tablespace FROM regress_where WHERE relation LIKE 'regress\_m\_2%' ORDER BY 1;
-SELECT relation, to_tier, state FROM tiered_storage.moves ORDER BY move_id;
+SELECT relation, to_tier, state FROM _tiered_storage.moves ORDER BY move_id;
 
 ---------------------------------------------------------------------------
 -- Which place is meant
@@ -210,7 +210,7 @@ SELECT tablespace FROM regress_where WHERE relation = 'regress_m_2';
 -- A tablespace that belongs to no tier is a place, too.
 SELECT tiered_storage.remove_tier('regress_y') \g /dev/null
 CALL tiered_storage.move_relation('regress_m_2', 'regress_y', include_indexes => false);
-SELECT relation, from_tier, to_tier, from_tablespace, to_tablespace, state FROM tiered_storage.moves
+SELECT relation, from_tier, to_tier, from_tablespace, to_tablespace, state FROM _tiered_storage.moves
 	ORDER BY move_id DESC LIMIT 1;
 \set ECHO none
 -- A tier of several tablespaces: a relation that is in one of them is there.
@@ -228,7 +228,7 @@ ALTER TABLE regress_m_2 SET TABLESPACE regress_y;
 CALL tiered_storage.move_relation('regress_m_parent', 'regress_two');
 CALL tiered_storage.move_relation('regress_m_2', 'regress_two', include_indexes => false);
 SELECT relation, tablespace FROM regress_where WHERE relation IN ('regress_m_parent', 'regress_m_2') ORDER BY 1;
-SELECT relation, state FROM tiered_storage.moves;
+SELECT relation, state FROM _tiered_storage.moves;
 
 \set ECHO none
 -- A tier that is full takes nothing; the relation stays where it is, and works.
@@ -244,19 +244,19 @@ CALL tiered_storage.move_relation('regress_m_big', 'regress_cheap');
 \set VERBOSITY default
 SELECT relation, tablespace FROM regress_where WHERE relation LIKE 'regress\_m\_big%' ORDER BY 1;
 SELECT relation, state, attempts, failures, next_attempt_at > finished_at AS later, left(error, 28) AS error, sqlstate
-	FROM tiered_storage.moves WHERE relation LIKE 'regress\_m\_big%' ORDER BY 1;
+	FROM _tiered_storage.moves WHERE relation LIKE 'regress\_m\_big%' ORDER BY 1;
 -- Once more: the same row.  With room: done, in the same row.
 \set VERBOSITY sqlstate
 CALL tiered_storage.move_relation('regress_m_big', 'regress_cheap', include_indexes => false);
 \set VERBOSITY default
-SELECT relation, state, failures FROM tiered_storage.moves WHERE relation = 'regress_m_big';
+SELECT relation, state, failures FROM _tiered_storage.moves WHERE relation = 'regress_m_big';
 \set ECHO none
 SET client_min_messages = warning;
 SELECT tiered_storage.alter_tier('regress_cheap', device => '{"capacity_bytes": null}') \g /dev/null
 RESET client_min_messages;
 CALL tiered_storage.move_relation('regress_m_big', 'regress_cheap', include_indexes => false);
 \set ECHO all
-SELECT relation, state, attempts > 0 AS attempted, failures, next_attempt_at, error, sqlstate FROM tiered_storage.moves
+SELECT relation, state, attempts > 0 AS attempted, failures, next_attempt_at, error, sqlstate FROM _tiered_storage.moves
 	WHERE relation = 'regress_m_big';
 
 \set ECHO none

@@ -15,7 +15,7 @@ CREATE VIEW regress_where AS
 -- Nothing to do.
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
-SELECT count(*) FROM tiered_storage.moves;
+SELECT count(*) FROM _tiered_storage.moves;
 
 \set ECHO none
 CREATE TABLE regress_p (at date, v int, t text) PARTITION BY RANGE (at);
@@ -39,8 +39,8 @@ SELECT tiered_storage.add_tiering_policy('regress_p', '1 year', 'regress_cheap')
 -- What both policies want goes to the slowest tier at once.
 CALL tiered_storage.migrate(dry_run => true);
 :where;
-SELECT last_evaluated_at, last_due, last_result FROM tiered_storage.policies;
-SELECT count(*) FROM tiered_storage.moves;
+SELECT last_evaluated_at, last_due, last_result FROM _tiered_storage.policies;
+SELECT count(*) FROM _tiered_storage.moves;
 -- Also where nothing could be changed or committed.
 \set VERBOSITY terse
 BEGIN READ ONLY;
@@ -84,14 +84,14 @@ SET default_transaction_read_only = off;
 CALL tiered_storage.migrate();
 :where;
 SELECT relation, kind, from_tier, to_tier, state, policy_id = :slow AS by_slow, policy_id = :cheap AS by_cheap,
-	requested_by = current_user AS by_me, reason FROM tiered_storage.moves ORDER BY relation COLLATE "C", move_id;
+	requested_by = current_user AS by_me, reason FROM _tiered_storage.moves ORDER BY relation COLLATE "C", move_id;
 SELECT tier_name, last_evaluated_at IS NOT NULL AS evaluated, last_due, last_on_target, last_result
-	FROM tiered_storage.policies ORDER BY policy_id;
+	FROM _tiered_storage.policies ORDER BY policy_id;
 SELECT tableoid::regclass, count(*), min(at), max(at) FROM regress_p GROUP BY 1 ORDER BY 1;
 -- Done is done.
 CALL tiered_storage.migrate();
-SELECT last_due, last_on_target, last_result FROM tiered_storage.policies ORDER BY policy_id;
-SELECT count(*) FROM tiered_storage.moves;
+SELECT last_due, last_on_target, last_result FROM _tiered_storage.policies ORDER BY policy_id;
+SELECT count(*) FROM _tiered_storage.moves;
 -- Time goes on.
 SET tiered_storage.test_now = '2027-01-02 00:00:00+00';
 CALL tiered_storage.migrate();
@@ -148,14 +148,14 @@ CREATE TABLE regress_owned.regress_p_3 PARTITION OF regress_owned.regress_p FOR 
 \set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_owned.regress_p', '1 day', 'regress_slow') > 0 AS added;
 RESET ROLE;
-SELECT created_by FROM tiered_storage.policies;
+SELECT created_by FROM _tiered_storage.policies;
 -- The second one is somebody else's now.
 ALTER TABLE regress_owned.regress_p_2 OWNER TO regress_other;
 CALL tiered_storage.migrate();
 :where;
-SELECT relation, state, requested_by, attempts, failures, error, sqlstate FROM tiered_storage.moves
+SELECT relation, state, requested_by, attempts, failures, error, sqlstate FROM _tiered_storage.moves
 	ORDER BY relation COLLATE "C", move_id;
-SELECT last_due, last_on_target, last_result FROM tiered_storage.policies;
+SELECT last_due, last_on_target, last_result FROM _tiered_storage.policies;
 \set ECHO none
 ALTER TABLE regress_owned.regress_p_2 OWNER TO regress_owner;
 -- Who made the policy may not use the tablespace any more: his are not moved, others are.
@@ -168,12 +168,12 @@ SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_slow') >
 REVOKE CREATE ON TABLESPACE regress_ts_slow FROM regress_owner;
 CALL tiered_storage.migrate();
 :where;
-SELECT relation, state, failures, error, sqlstate FROM tiered_storage.moves ORDER BY relation COLLATE "C", move_id;
+SELECT relation, state, failures, error, sqlstate FROM _tiered_storage.moves ORDER BY relation COLLATE "C", move_id;
 -- A person who asks means now, whatever failed a moment ago.
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_owner;
 CALL tiered_storage.migrate();
 :where;
-SELECT relation, state, failures, next_attempt_at, error FROM tiered_storage.moves
+SELECT relation, state, failures, next_attempt_at, error FROM _tiered_storage.moves
 	ORDER BY relation COLLATE "C", move_id;
 \set ECHO none
 -- The role is gone, the policy works on with the rights of the owner.
@@ -187,12 +187,12 @@ DROP OWNED BY regress_owner;
 DROP ROLE regress_owner;
 \set ECHO all
 CALL tiered_storage.migrate();
-SELECT relation, state, requested_by = current_user AS by_me FROM tiered_storage.moves
+SELECT relation, state, requested_by = current_user AS by_me FROM _tiered_storage.moves
 	WHERE relation = 'regress_owned.regress_p_1' ORDER BY move_id DESC LIMIT 1;
 
 -- A tier whose tablespace is gone; a policy that cannot be evaluated.
 DROP TABLE regress_p;
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
 CREATE TABLE regress_p (k int) PARTITION BY RANGE (k);
 CREATE TABLE regress_p_1 PARTITION OF regress_p FOR VALUES FROM (0) TO (1) TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_slow',
@@ -202,7 +202,7 @@ SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_cheap',
 	options => '{"key_unit": "seconds"}') > 0 AS added;
 DROP TABLESPACE regress_ts_cheap;
 CALL tiered_storage.migrate();
-SELECT tier_name, last_due, last_on_target, last_result FROM tiered_storage.policies ORDER BY policy_id;
+SELECT tier_name, last_due, last_on_target, last_result FROM _tiered_storage.policies ORDER BY policy_id;
 CALL tiered_storage.migrate(dry_run => true);
 UPDATE _tiered_storage.policy SET time_zone = 'UTC';
 CALL tiered_storage.migrate();

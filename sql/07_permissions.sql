@@ -49,9 +49,9 @@ GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO regress_nobody;
 SET ROLE regress_nobody;
 SELECT * FROM tiered_storage.tiers;
 SELECT * FROM _tiered_storage.tier;
-SELECT * FROM tiered_storage.policies;
-SELECT * FROM tiered_storage.moves;
-SELECT * FROM tiered_storage.heat;
+SELECT * FROM _tiered_storage.policies;
+SELECT * FROM _tiered_storage.moves;
+SELECT * FROM _tiered_storage.heat;
 SELECT * FROM tiered_storage.workers;
 SELECT * FROM _tiered_storage.relation_history;
 SELECT * FROM tiered_storage.recommend_placement();
@@ -80,7 +80,7 @@ CALL tiered_storage.move_relation('regress_s.p', 'regress_slow'); \echo :SQLSTAT
 SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow'); \echo :SQLSTATE
 RESET ROLE;
 -- It leaves no trace, in which a worker could see a failure.
-SELECT relation, state, requested_by FROM tiered_storage.moves;
+SELECT relation, state, requested_by FROM _tiered_storage.moves;
 :where;
 \set ECHO none
 SET ROLE regress_owner;
@@ -95,14 +95,14 @@ SELECT tiered_storage.remove_policy('regress_s.p');
 SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow') AS id \gset
 RESET ROLE;
 :where;
-SELECT relation, requested_by, state FROM tiered_storage.moves ORDER BY move_id;
+SELECT relation, requested_by, state FROM _tiered_storage.moves ORDER BY move_id;
 SET ROLE regress_stranger;
 SELECT tiered_storage.remove_policy('regress_s.p'); \echo :SQLSTATE
 SELECT tiered_storage.remove_policy(policy_id => :id); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow',
 	if_not_exists => true); \echo :SQLSTATE
 RESET ROLE;
-SELECT relation, tier_name, created_by FROM tiered_storage.policies;
+SELECT relation, tier_name, created_by FROM _tiered_storage.policies;
 
 -- An owner who may not create in the tablespace, as in ALTER TABLE; his database's own is free.
 SET ROLE regress_owner;
@@ -115,7 +115,7 @@ RESET ROLE;
 SET ROLE regress_stranger;
 CALL tiered_storage.migrate();
 RESET ROLE;
-SELECT relation, state, requested_by, policy_id = :id AS by_policy FROM tiered_storage.moves
+SELECT relation, state, requested_by, policy_id = :id AS by_policy FROM _tiered_storage.moves
 	ORDER BY move_id DESC LIMIT 1;
 SELECT tiered_storage.remove_policy('regress_s.p');
 TRUNCATE _tiered_storage.move;
@@ -128,14 +128,14 @@ CALL tiered_storage.sample();
 SET ROLE regress_monitor;
 SELECT count(*) FROM tiered_storage.tiers;
 SELECT count(*) FROM _tiered_storage.tier_tablespaces;
-SELECT count(*) FROM tiered_storage.policies;
-SELECT count(*) FROM tiered_storage.moves;
-SELECT count(*) FROM tiered_storage.move_progress;
+SELECT count(*) FROM _tiered_storage.policies;
+SELECT count(*) FROM _tiered_storage.moves;
+SELECT count(*) FROM _tiered_storage.move_progress;
 SELECT count(*) FROM tiered_storage.sampler;
-SELECT count(*) > 0 AS heat FROM tiered_storage.heat;
+SELECT count(*) > 0 AS heat FROM _tiered_storage.heat;
 SELECT count(*) FROM tiered_storage.relation_history WHERE period_s < 0;
 SELECT database_name = current_database() AS this, state IS NOT NULL AS state, reason IS NOT NULL AS reason
-	FROM tiered_storage.workers WHERE database_name = current_database();
+	FROM _tiered_storage.worker_status() WHERE database_name = current_database();
 SELECT tablespace_name, path_exists, writable FROM _tiered_storage.tablespace_devices()
 	WHERE tablespace_name LIKE 'regress%' ORDER BY 1;
 SELECT count(*) FROM _tiered_storage.tablespace_claims() WHERE tier_name IS NULL;
@@ -161,7 +161,7 @@ SELECT tiered_storage.pause();
 SELECT tiered_storage.resume();
 SELECT * FROM _tiered_storage.move_file;
 UPDATE _tiered_storage.sampler SET samples = 0;
-DELETE FROM tiered_storage.moves;
+DELETE FROM _tiered_storage.moves;
 INSERT INTO _tiered_storage.tier_tablespace VALUES ('x', 0, 0, 'regress_slow', false);
 SELECT * FROM _tiered_storage.tier;
 \set VERBOSITY default
@@ -196,7 +196,7 @@ UPDATE _tiered_storage.policy SET created_by = current_user;
 \set VERBOSITY default
 RESET ROLE;
 :where;
-SELECT relation, requested_by, state FROM tiered_storage.moves ORDER BY move_id;
+SELECT relation, requested_by, state FROM _tiered_storage.moves ORDER BY move_id;
 \set ECHO none
 -- His policy still works when the owner may not create there.
 REVOKE CREATE ON TABLESPACE regress_ts_slow FROM regress_owner;
@@ -320,15 +320,15 @@ SELECT tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', profile =>
 \set ECHO all
 SELECT action FROM tiered_storage.discover_tiers() WHERE tablespace_name OPERATOR(pg_catalog.=) 'regress_ts_cheap';
 SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_cheap') AS id \gset
-SELECT pg_catalog.count(*) FROM tiered_storage.policies;
+SELECT pg_catalog.count(*) FROM _tiered_storage.policies;
 SELECT pg_catalog.count(*) FROM tiered_storage.evaluate_policies();
 CALL tiered_storage.migrate();
 CALL tiered_storage.sample();
 CALL tiered_storage.move_relation('regress_s.t', 'regress_fast');
 SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 3 AS advice FROM tiered_storage.recommend_placement(true);
-SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 3 AS heat FROM tiered_storage.heat;
-SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 3 AS tiers FROM tiered_storage.tiers;
-SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 3 AS moves FROM tiered_storage.moves;
+SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 3 AS heat FROM _tiered_storage.heat;
+SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 3 AS tiers FROM _tiered_storage.tiers;
+SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 3 AS moves FROM _tiered_storage.moves;
 SELECT tiered_storage.remove_policy(policy_id => :id);
 RESET search_path;
 SELECT * FROM regress_s.log;

@@ -49,7 +49,7 @@ CALL tiered_storage.sample();
 \set ECHO all
 SELECT CASE WHEN kind = 'toast table' OR relation::text LIKE 'pg_toast.%' THEN 'pg_toast' ELSE relation::text END
 	AS relation, kind, tier_name
-	FROM tiered_storage.heat ORDER BY relation::text COLLATE "C", kind;
+	FROM _tiered_storage.heat ORDER BY relation::text COLLATE "C", kind;
 SELECT last_relations = (SELECT count(*) FROM _tiered_storage.relation_state) AS all_of_them, samples
 	FROM _tiered_storage.sampler;
 
@@ -63,7 +63,7 @@ SELECT relation, round(writes_per_hour::numeric, 3) AS writes_per_hour, round(wr
 	AS writes_14d_per_hour,
 	random_reads_per_hour AS random, sequential_reads_per_hour AS sequential, cached_fraction, last_used_at,
 		last_written_at, heat_at, source
-	FROM tiered_storage.heat WHERE relation = 'regress_o'::regclass;
+	FROM _tiered_storage.heat WHERE relation = 'regress_o'::regclass;
 -- A scan is use, but no write; of two hours the older one weighs 0.5 ^ (1/24), also while it is not yet 2030.
 SELECT count(*) FROM regress_o;
 :flush \g /dev/null
@@ -72,7 +72,7 @@ CALL tiered_storage.sample();
 :history;
 SELECT round(writes_per_hour::numeric, 3) AS writes_per_hour,
 	round((1000 * 0.5 ^ (1/24.0) / (1 + 0.5 ^ (1/24.0)))::numeric, 3) AS expected, last_used_at, last_written_at
-	FROM tiered_storage.heat WHERE relation = 'regress_o'::regclass;
+	FROM _tiered_storage.heat WHERE relation = 'regress_o'::regclass;
 \set ECHO none
 -- An idle relation costs nothing: no history, not even a new version of its row.
 SELECT xmin AS version FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_o'::regclass \gset
@@ -115,7 +115,7 @@ SELECT relation_oid::regclass AS relation, scans, random_reads, sequential_reads
 		ORDER BY relation_oid::regclass::text COLLATE "C", scans;
 SELECT relation, round(random_reads_per_hour::numeric, 3) AS random, round(sequential_reads_per_hour::numeric / :pages,
 	3) AS sequential_in_table_sizes
-	FROM tiered_storage.heat WHERE relation IN ('regress_o'::regclass, 'regress_o_pkey'::regclass)
+	FROM _tiered_storage.heat WHERE relation IN ('regress_o'::regclass, 'regress_o_pkey'::regclass)
 		ORDER BY relation::text COLLATE "C";
 -- A counter that went back has started from zero, and with it all of its table's: what they show now is new.
 SELECT counter_resets FROM _tiered_storage.sampler;
@@ -139,21 +139,21 @@ SELECT count(*) AS strange FROM _tiered_storage.relation_history WHERE period_s 
 ---------------------------------------------------------------------------
 
 SET tiered_storage.test_now = '2030-01-01 08:00:00+00';
-SELECT tier_name, relation_bytes, relations FROM tiered_storage.tiers WHERE relations = 0;
+SELECT tier_name, relation_bytes, relations FROM _tiered_storage.tiers WHERE relations = 0;
 CALL tiered_storage.move_relation('regress_o', 'regress_cheap');
-SELECT count(*) AS moves FROM tiered_storage.moves;
+SELECT count(*) AS moves FROM _tiered_storage.moves;
 CALL tiered_storage.sample();
 SELECT tier_name, relations, relation_bytes = (SELECT sum(pg_relation_size(c.oid, f))
 	FROM pg_class c, unnest('{main,fsm,vm,init}'::text[]) f WHERE c.reltablespace = s.oid) AS bytes_are_right
-	FROM tiered_storage.tiers JOIN pg_tablespace s ON s.spcname = ANY (tablespaces) ORDER BY rank;
-SELECT relation, tier_name, rewritten_at FROM tiered_storage.heat WHERE relation = 'regress_o'::regclass;
+	FROM _tiered_storage.tiers JOIN pg_tablespace s ON s.spcname = ANY (tablespaces) ORDER BY rank;
+SELECT relation, tier_name, rewritten_at FROM _tiered_storage.heat WHERE relation = 'regress_o'::regclass;
 VACUUM FULL regress_o;
 CALL tiered_storage.sample();
-SELECT relation, tier_name, rewritten_at FROM tiered_storage.heat WHERE relation = 'regress_o'::regclass;
+SELECT relation, tier_name, rewritten_at FROM _tiered_storage.heat WHERE relation = 'regress_o'::regclass;
 TRUNCATE regress_o;
 :flush \g /dev/null
 CALL tiered_storage.sample();
-SELECT relation, size_bytes, cached_fraction FROM tiered_storage.heat WHERE relation = 'regress_o'::regclass;
+SELECT relation, size_bytes, cached_fraction FROM _tiered_storage.heat WHERE relation = 'regress_o'::regclass;
 \set ECHO none
 -- The maps take room, too, also those of what was only vacuumed since.
 CREATE UNLOGGED TABLE regress_forks AS SELECT g FROM generate_series(1, 5000) g;
@@ -166,7 +166,7 @@ CREATE VIEW regress_sizes AS
 	SELECT h.relation, size_bytes = (SELECT sum(pg_relation_size(h.relation, f))
 		FROM unnest('{main,fsm,vm,init}'::text[]) f) AS all_forks,
 		size_bytes > pg_relation_size(h.relation) AS more_than_main, size_bytes = r.r AS as_advised
-	FROM tiered_storage.heat h, LATERAL (SELECT size_bytes AS r FROM tiered_storage.recommend_placement(true) a
+	FROM _tiered_storage.heat h, LATERAL (SELECT size_bytes AS r FROM tiered_storage.recommend_placement(true) a
 		WHERE a.relation = h.relation) r
 	WHERE h.relation::text ~ '^regress_forks' ORDER BY h.relation::text COLLATE "C";
 \set ECHO all
@@ -228,7 +228,7 @@ SELECT 'regress_o'::regclass::oid AS dropped \gset
 \set ECHO all
 SELECT count(*) > 0 AS history FROM _tiered_storage.relation_history WHERE relation_oid = :dropped;
 DROP TABLE regress_o;
-SELECT count(*) AS heat FROM tiered_storage.heat WHERE relation::oid = :dropped;
+SELECT count(*) AS heat FROM _tiered_storage.heat WHERE relation::oid = :dropped;
 SELECT count(*) AS state FROM _tiered_storage.relation_state WHERE relation_oid = :dropped;
 CALL tiered_storage.sample();
 SELECT count(*) AS state FROM _tiered_storage.relation_state WHERE relation_oid = :dropped;
@@ -260,7 +260,7 @@ SELECT count(*), sum(row_changes) FROM _tiered_storage.relation_history
 	WHERE relation_oid = 'regress_o_first'::regclass;
 SELECT rolled_up_until FROM _tiered_storage.sampler;
 -- What is older than tiered_storage.history_retention goes, and so did the moves, which are of today.
-SELECT count(*) AS moves FROM tiered_storage.moves;
+SELECT count(*) AS moves FROM _tiered_storage.moves;
 \set ECHO none
 SELECT ('2030-01-01 10:30+00'::timestamptz + current_setting('tiered_storage.history_retention')::interval)::text
 	AS later \gset
@@ -312,7 +312,7 @@ SELECT b.relation, b.tablespace_oid = d.dattablespace AS tablespace, b.file_numb
 SELECT count(*) FROM _tiered_storage.relation_buffers() WHERE relation = 'regress_o_temp'::regclass;
 SELECT count(*) > 0 AS catalogs FROM _tiered_storage.relation_buffers() WHERE relation = 'pg_class'::regclass;
 CALL tiered_storage.sample();
-SELECT cached_fraction, dirty_buffers FROM tiered_storage.heat WHERE relation = 'regress_o_cached'::regclass;
+SELECT cached_fraction, dirty_buffers FROM _tiered_storage.heat WHERE relation = 'regress_o_cached'::regclass;
 
 -- Half-lives: now, after one, after two; what was observed for one half-life only weighs half.
 SELECT round(_tiered_storage.smoothed_rate(r, idle, observed, 86400)::numeric, 6) AS rate
@@ -335,7 +335,7 @@ SELECT tablespace_name, tablespace_oid = (SELECT oid FROM pg_tablespace
 -- Each database has a row; what it says depends on the server.
 SELECT w.database_name = current_database() AS this, state IN ('starting', 'running', 'waiting', 'not running',
 	'failed', 'idle') AS state, reason <> '' AS reason
-	FROM tiered_storage.workers w WHERE w.database_name = current_database();
+	FROM _tiered_storage.worker_status() w WHERE w.database_name = current_database();
 SELECT count(*) AS without_row FROM pg_database d WHERE NOT EXISTS (SELECT FROM _tiered_storage.worker_status() w
 	WHERE w.database_name = d.datname);
 

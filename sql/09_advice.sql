@@ -184,7 +184,7 @@ RESET client_min_messages;
 SELECT command FROM tiered_storage.recommend_placement() ORDER BY relation::text COLLATE "C" \gexec
 SELECT * FROM regress_advice;
 SELECT relation, current_tier FROM tiered_storage.recommend_placement(true) ORDER BY relation::text COLLATE "C";
-SELECT relation, from_tier, to_tier, state FROM tiered_storage.moves ORDER BY relation COLLATE "C";
+SELECT relation, from_tier, to_tier, state FROM _tiered_storage.moves ORDER BY relation COLLATE "C";
 
 -- Without tiers there is nothing to advise; without relations too.
 SELECT tiered_storage.remove_policy(policy_id => :policy);

@@ -17,7 +17,7 @@ CREATE VIEW regress_where AS
 	WHERE c.relkind IN ('r', 'i', 'm', 't') AND regress_name(c) ~ 'regress_o';
 \set where 'SELECT * FROM regress_where ORDER BY relation COLLATE "C"'
 -- How often a lock was asked for depends on who else is there.
-\set moves 'SELECT relation, kind, to_tablespace, state, method, failures, error, sqlstate FROM tiered_storage.moves ORDER BY move_id'
+\set moves 'SELECT relation, kind, to_tablespace, state, method, failures, error, sqlstate FROM _tiered_storage.moves ORDER BY move_id'
 \set ECHO all
 
 ---------------------------------------------------------------------------
@@ -145,11 +145,11 @@ SELECT count(*) = :before_rows AS rows, count(t) = :before_toasted AS toasted, m
 	ORDER BY id)) = :'before_digest' AS digest FROM regress_o o;
 SELECT regress_heap_fetches() = :before_fetches AS visibility_map;
 SELECT * FROM regress_by_index();
-SELECT relation, kind, to_tablespace, state, method, failures, error, sqlstate FROM tiered_storage.moves
+SELECT relation, kind, to_tablespace, state, method, failures, error, sqlstate FROM _tiered_storage.moves
 	WHERE relation !~ 'bloom' ORDER BY relation COLLATE "C";
 SELECT attempts > 0 AS attempts, lock_wait_ms < elapsed_ms AS waited, lock_held_ms > 0 AS held,
 	lock_flush_ms <= lock_held_ms AS flushed, copied_bytes >= size_bytes - 65536 AS copied, count(*) > 7 AS all_of_them
-	FROM tiered_storage.moves GROUP BY 1, 2, 3, 4, 5;
+	FROM _tiered_storage.moves GROUP BY 1, 2, 3, 4, 5;
 \set ECHO none
 -- It goes on to work.
 SELECT regress_fill(6001, 7000) \g /dev/null
@@ -180,7 +180,7 @@ SELECT count(*) AS left_behind FROM regress_where WHERE tablespace <> 'regress_t
 SELECT fork, size FROM regress_forks WHERE relation = 'regress_o' ORDER BY fork;
 SELECT regress_fill(1, 1000) \g /dev/null
 SELECT * FROM regress_by_index();
-SELECT state, method, count(*) > 30 AS all_of_them FROM tiered_storage.moves GROUP BY 1, 2;
+SELECT state, method, count(*) > 30 AS all_of_them FROM _tiered_storage.moves GROUP BY 1, 2;
 TRUNCATE _tiered_storage.move;
 
 ---------------------------------------------------------------------------
@@ -207,7 +207,7 @@ CALL tiered_storage.move_relation('regress_op', 'regress_cheap', include_indexes
 CALL tiered_storage.move_relation('regress_oi', 'regress_fast', index_target => 'no_such_place'); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_oi', 'regress_fast', index_target => 'pg_global'); \echo :SQLSTATE
 :oi;
-SELECT relation, to_tier, state FROM tiered_storage.moves ORDER BY move_id;
+SELECT relation, to_tier, state FROM _tiered_storage.moves ORDER BY move_id;
 DROP TABLE regress_oi, regress_op;
 TRUNCATE _tiered_storage.move;
 
@@ -282,7 +282,7 @@ CALL tiered_storage.move_relation('regress_o_heap', 'regress_slow', allow_lock =
 \set ECHO all
 :these;
 :moves;
-SELECT attempts, count(*) FROM tiered_storage.moves WHERE method = 'set tablespace' AND state = 'done'
+SELECT attempts, count(*) FROM _tiered_storage.moves WHERE method = 'set tablespace' AND state = 'done'
 	AND lock_held_ms > 0 GROUP BY 1;
 SELECT count(*), sum(length(t)) FROM "regress_o u%s" UNION ALL SELECT count(*), sum(length(t)) FROM regress_o_am
 	UNION ALL SELECT count(*), sum(length(t)) FROM regress_o_heap;
@@ -332,7 +332,7 @@ SELECT relation, verdict, reason FROM tiered_storage.evaluate_policies() ORDER B
 CALL tiered_storage.migrate();
 :these;
 :moves;
-SELECT last_due, last_on_target FROM tiered_storage.policies;
+SELECT last_due, last_on_target FROM _tiered_storage.policies;
 CALL tiered_storage.move_relation('regress_o_p_1', 'regress_slow', allow_lock => true);
 :these;
 :moves;
@@ -394,7 +394,7 @@ SELECT _tiered_storage.is_paused();
 CALL tiered_storage.move_relation('regress_o_cache', 'regress_fast');
 SELECT tablespace FROM regress_where WHERE relation = 'regress_o_cache';
 :moves;
-SELECT * FROM tiered_storage.move_progress;
+SELECT * FROM _tiered_storage.move_progress;
 SELECT * FROM _tiered_storage.mover_progress(pg_backend_pid());
 SELECT * FROM _tiered_storage.mover_progress(NULL);
 SELECT * FROM _tiered_storage.mover_progress(-1);

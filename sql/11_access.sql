@@ -543,7 +543,7 @@ TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storag
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 :cold
 \set ECHO all
-SELECT source FROM tiered_storage.heat WHERE relation = 'regress_a'::regclass;
+SELECT source FROM _tiered_storage.heat WHERE relation = 'regress_a'::regclass;
 \set ECHO none
 SET tiered_storage.test_now = '2030-01-01 01:00:00+00';
 :cold
@@ -558,7 +558,7 @@ SELECT source, round(random_reads_per_hour) AS random, sequential_reads_per_hour
 	round(maintenance_reads_per_hour) AS other,
 	sequential_reads_low_14d_per_hour = sequential_reads_14d_per_hour AS low,
 		sequential_reads_high_14d_per_hour = sequential_reads_14d_per_hour AS high
-	FROM tiered_storage.heat WHERE relation = 'regress_a'::regclass;
+	FROM _tiered_storage.heat WHERE relation = 'regress_a'::regclass;
 SELECT random_reads, sequential_reads = pg_relation_size(relation_oid::regclass) / current_setting('block_size')::int
 	AS all_pages FROM _tiered_storage.relation_history
 	WHERE relation_oid = 'regress_a'::regclass AND period_start = '2030-01-01 01:00:00+00';
@@ -614,7 +614,7 @@ COMMIT;
 SELECT complete FROM _tiered_storage.access_tracking();
 SET tiered_storage.test_now = '2030-01-01 04:00:00+00';
 CALL tiered_storage.sample();
-SELECT source FROM tiered_storage.heat WHERE relation = 'regress_a'::regclass;
+SELECT source FROM _tiered_storage.heat WHERE relation = 'regress_a'::regclass;
 SELECT complete FROM _tiered_storage.access_tracking();
 -- Two in one transaction are fine.
 SELECT count(pad) FROM regress_a;
@@ -625,13 +625,13 @@ CALL tiered_storage.sample();
 CALL tiered_storage.sample();
 COMMIT;
 \set ECHO all
-SELECT source FROM tiered_storage.heat WHERE relation = 'regress_a'::regclass;
+SELECT source FROM _tiered_storage.heat WHERE relation = 'regress_a'::regclass;
 -- Switched off: the statistics.
 SELECT count(pad) FROM regress_a;
 CALL regress_flush();
 SET tiered_storage.track_access = off;
 CALL tiered_storage.sample();
-SELECT source FROM tiered_storage.heat WHERE relation = 'regress_a'::regclass;
+SELECT source FROM _tiered_storage.heat WHERE relation = 'regress_a'::regclass;
 \set ECHO none
 SET tiered_storage.track_access = on;
 

@@ -151,7 +151,7 @@ SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 CALL tiered_storage.sample();
 SELECT CASE WHEN os_cached_fraction IS NULL OR os_cached_fraction = 1 THEN 'unknown or all'
 	ELSE os_cached_fraction::text END AS os_cached
-	FROM tiered_storage.heat WHERE relation = 'regress_d'::regclass;
+	FROM _tiered_storage.heat WHERE relation = 'regress_d'::regclass;
 -- 100 random reads in an hour: all of them miss shared buffers, and those that the page cache has do not reach the
 -- device.
 UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 100, random_fast = 0, maintained_at = NULL,
@@ -175,7 +175,7 @@ CALL tiered_storage.sample();
 SELECT random_fast > 2.8 AS random, device_random_fast = random_fast AS device_fast, device_random_slow = random_slow
 	AS device_slow, os_cached_bytes
 	FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_d'::regclass;
-SELECT os_cached_fraction, device_random_reads_per_hour = random_reads_per_hour AS same FROM tiered_storage.heat
+SELECT os_cached_fraction, device_random_reads_per_hour = random_reads_per_hour AS same FROM _tiered_storage.heat
 	WHERE relation = 'regress_d'::regclass;
 -- An idle relation's row stays as it is.
 SET tiered_storage.test_now = '2030-01-01 03:00:00+00';
@@ -191,9 +191,9 @@ RESET tiered_storage.test_page_cache;
 ---------------------------------------------------------------------------
 
 -- Each tablespace is on one device at most, and those of the view exist.
-SELECT count(*) AS twice FROM (SELECT unnest(tablespaces) AS tablespace FROM tiered_storage.device_io) d
+SELECT count(*) AS twice FROM (SELECT unnest(tablespaces) AS tablespace FROM _tiered_storage.device_io) d
 	GROUP BY tablespace HAVING count(*) > 1;
-SELECT count(*) AS strange FROM tiered_storage.device_io d WHERE device NOT IN (SELECT device
+SELECT count(*) AS strange FROM _tiered_storage.device_io d WHERE device NOT IN (SELECT device
 	FROM _tiered_storage.tablespace_devices() WHERE device IS NOT NULL)
 	OR tablespaces IS NULL OR busy_fraction NOT BETWEEN 0 AND 1 OR fit_residual < 0 OR reads_per_s < 0
 		OR read_bytes_per_s < 0;
@@ -215,12 +215,12 @@ GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO regress_nobody;
 SET ROLE regress_nobody;
 \set VERBOSITY terse
 SELECT * FROM tiered_storage.block_heat('regress_d');
-SELECT * FROM tiered_storage.device_io;
+SELECT * FROM _tiered_storage.device_io;
 SELECT * FROM _tiered_storage.device_state;
 SET tiered_storage.test_page_cache = off;
 SET ROLE regress_monitor;
 SELECT count(*) FROM tiered_storage.block_heat('regress_d');
-SELECT 1 AS readable FROM (SELECT count(*) FROM tiered_storage.device_io) d;
+SELECT 1 AS readable FROM (SELECT count(*) FROM _tiered_storage.device_io) d;
 \set ECHO none
 RESET ROLE;
 \set VERBOSITY default

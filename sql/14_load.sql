@@ -199,7 +199,7 @@ UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sa
 SELECT file_class, CASE WHEN NOT is_total THEN tier_name END AS tier_name, CASE file_class
 	WHEN 'relations' THEN reads_per_hour END AS reads_per_hour, CASE file_class
 		WHEN 'relations' THEN read_bytes_per_hour END AS read_bytes_per_hour, wait_s_per_hour
-			FROM tiered_storage.file_class_io
+			FROM _tiered_storage.file_class_io()
 	WHERE is_total AND file_class <> 'log' OR file_class = 'relations' ORDER BY 1, is_total DESC;
 \set ECHO none
 INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, temp_bytes, wal_bytes, wal_writes,
@@ -215,7 +215,7 @@ INSERT INTO _tiered_storage.relation_history VALUES
 SELECT file_class, CASE WHEN NOT is_total THEN tier_name END AS tier_name, CASE file_class
 	WHEN 'relations' THEN reads_per_hour END AS reads_per_hour, CASE file_class
 		WHEN 'relations' THEN read_bytes_per_hour END AS read_bytes_per_hour, wait_s_per_hour
-			FROM tiered_storage.file_class_io
+			FROM _tiered_storage.file_class_io()
 	WHERE is_total AND file_class <> 'log' OR file_class = 'relations' ORDER BY 1, is_total DESC;
 
 ---------------------------------------------------------------------------
@@ -289,9 +289,9 @@ DROP FUNCTION regress_add;
 SELECT count(tiered_storage.add_standby('standby' || i, 'host=x')) FROM generate_series(1, 16) i;
 SELECT tiered_storage.add_standby('standby17', 'host=x'); \echo :SQLSTATE
 SELECT tiered_storage.add_standby('standby1', 'host=x'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.standbys ORDER BY standby_name LIMIT 1;
-SELECT count(tiered_storage.remove_standby(standby_name)) FROM tiered_storage.standbys;
-SELECT count(*) FROM tiered_storage.standbys;
+SELECT * FROM _tiered_storage.standbys ORDER BY standby_name LIMIT 1;
+SELECT count(tiered_storage.remove_standby(standby_name)) FROM _tiered_storage.standbys;
+SELECT count(*) FROM _tiered_storage.standbys;
 
 \set ECHO none
 SET client_min_messages = warning;

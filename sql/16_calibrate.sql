@@ -16,7 +16,7 @@ WHERE measurement NOT IN ('parallelism', 'random_write_ms', 'checkpoint_write_ms
 	'read_iops_depth_32', 'wal_sync_method open_datasync', 'past the page cache') AND measurement NOT LIKE 'pg_wal %'
 ORDER BY measurement COLLATE "C";
 SELECT count(*) AS remembered FROM _tiered_storage.tier_calibration;
-SELECT random_read_ms, sequential_read_mb_per_s, fsync_ms FROM tiered_storage.tiers WHERE tier_name = 'measured';
+SELECT random_read_ms, sequential_read_mb_per_s, fsync_ms FROM _tiered_storage.tiers WHERE tier_name = 'measured';
 
 -- Rates and times are those of the same measurement.
 SELECT abs(i.measured * r.measured - 1000) < 0.001 AS consistent
@@ -41,7 +41,7 @@ SELECT count(*) > 6 AS measured FROM tiered_storage.calibrate_tier('measured', m
 SELECT t.random_read_ms = r.measured AS random_read, t.sequential_read_mb_per_s = s.measured AS sequential_read,
 	t.fsync_ms = f.measured AS fsync,
 	r.previous AS random_read_before, f.prior AS fsync_prior, t.profile
-FROM tiered_storage.tiers t, _tiered_storage.tier_calibration r, _tiered_storage.tier_calibration s,
+FROM _tiered_storage.tiers t, _tiered_storage.tier_calibration r, _tiered_storage.tier_calibration s,
 	_tiered_storage.tier_calibration f
 WHERE t.tier_name = 'measured' AND r.measurement = 'random_read_ms' AND s.measurement = 'sequential_read_mb_per_s'
 	AND f.measurement = 'fsync_ms';
@@ -52,16 +52,16 @@ WHERE a.calibrated_at > b.calibrated_at AND measurement = 'random_read_ms';
 
 -- The start of a scan is at least one random read, and belongs to it.
 SELECT t.scan_start_ms = m.measured AS taken, t.scan_start_ms >= t.random_read_ms AS begins_with_a_read
-FROM tiered_storage.tiers t, _tiered_storage.tier_calibration m
+FROM _tiered_storage.tiers t, _tiered_storage.tier_calibration m
 	WHERE t.tier_name = 'measured' AND m.measurement = 'scan_start_ms';
 SELECT tiered_storage.alter_tier('measured', device => '{"random_read_ms": 9, "scan_start_ms": 40}');
-SELECT scan_start_ms FROM tiered_storage.tiers WHERE tier_name = 'measured';
+SELECT scan_start_ms FROM _tiered_storage.tiers WHERE tier_name = 'measured';
 SELECT tiered_storage.alter_tier('measured', device => '{"random_read_ms": 10}');
-SELECT scan_start_ms FROM tiered_storage.tiers WHERE tier_name = 'measured';
+SELECT scan_start_ms FROM _tiered_storage.tiers WHERE tier_name = 'measured';
 SELECT tiered_storage.alter_tier('measured', device => '{"scan_start_ms": "NaN"}');
 SELECT tiered_storage.alter_tier('measured', device => '{"scan_start_ms": 20}');
 SELECT tiered_storage.alter_tier('measured', device => '{"scan_start_ms": null}');
-SELECT scan_start_ms FROM tiered_storage.tiers WHERE tier_name = 'measured';
+SELECT scan_start_ms FROM _tiered_storage.tiers WHERE tier_name = 'measured';
 
 -- No more than ten are kept.
 INSERT INTO _tiered_storage.tier_calibration

@@ -135,7 +135,7 @@ CALL tiered_storage.apply_placement();
 SELECT * FROM regress_places;
 SELECT batch_id AS batch, relation, from_tier, to_tier, state, round(predicted_saved_io_s_per_hour::numeric, 1)
 	AS predicted
-	FROM tiered_storage.moves ORDER BY move_id;
+	FROM _tiered_storage.moves ORDER BY move_id;
 -- Nothing is left to do.
 CALL regress_heat();
 CALL tiered_storage.apply_placement();
@@ -160,12 +160,12 @@ CALL tiered_storage.undo_move(1);
 SELECT * FROM regress_places;
 SELECT batch_id AS batch, relation, to_tier, state, reason, round(predicted_saved_io_s_per_hour::numeric, 1)
 	AS predicted
-	FROM tiered_storage.moves WHERE reason ~ 'undo' ORDER BY move_id;
+	FROM _tiered_storage.moves WHERE reason ~ 'undo' ORDER BY move_id;
 -- What was undone can be undone, whatever tablespaces are named by now.
 ALTER TABLESPACE regress_ts_fast RENAME TO regress_ts_renamed;
-SELECT undo_command FROM tiered_storage.move_batches WHERE batch_id = 3;
+SELECT undo_command FROM _tiered_storage.move_batches WHERE batch_id = 3;
 CALL tiered_storage.undo_move(3);
-SELECT DISTINCT from_tablespace, to_tablespace FROM tiered_storage.moves WHERE undo_of = 3 ORDER BY 1;
+SELECT DISTINCT from_tablespace, to_tablespace FROM _tiered_storage.moves WHERE undo_of = 3 ORDER BY 1;
 ALTER TABLESPACE regress_ts_renamed RENAME TO regress_ts_fast;
 
 ---------------------------------------------------------------------------

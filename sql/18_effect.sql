@@ -61,7 +61,7 @@ CREATE VIEW regress_effects AS
 		round(measured_io_s_per_hour::numeric, 3) AS measured, round(measured_saved_io_s_per_hour::numeric, 3)
 			AS measured_saved,
 		effect_source AS source, measured_at, effect
-	FROM tiered_storage.moves ORDER BY move_id;
+	FROM _tiered_storage.moves ORDER BY move_id;
 \set ECHO all
 
 ---------------------------------------------------------------------------
@@ -119,7 +119,7 @@ CALL regress_read('regress_e_same', 1200);
 SET tiered_storage.test_now = '2030-01-02 00:59:00+00';
 CALL tiered_storage.sample();
 \set ECHO all
-SELECT DISTINCT effect, measured_at FROM tiered_storage.moves;
+SELECT DISTINCT effect, measured_at FROM _tiered_storage.moves;
 \set ECHO none
 -- 24 hours with 100, 300, 20, no, 300 and 50 reads per hour.
 CALL regress_read('regress_e_same', 1200);
@@ -137,10 +137,10 @@ CALL regress_read('regress_e_same', 5000);
 SET tiered_storage.test_now = '2030-01-04 01:00:00+00';
 CALL tiered_storage.sample();
 \set ECHO all
-SELECT relation, measured_at, round(measured_io_s_per_hour::numeric, 3) AS measured FROM tiered_storage.moves
+SELECT relation, measured_at, round(measured_io_s_per_hour::numeric, 3) AS measured FROM _tiered_storage.moves
 	WHERE relation = 'regress_e_same';
 -- No batch: nothing to warn of, nothing to undo.
-SELECT count(*) FROM tiered_storage.move_batches;
+SELECT count(*) FROM _tiered_storage.move_batches;
 
 ---------------------------------------------------------------------------
 -- Writes, scans, TOAST, rewrites
@@ -191,7 +191,7 @@ CALL tiered_storage.sample();
 SELECT relation, CASE relation WHEN 'regress_e_toast' THEN round(unmoved_io_s_per_hour)
 	ELSE round(unmoved_io_s_per_hour::numeric, 5) END AS unmoved,
 	round(measured_io_s_per_hour::numeric, CASE relation WHEN 'regress_e_toast' THEN 1 ELSE 5 END) AS measured, effect
-		FROM tiered_storage.moves ORDER BY move_id;
+		FROM _tiered_storage.moves ORDER BY move_id;
 \set ECHO none
 -- Statistics that are reset in between take nothing away from what was seen before.
 SET tiered_storage.test_now = '2030-01-07 00:00:00+00';
@@ -208,7 +208,7 @@ CALL tiered_storage.sample();
 SET tiered_storage.test_now = '2030-01-08 00:00:00+00';
 CALL tiered_storage.sample();
 \set ECHO all
-SELECT relation, unmoved_io_s_per_hour AS unmoved, measured_io_s_per_hour AS measured FROM tiered_storage.moves;
+SELECT relation, unmoved_io_s_per_hour AS unmoved, measured_io_s_per_hour AS measured FROM _tiered_storage.moves;
 
 ---------------------------------------------------------------------------
 -- Not measurable
@@ -259,11 +259,11 @@ UPDATE _tiered_storage.relation_state SET total_random_reads = total_random_read
 	total_page_writes = total_page_writes + 1e6, total_row_changes = total_row_changes + 1e6
 		WHERE relation_oid = 'regress_e_gone'::regclass;
 \set ECHO all
-SELECT m.relation, e.settled_at, m.effect FROM tiered_storage.moves m
+SELECT m.relation, e.settled_at, m.effect FROM _tiered_storage.moves m
 	JOIN _tiered_storage.move_effect e USING (move_id) ORDER BY move_id;
 SET tiered_storage.test_now = '2030-01-09 12:00:00+00';
 CALL tiered_storage.sample();
-SELECT m.relation, e.settled_at, m.measured_at, m.effect_source AS source, m.effect FROM tiered_storage.moves m
+SELECT m.relation, e.settled_at, m.measured_at, m.effect_source AS source, m.effect FROM _tiered_storage.moves m
 	JOIN _tiered_storage.move_effect e USING (move_id) ORDER BY move_id;
 \set ECHO none
 -- A clock that went back: measuring begins again.
@@ -294,7 +294,7 @@ CALL tiered_storage.sample();
 CALL regress_heat('regress_e_hot', 300);
 CALL regress_heat('regress_e_cold', 0);
 CALL regress_heat('regress_e_cool', 0);
-\set batches 'SELECT batch_id, kind, moves_done AS done, moves_failed AS failed, moves_skipped AS skipped, moves_running AS running, moved_bytes = (SELECT sum(size_bytes) FROM tiered_storage.moves m WHERE m.batch_id = b.batch_id) AS bytes, finished_at >= started_at AS finished, round(predicted_saved_io_s_per_hour::numeric, 2) AS predicted_saved, round(measured_saved_io_s_per_hour::numeric, 2) AS measured_saved, measured_moves AS measured, effect, undo_command, undo_of, undone_by FROM tiered_storage.move_batches b ORDER BY 1'
+\set batches 'SELECT batch_id, kind, moves_done AS done, moves_failed AS failed, moves_skipped AS skipped, moves_running AS running, moved_bytes = (SELECT sum(size_bytes) FROM _tiered_storage.moves m WHERE m.batch_id = b.batch_id) AS bytes, finished_at >= started_at AS finished, round(predicted_saved_io_s_per_hour::numeric, 2) AS predicted_saved, round(measured_saved_io_s_per_hour::numeric, 2) AS measured_saved, measured_moves AS measured, effect, undo_command, undo_of, undone_by FROM _tiered_storage.move_batches b ORDER BY 1'
 -- There is room for one of them.
 SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": 1600000}') \g /dev/null
 \set ECHO all
@@ -312,7 +312,7 @@ CALL regress_read('regress_e_cold', 12000);
 SET tiered_storage.test_now = '2030-01-11 00:00:00+00';
 CALL tiered_storage.sample();
 \set ECHO all
-SELECT measured_moves, effect FROM tiered_storage.move_batches;
+SELECT measured_moves, effect FROM _tiered_storage.move_batches;
 -- A batch is judged when all of it is known.
 SET tiered_storage.test_now = '2030-01-11 01:00:00+00';
 CALL tiered_storage.sample();
@@ -321,8 +321,8 @@ SELECT relation, predicted_saved, measured_saved, effect FROM regress_effects OR
 -- Who monitors sees it.
 CREATE ROLE regress_effect_monitor IN ROLE pg_monitor;
 SET ROLE regress_effect_monitor;
-SELECT relation, effect FROM tiered_storage.moves ORDER BY relation COLLATE "C";
-SELECT batch_id, effect, undo_command FROM tiered_storage.move_batches;
+SELECT relation, effect FROM _tiered_storage.moves ORDER BY relation COLLATE "C";
+SELECT batch_id, effect, undo_command FROM _tiered_storage.move_batches;
 \set ECHO none
 RESET ROLE;
 DROP ROLE regress_effect_monitor;
@@ -333,11 +333,11 @@ CALL tiered_storage.sample();
 SELECT DISTINCT batch_effect FROM _tiered_storage.move_effect;
 -- Half of it is taken back by hand, the rest by the command.
 CALL tiered_storage.move_relation('regress_e_cool', 'regress_fast');
-SELECT batch_id, effect, undo_command, undone_by FROM tiered_storage.move_batches;
+SELECT batch_id, effect, undo_command, undone_by FROM _tiered_storage.move_batches;
 CALL tiered_storage.undo_move(1);
 CALL regress_date();
 :batches;
-SELECT relation, batch_id, undo_of, effect FROM tiered_storage.moves WHERE undo_of IS NOT NULL ORDER BY move_id;
+SELECT relation, batch_id, undo_of, effect FROM _tiered_storage.moves WHERE undo_of IS NOT NULL ORDER BY move_id;
 \set ECHO none
 -- What is measured of it is nothing to be warned of.
 CALL tiered_storage.sample();
@@ -351,10 +351,10 @@ UPDATE _tiered_storage.move_effect SET settled_at = NULL, unmoved_io_s_per_hour 
 	batch_effect = NULL
 	WHERE batch_id = 1 AND relation_oid = 'regress_e_cool'::regclass;
 \set ECHO all
-SELECT effect FROM tiered_storage.move_batches WHERE batch_id = 1;
+SELECT effect FROM _tiered_storage.move_batches WHERE batch_id = 1;
 CALL tiered_storage.move_relation('regress_e_cold', 'regress_slow');
 CALL tiered_storage.sample();
-SELECT effect, undo_command FROM tiered_storage.move_batches WHERE batch_id = 1;
+SELECT effect, undo_command FROM _tiered_storage.move_batches WHERE batch_id = 1;
 SELECT DISTINCT batch_effect FROM _tiered_storage.move_effect WHERE batch_id = 1;
 \set ECHO none
 CALL tiered_storage.move_relation('regress_e_cold', 'regress_fast');
@@ -378,14 +378,14 @@ SET tiered_storage.test_now = '2030-01-14 00:00:00+00';
 CALL tiered_storage.sample();
 \set ECHO all
 SELECT relation, measured_saved, effect FROM regress_effects OFFSET 7;
-SELECT measured_moves, effect, undo_command FROM tiered_storage.move_batches WHERE batch_id = 3;
+SELECT measured_moves, effect, undo_command FROM _tiered_storage.move_batches WHERE batch_id = 3;
 CALL tiered_storage.undo_move(3);
 CALL tiered_storage.sample();
-SELECT measured_moves, effect, undo_command FROM tiered_storage.move_batches WHERE batch_id = 3;
+SELECT measured_moves, effect, undo_command FROM _tiered_storage.move_batches WHERE batch_id = 3;
 -- A batch of which nothing was moved.
 UPDATE _tiered_storage.move SET state = 'failed', batch_id = 5 WHERE batch_id = 3;
 SELECT batch_id, moves_done, moves_failed, moved_bytes, predicted_saved_io_s_per_hour, measured_saved_io_s_per_hour,
-	effect, undo_command FROM tiered_storage.move_batches WHERE batch_id = 5;
+	effect, undo_command FROM _tiered_storage.move_batches WHERE batch_id = 5;
 
 ---------------------------------------------------------------------------
 -- An event is no rate, neither for the advice nor for what is promised of a move
@@ -446,8 +446,8 @@ UPDATE _tiered_storage.move_effect SET scans = ARRAY[scans[1] - 960, scans[2] - 
 SET tiered_storage.test_now = :'next_day';
 CALL tiered_storage.sample();
 \set ECHO all
-SELECT relation, plan_change FROM tiered_storage.moves ORDER BY relation COLLATE "C";
-SELECT batch_id, measured_moves, plan_changes FROM tiered_storage.move_batches;
+SELECT relation, plan_change FROM _tiered_storage.moves ORDER BY relation COLLATE "C";
+SELECT batch_id, measured_moves, plan_changes FROM _tiered_storage.move_batches;
 \set ECHO none
 -- Counters that were reset say nothing.
 CALL tiered_storage.move_relation('regress_e_plan_i', 'regress_slow');
@@ -459,7 +459,7 @@ SELECT to_char(current_setting('tiered_storage.test_now')::timestamptz + interva
 SET tiered_storage.test_now = :'next_day';
 CALL tiered_storage.sample();
 \set ECHO all
-SELECT relation, plan_change FROM tiered_storage.moves WHERE batch_id IS NULL;
+SELECT relation, plan_change FROM _tiered_storage.moves WHERE batch_id IS NULL;
 
 ---------------------------------------------------------------------------
 -- Bounds
@@ -496,7 +496,7 @@ CALL tiered_storage.sample();
 SELECT count(*) FROM _tiered_storage.move_effect;
 -- Without effects a view is not at a loss.
 DELETE FROM _tiered_storage.move_effect;
-SELECT DISTINCT effect FROM tiered_storage.moves;
+SELECT DISTINCT effect FROM _tiered_storage.moves;
 
 \set ECHO none
 SET client_min_messages = warning;

@@ -72,9 +72,9 @@ CREATE VIEW advice AS
 CREATE VIEW pins AS
 	SELECT relation, relation_name, tier_name, until, include_indexes, pinned_by = current_user AS mine,
 		pinned_at > now() - interval '1 day' AS today,
-		relations, is_on_tier, is_expired FROM tiered_storage.pins ORDER BY relation_name COLLATE "C";
+		relations, is_on_tier, is_expired FROM _tiered_storage.pins ORDER BY relation_name COLLATE "C";
 CREATE VIEW pinned AS
-	SELECT relation, tier_name, pinned_as, current_tier, is_on_tier FROM tiered_storage.pinned_relations
+	SELECT relation, tier_name, pinned_as, current_tier, is_on_tier FROM _tiered_storage.pinned_relations
 		ORDER BY relation::text COLLATE "C";
 CREATE VIEW places AS
 	SELECT c.relname, t.tier_name FROM pg_class c LEFT
@@ -154,7 +154,7 @@ SELECT tiered_storage.unpin('cold', true);
 SELECT tiered_storage.pin('cold', 'regress_fast', now() + interval '1 day');
 SELECT * FROM pinned;
 UPDATE _tiered_storage.pin SET until = now() - interval '1 second';
-SELECT relation, tier_name, relations, is_on_tier, is_expired FROM tiered_storage.pins;
+SELECT relation, tier_name, relations, is_on_tier, is_expired FROM _tiered_storage.pins;
 SELECT * FROM pinned;
 SELECT count(*) FROM advice WHERE relation = 'cold'::regclass;
 SELECT pg_stat_force_next_flush() \g /dev/null
@@ -213,8 +213,8 @@ SELECT relation, verdict, to_tier, reason FROM tiered_storage.evaluate_policies(
 SELECT tiered_storage.pin('m_2011', include_indexes => false);
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
-SELECT last_due, last_on_target, last_result FROM tiered_storage.policies;
-SELECT count(*) AS moves FROM tiered_storage.moves;
+SELECT last_due, last_on_target, last_result FROM _tiered_storage.policies;
+SELECT count(*) AS moves FROM _tiered_storage.moves;
 -- Its table may go, its index stays.
 SELECT tiered_storage.unpin('m_2010'), tiered_storage.pin('m_2010_i');
 CALL tiered_storage.migrate();
@@ -224,7 +224,7 @@ SELECT * FROM places WHERE relname ~ '^m_';
 SELECT tiered_storage.pin('m_2011', 'regress_slow'), tiered_storage.unpin('m_2010_i');
 CALL tiered_storage.migrate();
 SELECT * FROM places WHERE relname ~ '^m_';
-SELECT last_due, last_on_target, last_result FROM tiered_storage.policies;
+SELECT last_due, last_on_target, last_result FROM _tiered_storage.policies;
 SELECT tiered_storage.remove_policy('measure') \g /dev/null
 SELECT tiered_storage.unpin('m_2011');
 
@@ -266,10 +266,10 @@ SELECT relation, current_tier, recommended_tier, confidence FROM advice WHERE re
 CALL tiered_storage.apply_placement();
 SELECT * FROM places WHERE relname ~ 'cold|hot';
 SELECT tiered_storage.unpin('cold'), tiered_storage.pin('cold');
-SELECT max(batch_id) AS batch FROM tiered_storage.moves \gset
+SELECT max(batch_id) AS batch FROM _tiered_storage.moves \gset
 CALL tiered_storage.undo_move(:batch);
 SELECT * FROM places WHERE relname ~ 'cold|hot';
-SELECT state, error FROM tiered_storage.moves WHERE reason ~ 'undo';
+SELECT state, error FROM _tiered_storage.moves WHERE reason ~ 'undo';
 \set VERBOSITY default
 
 ---------------------------------------------------------------------------
@@ -396,7 +396,7 @@ SET ROLE regress_pinner;
 SELECT tiered_storage.pin('child');
 SELECT tiered_storage.pin('child', 'regress_slow');
 RESET ROLE;
-SELECT relation, pinned_by FROM tiered_storage.pins WHERE relation = 'child'::regclass;
+SELECT relation, pinned_by FROM _tiered_storage.pins WHERE relation = 'child'::regclass;
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_pinner;
 SET ROLE regress_pinner;
 SELECT tiered_storage.pin('child', 'regress_slow');
@@ -414,7 +414,7 @@ REVOKE ALL ON FUNCTION tiered_storage.pin, tiered_storage.unpin FROM regress_pin
 REVOKE ALL ON SCHEMA tiered_storage, regress_pin FROM regress_pinner;
 DROP ROLE regress_pinner;
 \set ECHO all
-SELECT relation, tier_name, pinned_by FROM tiered_storage.pins WHERE relation = 'child'::regclass;
+SELECT relation, tier_name, pinned_by FROM _tiered_storage.pins WHERE relation = 'child'::regclass;
 SELECT tiered_storage.unpin('child');
 
 -- Nothing of it in a transaction that is rolled back.

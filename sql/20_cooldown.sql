@@ -43,7 +43,7 @@ CREATE PROCEDURE regress_heat() LANGUAGE sql AS $$
 		random_fast = 20000, random_slow = 20000, device_random_fast = 20000, device_random_slow = 20000
 $$;
 CREATE VIEW regress_placed AS
-	SELECT relation, tier_name, placed_at FROM tiered_storage.heat WHERE relation::text ~ '^regress_r'
+	SELECT relation, tier_name, placed_at FROM _tiered_storage.heat WHERE relation::text ~ '^regress_r'
 		ORDER BY relation::text COLLATE "C";
 CREATE VIEW regress_advice AS
 	SELECT relation, current_tier, recommended_tier, confidence FROM tiered_storage.recommend_placement()
@@ -58,7 +58,7 @@ CALL tiered_storage.move_relation('regress_r_ours', 'regress_slow');
 CALL tiered_storage.move_relation('regress_r_toast', 'regress_slow');
 CALL tiered_storage.move_relation('regress_r_stays_i', 'regress_slow');
 SELECT * FROM regress_placed;
-SELECT h.tier_name, h.placed_at FROM tiered_storage.heat h JOIN pg_class c ON c.reltoastrelid = h.relation
+SELECT h.tier_name, h.placed_at FROM _tiered_storage.heat h JOIN pg_class c ON c.reltoastrelid = h.relation
 	WHERE c.oid = 'regress_r_toast'::regclass;
 -- By hand: seen by the next sample, and by the advice at once.
 ALTER TABLE regress_r_hand SET TABLESPACE regress_ts_slow;

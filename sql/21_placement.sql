@@ -269,7 +269,7 @@ SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": n
 -- What does not add up, and what cannot be
 ---------------------------------------------------------------------------
 
-SELECT array_agg(tier_name) = array_agg(tier_name ORDER BY rank, tier_name) AS by_rank FROM tiered_storage.tiers;
+SELECT array_agg(tier_name) = array_agg(tier_name ORDER BY rank, tier_name) AS by_rank FROM _tiered_storage.tiers;
 \set ECHO none
 CREATE VIEW regress_sums AS
 	WITH s AS MATERIALIZED (SELECT * FROM tiered_storage.placement_summary()),
@@ -284,7 +284,7 @@ CREATE VIEW regress_sums AS
 		(SELECT count(*) FROM s WHERE tier_name IS NOT NULL AND advised_bytes > available_bytes
 			AND NOT COALESCE(missing_bytes >= advised_bytes - available_bytes, false)) AS wrong_missing,
 		(SELECT count(*) FROM s WHERE advised_bytes > available_bytes) AS too_full,
-		(SELECT count(*) FROM s JOIN tiered_storage.tiers t USING (tier_name) WHERE s.used_bytes <> t.relation_bytes
+		(SELECT count(*) FROM s JOIN _tiered_storage.tiers t USING (tier_name) WHERE s.used_bytes <> t.relation_bytes
 			OR s.available_bytes > t.capacity_bytes * (1 - t.reserve_fraction)) AS unlike_tiers,
 		abs(s.io_s_per_hour - s.advised_io_s_per_hour - r.io) < 1e-6
 			AND abs(s.advised_price_per_month - s.price_per_month - r.price) < 1e-6
@@ -400,7 +400,7 @@ SELECT r.reason, length(r.reason) <= 41 AS fits FROM (VALUES
 		('makes room for what gains more from a_tier_with_a_very_long_name, 3 s/h more'),
 	('its shards are read by all of the nodes that there are'),
 		('its shards are read by all of the node that there are'), (repeat('x', 50)), ('')) v (long),
-	_tiered_storage.short_reason(v.long) r (reason);
+	_tiered_storage.short_reason(v.long, 41) r (reason);
 SELECT n, _tiered_storage.short_number(n) FROM (VALUES (0), (-0.001), (0.05), (0.099), (-1.25), (9.96), (1234.5),
 	('1e308'::float8)) v (n);
 

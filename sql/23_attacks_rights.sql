@@ -225,7 +225,7 @@ REVOKE ALL ON SCHEMA tiered_storage FROM """); DROP TABLE regress_canary; --";
 REVOKE ALL ON PROCEDURE tiered_storage.move_relation FROM """); DROP TABLE regress_canary; --";
 \set ECHO all
 -- What is pinned: its name is a name again.
-SELECT n.n FROM regress_names n WHERE NOT EXISTS (SELECT FROM tiered_storage.pins p
+SELECT n.n FROM regress_names n WHERE NOT EXISTS (SELECT FROM _tiered_storage.pins p
 	WHERE p.relation_name::regclass = format('%1$I.%1$I', n.name)::regclass AND p.tier_name = n.name);
 -- recommend_settings(): of each tablespace.
 SELECT count(DISTINCT s.tablespace_name) AS tablespaces, count(*) FILTER (WHERE regress_kind(s.command) IS DISTINCT
@@ -236,11 +236,11 @@ SELECT count(DISTINCT s.tablespace_name) AS tablespaces, count(*) FILTER (WHERE 
 CALL tiered_storage.apply_placement();
 SELECT count(*) AS moved FROM regress_names n JOIN pg_class c ON c.oid = format('%1$I.%1$I', n.name)::regclass
 	JOIN pg_tablespace s ON s.oid = c.reltablespace AND s.spcname = n.place;
-SELECT count(*) AS names FROM regress_names n JOIN tiered_storage.moves m ON m.state = 'done'
+SELECT count(*) AS names FROM regress_names n JOIN _tiered_storage.moves m ON m.state = 'done'
 	AND m.relation = format('%1$I.%1$I', n.name)::regclass::text AND m.to_tier = n.name;
-SELECT tiered_storage.unpin(relation) > 0 FROM tiered_storage.pins \g /dev/null
-SELECT regress_kind(undo_command) AS kind FROM tiered_storage.move_batches;
-SELECT undo_command FROM tiered_storage.move_batches \gexec
+SELECT tiered_storage.unpin(relation) > 0 FROM _tiered_storage.pins \g /dev/null
+SELECT regress_kind(undo_command) AS kind FROM _tiered_storage.move_batches;
+SELECT undo_command FROM _tiered_storage.move_batches \gexec
 SELECT count(*) AS back FROM regress_names n JOIN pg_class c ON c.oid = format('%1$I.%1$I', n.name)::regclass
 	JOIN pg_tablespace s ON s.oid = c.reltablespace AND s.spcname = 'regress_ts_fast';
 SELECT count(*) AS canary FROM regress_canary;
@@ -256,10 +256,10 @@ CREATE ROLE regress_bob;
 CREATE SCHEMA regress_shared;
 GRANT ALL ON SCHEMA regress_shared TO regress_alice, regress_bob;
 CREATE VIEW regress_bound AS
-	SELECT (SELECT relation FROM tiered_storage.policies) AS policy_of, (SELECT last_result
-		FROM tiered_storage.policies) AS last_result,
-		(SELECT relation FROM tiered_storage.pins WHERE relation_name = 'regress_shared.p') AS pin_of,
-		(SELECT relation FROM tiered_storage.pins WHERE relation_name = 'regress_shared.m') AS pin_of_m;
+	SELECT (SELECT relation FROM _tiered_storage.policies) AS policy_of, (SELECT last_result
+		FROM _tiered_storage.policies) AS last_result,
+		(SELECT relation FROM _tiered_storage.pins WHERE relation_name = 'regress_shared.p') AS pin_of,
+		(SELECT relation FROM _tiered_storage.pins WHERE relation_name = 'regress_shared.m') AS pin_of_m;
 CREATE FUNCTION regress_make(who name) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('SET LOCAL ROLE %I', who);
@@ -289,7 +289,7 @@ SELECT relation, verdict FROM tiered_storage.evaluate_policies();
 CALL tiered_storage.sample();
 CALL tiered_storage.migrate();
 SELECT * FROM regress_bound;
-SELECT count(*) AS moves FROM tiered_storage.moves WHERE relation LIKE 'regress_shared.%';
+SELECT count(*) AS moves FROM _tiered_storage.moves WHERE relation LIKE 'regress_shared.%';
 -- Of a table of the same owner.
 DROP TABLE regress_shared.p;
 SELECT regress_make('regress_alice');

@@ -114,9 +114,9 @@ BEGIN
 			stage := stage || ', policies';
 			PERFORM count(*) FROM tiered_storage.evaluate_policies();
 			stage := stage || ', views';
-			PERFORM count(*) FROM (SELECT * FROM tiered_storage.tiers) t WHERE t::text = '';
-			PERFORM count(*) FROM (SELECT * FROM tiered_storage.pins) t WHERE t::text = '';
-			PERFORM count(*) FROM (SELECT * FROM tiered_storage.policies) t WHERE t::text = '';
+			PERFORM count(*) FROM (SELECT * FROM _tiered_storage.tiers) t WHERE t::text = '';
+			PERFORM count(*) FROM (SELECT * FROM _tiered_storage.pins) t WHERE t::text = '';
+			PERFORM count(*) FROM (SELECT * FROM _tiered_storage.policies) t WHERE t::text = '';
 			stage := stage || ', another tier';
 			PERFORM tiered_storage.remove_tier('b', true);
 			PERFORM tiered_storage.add_tier('c', '{regress_n_slow}');
@@ -200,7 +200,7 @@ SELECT * FROM regress_n_times();
 -- Ranks go on where there is no room for one more.
 SELECT tiered_storage.alter_tier('a', rank => 1000000);
 SELECT tiered_storage.add_tier('b', '{regress_n_slow}', profile => 'hdd_7200');
-SELECT tier_name, rank FROM tiered_storage.tiers ORDER BY rank;
+SELECT tier_name, rank FROM _tiered_storage.tiers ORDER BY rank;
 SELECT tiered_storage.alter_tier('b', rank => 1000001); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('b', device => '{"random_read_ms": 1e308}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('b', price_per_gb_month => 1e400); \echo :SQLSTATE
@@ -271,7 +271,7 @@ BEGIN
 			FROM (SELECT current_setting('tiered_storage.test_now')::timestamptz AS at) s;
 		SELECT sum(io_s_per_hour), sum(growth_bytes_per_day) INTO device_s, growth
 			FROM tiered_storage.placement_summary() WHERE tier_name IS NULL;
-		SELECT count(*) INTO growing FROM tiered_storage.heat WHERE growth_bytes_per_day <> 0;
+		SELECT count(*) INTO growing FROM _tiered_storage.heat WHERE growth_bytes_per_day <> 0;
 		RETURN NEXT;
 	END LOOP;
 END $$;

@@ -13,7 +13,7 @@ CREATE TABLE regress_h_old PARTITION OF regress_h_parted FOR VALUES FROM ('2001-
 -- Tiers of one's own, whatever there is on this machine.
 CREATE PROCEDURE regress_h_begin() LANGUAGE plpgsql AS $$
 BEGIN
-	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+	PERFORM tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 	PERFORM tiered_storage.add_tier('regress_fast', '{pg_default}', profile => 'nvme', reserve_fraction => 0);
 	PERFORM tiered_storage.add_tier('regress_slow', '{regress_h_slow}', profile => 'hdd_7200', reserve_fraction => 0);
 END $$;
@@ -21,9 +21,9 @@ CREATE FUNCTION regress_h_state() RETURNS text LANGUAGE plpgsql SET search_path 
 BEGIN
 	RETURN concat_ws('; ',
 		(SELECT string_agg(format('%s %s %s', t.tier_name, t.rank, t.random_read_ms = 12.3456789), ', '
-			ORDER BY t.rank) FROM tiered_storage.tiers t
+			ORDER BY t.rank) FROM _tiered_storage.tiers t
 			WHERE t.tier_name ~ 'regress'),
-		(SELECT string_agg(format('%s on %s', p.relation_name, p.tier_name), ', ') FROM tiered_storage.pins p),
+		(SELECT string_agg(format('%s on %s', p.relation_name, p.tier_name), ', ') FROM _tiered_storage.pins p),
 		(SELECT string_agg(format('%s %s', e.relation::oid = 'public.regress_h_old'::regclass, e.verdict), ', ')
 			FROM tiered_storage.evaluate_policies() e),
 		(SELECT s.samples > 2 FROM _tiered_storage.sampler s));
@@ -99,7 +99,7 @@ CALL tiered_storage.move_relation('regress_h', 'regress_slow');
 CALL tiered_storage.move_relation('regress_h_unlogged', 'regress_slow', allow_lock => true);
 CALL tiered_storage.move_relation('regress_h', 'regress_fast');
 CALL tiered_storage.migrate();
-SELECT relation, state, error FROM tiered_storage.moves ORDER BY relation COLLATE "C";
+SELECT relation, state, error FROM _tiered_storage.moves ORDER BY relation COLLATE "C";
 DROP EVENT TRIGGER regress_h_start;
 DROP EVENT TRIGGER regress_h_end;
 DROP EVENT TRIGGER regress_h_rewrite;
@@ -131,13 +131,13 @@ END $$;
 \set ECHO all
 SELECT regress_h_everything() = :'usual' AS as_usual;
 CALL tiered_storage.move_relation('regress_h', 'regress_slow');
-SELECT state, count(*) FROM tiered_storage.moves WHERE relation ~ '^regress_h(_pkey)?$' GROUP BY 1;
+SELECT state, count(*) FROM _tiered_storage.moves WHERE relation ~ '^regress_h(_pkey)?$' GROUP BY 1;
 SELECT count(*) > 20 AS audited FROM regress_h_audit;
 -- Who owns no table of ours sees what the views show, as before.
 CREATE ROLE regress_h_reader IN ROLE pg_monitor;
 SET ROLE regress_h_reader;
-SELECT count(*) = 2 AS both FROM tiered_storage.tiers WHERE tier_name ~ 'regress';
-SELECT count(*) > 0 AS some FROM tiered_storage.heat;
+SELECT count(*) = 2 AS both FROM _tiered_storage.tiers WHERE tier_name ~ 'regress';
+SELECT count(*) > 0 AS some FROM _tiered_storage.heat;
 RESET ROLE;
 -- A trigger that refuses is obeyed: its error is what one sees.
 CREATE FUNCTION regress_h_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'read-only'; END $$;

@@ -30,18 +30,18 @@ SELECT tiered_storage.add_tiering_policy('regress_n', '1 day', 'regress_slow',
 SELECT tiered_storage.alter_policy('regress_p', changes => '{"move_after": "1 year"}');
 SELECT tiered_storage.alter_policy(policy_id => :slow,
 	changes => '{"include_indexes": false, "age_from": "newest", "time_zone": "Europe/Berlin"}');
-SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled FROM tiered_storage.policies
+SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled FROM _tiered_storage.policies
 	WHERE policy_id = :slow;
 SELECT tiered_storage.alter_policy('regress_p', 'regress_slow',
 	changes => '{"tier": "regress_cheap", "age_from": "now", "time_zone": "UTC"}');
-SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled FROM tiered_storage.policies
+SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled FROM _tiered_storage.policies
 	WHERE policy_id = :slow;
 SELECT tiered_storage.alter_policy('regress_p', changes => '{"tier": "regress_slow", "include_indexes": true}');
 -- A unit that does not count has nothing to count from.
 SELECT tiered_storage.alter_policy('regress_n', changes => '{"key_shift": 2, "key_epoch": "2025-01-01 00:00:00+00"}');
-SELECT key_unit, key_epoch, key_shift FROM tiered_storage.policies WHERE policy_id = :n;
+SELECT key_unit, key_epoch, key_shift FROM _tiered_storage.policies WHERE policy_id = :n;
 SELECT tiered_storage.alter_policy('regress_n', changes => '{"key_unit": "yyyymmdd"}');
-SELECT key_unit, key_epoch, key_shift FROM tiered_storage.policies WHERE policy_id = :n;
+SELECT key_unit, key_epoch, key_shift FROM _tiered_storage.policies WHERE policy_id = :n;
 -- Refused, and nothing is changed.
 SELECT tiered_storage.add_tiering_policy('regress_p', '5 years', 'regress_cheap') AS cheap \gset
 SELECT tiered_storage.alter_policy(policy_id => :cheap, changes => '{"tier": "regress_slow"}'); \echo :SQLSTATE
@@ -59,7 +59,7 @@ SELECT tiered_storage.alter_policy('regress_p', 'regress_cheap', enabled => fals
 SELECT tiered_storage.remove_policy('regress_p', tier => 'regress_cheap'); \echo :SQLSTATE
 SELECT tiered_storage.remove_policy('regress_p', 'regress_cheap', policy_id => :slow, if_exists => true);
 SELECT tiered_storage.alter_policy(policy_id => -1, enabled => false, if_exists => true);
-SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled, last_result FROM tiered_storage.policies
+SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled, last_result FROM _tiered_storage.policies
 	WHERE policy_id = :slow;
 -- How an age is told goes with move_after; nothing of it comes back with it.
 SELECT tiered_storage.alter_policy('regress_n',
@@ -68,11 +68,11 @@ SELECT tiered_storage.alter_policy('regress_n',
 SELECT tiered_storage.alter_policy('regress_n',
 	changes => '{"move_after": null, "idle_for": "1 day", "key_unit": "seconds"}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy('regress_n', changes => '{"move_after": null, "idle_for": "1 day"}');
-SELECT move_after, idle_for, age_from, key_unit, key_epoch, key_shift FROM tiered_storage.policies
+SELECT move_after, idle_for, age_from, key_unit, key_epoch, key_shift FROM _tiered_storage.policies
 	WHERE policy_id = :n;
 SELECT tiered_storage.alter_policy('regress_n', changes => '{"move_after": "1 day"}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy('regress_n', changes => '{"move_after": "1 day", "key_unit": "seconds"}');
-SELECT move_after, idle_for, age_from, key_unit, key_epoch, key_shift FROM tiered_storage.policies
+SELECT move_after, idle_for, age_from, key_unit, key_epoch, key_shift FROM _tiered_storage.policies
 	WHERE policy_id = :n;
 SELECT tiered_storage.remove_policy(policy_id => :n);
 
@@ -81,7 +81,7 @@ SELECT tiered_storage.remove_policy(policy_id => :n);
 ---------------------------------------------------------------------------
 
 SELECT tiered_storage.alter_policy('regress_p', enabled => false);
-SELECT enabled, last_result FROM tiered_storage.policies WHERE policy_id = :slow;
+SELECT enabled, last_result FROM _tiered_storage.policies WHERE policy_id = :slow;
 SELECT relation, verdict FROM tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
@@ -97,7 +97,7 @@ CALL tiered_storage.migrate();
 -- What a policy moved is a batch, which can be undone
 ---------------------------------------------------------------------------
 
-SELECT batch_id, kind, moves_done, effect IS NOT NULL AS has_effect, undo_command FROM tiered_storage.move_batches;
+SELECT batch_id, kind, moves_done, effect IS NOT NULL AS has_effect, undo_command FROM _tiered_storage.move_batches;
 \set ECHO none
 -- Not by a stranger, whose attempts count as no failure of the relations.
 CREATE ROLE regress_stranger;
@@ -118,7 +118,7 @@ CALL tiered_storage.undo_move(1);
 SELECT tiered_storage.alter_policy('regress_p', enabled => false);
 CALL tiered_storage.migrate();
 :where;
-SELECT batch_id, kind, moves_done, undo_of, undone_by FROM tiered_storage.move_batches ORDER BY batch_id;
+SELECT batch_id, kind, moves_done, undo_of, undone_by FROM _tiered_storage.move_batches ORDER BY batch_id;
 CALL tiered_storage.undo_move(1);
 -- No advice was involved: what was moved is no part of move_limit_per_day, and no verdict on the advice.
 SELECT m.batch_id, e.batch_id AS judged_as FROM _tiered_storage.move_effect e
@@ -143,14 +143,14 @@ SELECT tiered_storage.alter_policy(policy_id => :slow, enabled => true); \echo :
 SET ROLE regress_owner;
 SELECT tiered_storage.alter_policy(policy_id => :slow, enabled => false);
 RESET ROLE;
-SELECT created_by = current_user AS unchanged FROM tiered_storage.policies WHERE policy_id = :slow;
+SELECT created_by = current_user AS unchanged FROM _tiered_storage.policies WHERE policy_id = :slow;
 -- What he asks for needs his rights: he has none on the other tier.
 SET ROLE regress_owner;
 SELECT tiered_storage.alter_policy(policy_id => :slow, enabled => true,
 	changes => '{"tier": "regress_cheap"}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy(policy_id => :slow, enabled => true, changes => '{"move_after": "1 day"}');
 RESET ROLE;
-SELECT created_by, enabled, move_after, tier_name FROM tiered_storage.policies WHERE policy_id = :slow;
+SELECT created_by, enabled, move_after, tier_name FROM _tiered_storage.policies WHERE policy_id = :slow;
 -- A restored policy that has no table can only be disabled and removed.
 CALL tiered_storage.sample();
 DROP TABLE regress_p;

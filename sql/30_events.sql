@@ -55,7 +55,7 @@ CALL tiered_storage.sample();
 -- The same number of reads: of one table they were a burst, of the other they come again.
 SELECT relation, recommended_tier, reason FROM regress_load ORDER BY 1;
 SELECT relation, random_reads_per_hour + sequential_reads_per_hour > 1000 AS "hot by its rate", read_pattern,
-	write_pattern FROM tiered_storage.heat
+	write_pattern FROM _tiered_storage.heat
 	WHERE relation::text LIKE 'regress\_v\__' ORDER BY 1;
 \set ECHO none
 -- Three days later regress_v_a is read as often, six times.
@@ -71,7 +71,7 @@ END
 $$;
 \set ECHO all
 SELECT relation, recommended_tier FROM regress_load ORDER BY 1;
-SELECT relation, read_pattern, write_pattern FROM tiered_storage.heat
+SELECT relation, read_pattern, write_pattern FROM _tiered_storage.heat
 	WHERE relation::text IN ('regress_v_a', 'regress_v_empty') ORDER BY 1;
 DROP TABLE regress_v_empty;
 

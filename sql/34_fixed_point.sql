@@ -66,7 +66,7 @@ SELECT * FROM regress_f_places ORDER BY 1;
 RESET client_min_messages;
 CALL tiered_storage.migrate();
 DROP TABLE regress_f;
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \g /dev/null
 
 -- A policy for an age brings a tier above the mark of its fullness policy, which sends on what
 -- was there before, then, after the cooldown, what came: further down, and nothing back.
@@ -85,10 +85,10 @@ CALL tiered_storage.migrate();
 SELECT place, count(*) FROM regress_f_places WHERE relkind = 'r' GROUP BY 1;
 CALL tiered_storage.migrate();
 SELECT place, count(*) > 0 AS some FROM regress_f_places WHERE relkind = 'r' GROUP BY 1 ORDER BY 1;
-SELECT max(move_id) AS last_id FROM tiered_storage.moves \gset
+SELECT max(move_id) AS last_id FROM _tiered_storage.moves \gset
 CALL tiered_storage.migrate();
-SELECT (SELECT count(*) FROM tiered_storage.moves WHERE move_id > :last_id) AS more,
-	(SELECT count(*) FROM tiered_storage.moves WHERE relation LIKE 'regress_f%' AND from_tier >= to_tier) AS back;
+SELECT (SELECT count(*) FROM _tiered_storage.moves WHERE move_id > :last_id) AS more,
+	(SELECT count(*) FROM _tiered_storage.moves WHERE relation LIKE 'regress_f%' AND from_tier >= to_tier) AS back;
 SELECT tiered_storage.remove_policy(tier => 'regress_2'), tiered_storage.remove_policy(policy_id => :age_id),
 	tiered_storage.alter_tier('regress_2', high_watermark => 0.9, low_watermark => 0.8,
 	device => '{"capacity_bytes": null}') \g /dev/null
@@ -137,7 +137,7 @@ SELECT tiered_storage.alter_policy('regress_f', enabled => false) \g /dev/null
 SELECT relation, current_tier, recommended_tier FROM tiered_storage.recommend_placement(true)
 	WHERE relation::text LIKE 'regress\_f\_%' ORDER BY relation::text;
 DROP TABLE regress_f;
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \g /dev/null
 
 ---------------------------------------------------------------------------
 -- Whatever there is: the second time nothing is moved, and nothing has come to a faster tier
@@ -247,7 +247,7 @@ BEGIN
 		INSERT INTO regress_rounds VALUES (round, moved, brought_back, moved_again, returned, moved_after);
 		DELETE FROM _tiered_storage.relation_history;
 		DROP TABLE regress_f;
-		PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
+		PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
 		DELETE FROM _tiered_storage.pin;
 		COMMIT;
 	END LOOP;

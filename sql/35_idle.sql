@@ -193,7 +193,7 @@ SELECT tiered_storage.add_tiering_policy('regress_r', '30 days', 'regress_slow',
 	options => '{"no_writes_for": "10 days"}') > 0,
 	tiered_storage.add_tiering_policy('regress_r', tier => 'regress_cheap', move_after => '30 days',
 	options => '{"below_reads_per_hour": 20}') > 0;
-SELECT relation, move_after, idle_for, no_writes_for, below_reads_per_hour FROM tiered_storage.policies
+SELECT relation, move_after, idle_for, no_writes_for, below_reads_per_hour FROM _tiered_storage.policies
 	ORDER BY policy_id;
 SELECT * FROM regress_verdicts WHERE relation LIKE 'regress\_r%' ORDER BY relation, to_tier;
 SET tiered_storage.test_now = '2040-03-18 00:00:00+00';
@@ -228,7 +228,7 @@ SELECT tier_name, reason LIKE '%policy%' AS by_policy FROM tiered_storage.explai
 -- Altered.
 SELECT tiered_storage.alter_policy('regress_r', 'regress_cheap',
 	changes => '{"idle_for": "1 day", "below_reads_per_hour": 0.5}');
-SELECT move_after, idle_for, no_writes_for, below_reads_per_hour FROM tiered_storage.policies
+SELECT move_after, idle_for, no_writes_for, below_reads_per_hour FROM _tiered_storage.policies
 	WHERE tier_name = 'regress_cheap';
 
 ---------------------------------------------------------------------------
@@ -256,7 +256,7 @@ CREATE TEMPORARY TABLE regress_temporary (a int);
 CREATE UNLOGGED TABLE regress_unlogged (a int);
 CREATE VIEW regress_view AS SELECT 1 AS a;
 CREATE SEQUENCE regress_sequence;
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \g /dev/null
 SELECT set_config('tiered_storage.test_now', '2040-04-01 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 \set ECHO all
@@ -283,14 +283,14 @@ ALTER TABLE regress_child NO INHERIT "Regress parent";
 ALTER TABLE regress_plain RENAME TO regress_renamed;
 SELECT relation, verdict FROM regress_verdicts WHERE relation ~ 'child|renamed' ORDER BY relation;
 DROP MATERIALIZED VIEW regress_matview;
-SELECT count(*) FROM tiered_storage.policies WHERE relation IS NULL;
+SELECT count(*) FROM _tiered_storage.policies WHERE relation IS NULL;
 
 ---------------------------------------------------------------------------
 -- Indexes on a tier of their own, and several steps
 ---------------------------------------------------------------------------
 
 \set ECHO none
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \g /dev/null
 CREATE TABLE regress_s (d date, a int) PARTITION BY RANGE (d);
 CREATE TABLE regress_s_old PARTITION OF regress_s FOR VALUES
 	FROM ('2038-01-01') TO ('2039-01-01') TABLESPACE regress_ts_fast;
@@ -307,7 +307,7 @@ CREATE VIEW regress_places AS SELECT relname, spcname FROM pg_class c JOIN pg_ta
 \set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_s', '30 days', 'regress_slow', index_tier => 'regress_fast') > 0,
 	tiered_storage.add_tiering_policy('regress_s', '365 days', 'regress_cheap', index_tier => 'regress_slow') > 0;
-SELECT relation, tier_name, index_tier FROM tiered_storage.policies ORDER BY policy_id;
+SELECT relation, tier_name, index_tier FROM _tiered_storage.policies ORDER BY policy_id;
 CALL tiered_storage.migrate(dry_run => true);
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
@@ -341,9 +341,9 @@ SELECT * FROM regress_places WHERE relname LIKE '%idx' ORDER BY relname;
 SELECT tiered_storage.remove_policy('regress_s', 'regress_slow');
 SELECT tiered_storage.remove_tier('regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_Slow');
-SELECT tier_name, index_tier FROM tiered_storage.policies;
+SELECT tier_name, index_tier FROM _tiered_storage.policies;
 SELECT tiered_storage.alter_policy('regress_s', changes => '{"index_tier": "regress_cheap"}');
-SELECT tier_name, index_tier FROM tiered_storage.policies;
+SELECT tier_name, index_tier FROM _tiered_storage.policies;
 SELECT tiered_storage.alter_policy('regress_s', changes => '{"index_tier": "regress_nowhere"}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy('regress_s', changes => '{"include_indexes": false}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_s', '1 day', 'regress_Slow', index_tier => 'regress_fast',

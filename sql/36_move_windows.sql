@@ -29,11 +29,11 @@ BEGIN
 END
 $$;
 \set ECHO all
-SELECT * FROM tiered_storage.move_windows;
+SELECT * FROM _tiered_storage.move_windows;
 SELECT tiered_storage.add_move_window('nightly', NULL, '22:00', '06:00', 'europe/berlin', max_bytes => 1000000,
 	jitter => '0') \g /dev/null
 SELECT tiered_storage.add_move_window('week"end', '{SUN,sat,sat}', '00:00', '24:00') \g /dev/null
-SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM tiered_storage.move_windows
+SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM _tiered_storage.move_windows
 	ORDER BY 1;
 \set VERBOSITY default
 SELECT tiered_storage.add_move_window('nightly', NULL, '1:00', '2:00');
@@ -58,10 +58,10 @@ SELECT tiered_storage.remove_move_window('w', if_exists => true);
 SELECT tiered_storage.remove_move_window(NULL, if_exists => true); \echo :SQLSTATE
 \set VERBOSITY terse
 SELECT regress_alter('nightly', jsonb_build_object('days', '{fri}', 'starts', '23:00', 'time_zone', 'UTC', 'jitter', '1 hour', 'enabled', false)) \g /dev/null
-SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM tiered_storage.move_windows
+SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM _tiered_storage.move_windows
 	WHERE window_name = 'nightly';
 SELECT regress_alter('nightly', jsonb_build_object('days', NULL, 'max_bytes', NULL, 'enabled', true)) \g /dev/null
-SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM tiered_storage.move_windows
+SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM _tiered_storage.move_windows
 	WHERE window_name = 'nightly';
 BEGIN;
 SET LOCAL transaction_read_only = on;
@@ -74,7 +74,7 @@ INSERT INTO _tiered_storage.move_window SELECT 'many_' || i, NULL, '1:00', '2:00
 \set ECHO all
 SELECT tiered_storage.add_move_window('one_more', NULL, '1:00', '2:00');
 ROLLBACK;
-SELECT count(*) FROM tiered_storage.move_windows;
+SELECT count(*) FROM _tiered_storage.move_windows;
 
 \set ECHO none
 -- Nobody but those who were granted it.
@@ -105,7 +105,7 @@ SET timezone = 'Europe/Berlin';
 CREATE FUNCTION regress_w(now text) RETURNS TABLE (is_open boolean, opens_at timestamptz, closes_at timestamptz)
 	LANGUAGE sql AS $$
 	SELECT set_config('tiered_storage.test_now', now, false);
-	SELECT w.is_open, w.opens_at, w.closes_at FROM tiered_storage.move_windows w WHERE w.window_name = 'nightly'
+	SELECT w.is_open, w.opens_at, w.closes_at FROM _tiered_storage.move_windows w WHERE w.window_name = 'nightly'
 $$;
 \set ECHO all
 SELECT n, w.* FROM unnest('{2026-11-23 21:59:59.999999+01,2026-11-23 22:00+01,2026-11-24 05:59:59.999999+01,2026-11-24 06:00+01}'::text[]) WITH ORDINALITY t(n, o), regress_w(n) w ORDER BY o;
@@ -163,7 +163,7 @@ SELECT regress_alter('nightly', jsonb_build_object('max_bytes', (SELECT max(pg_t
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
 SELECT * FROM regress_places ORDER BY 1;
-SELECT is_open, moved_bytes > 0 AND moved_bytes < max_bytes AS "moved something" FROM tiered_storage.move_windows
+SELECT is_open, moved_bytes > 0 AND moved_bytes < max_bytes AS "moved something" FROM _tiered_storage.move_windows
 	WHERE window_name = 'nightly';
 -- At the next opening there is room again; in none there is for more than may be moved in each.
 SET tiered_storage.test_now = '2026-11-30 12:00+01';
@@ -186,18 +186,18 @@ CALL tiered_storage.migrate(dry_run => true);
 UPDATE _tiered_storage.move SET lock_wait_ms = 0, waited_ms = elapsed_ms \g /dev/null
 CALL tiered_storage.migrate(dry_run => true);
 -- All disabled: nothing may begin, which is not the same as no window.
-SELECT regress_alter(window_name, jsonb_build_object('enabled', false)) FROM tiered_storage.move_windows \g /dev/null
+SELECT regress_alter(window_name, jsonb_build_object('enabled', false)) FROM _tiered_storage.move_windows \g /dev/null
 CALL tiered_storage.migrate();
 
 -- Who asks does not wait.
 CALL tiered_storage.move_relation('regress_w_1', 'regress_fast');
 CALL tiered_storage.migrate(ignore_windows => true);
 SELECT * FROM regress_places ORDER BY 1;
-SELECT undo_command FROM tiered_storage.move_batches ORDER BY batch_id DESC LIMIT 1 \gset
+SELECT undo_command FROM _tiered_storage.move_batches ORDER BY batch_id DESC LIMIT 1 \gset
 :undo_command;
 SELECT * FROM regress_places ORDER BY 1;
 -- Without windows nothing waits.
-SELECT tiered_storage.remove_move_window(window_name) FROM tiered_storage.move_windows \g /dev/null
+SELECT tiered_storage.remove_move_window(window_name) FROM _tiered_storage.move_windows \g /dev/null
 CALL tiered_storage.migrate();
 SELECT * FROM regress_places ORDER BY 1;
 

@@ -63,7 +63,7 @@ CREATE VIEW regress_says AS SELECT relation, verdict, place, to_tier, size_bytes
 	FROM tiered_storage.evaluate_policies() WHERE policy_id IN (SELECT policy_id FROM _tiered_storage.fullness_policy)
 	ORDER BY from_tier, place, relation::text COLLATE "C";
 CREATE VIEW regress_result AS SELECT tier_name, round(last_fill::numeric, 3) AS fill, last_leaving AS leaving,
-	last_result FROM tiered_storage.fullness_policies ORDER BY policy_id;
+	last_result FROM _tiered_storage.fullness_policies ORDER BY policy_id;
 \set ECHO all
 
 ---------------------------------------------------------------------------
@@ -87,7 +87,7 @@ CALL tiered_storage.migrate();
 SELECT policy_id = :fast AS ours, tier_name, target_name, high_watermark, low_watermark, follows_tier,
 	created_by = current_user AS by_us, created_by_oid = current_user::regrole AS by_our_oid,
 	last_evaluated_at IS NOT NULL AS evaluated, last_fill, last_leaving, last_result, enabled
-		FROM tiered_storage.fullness_policies;
+		FROM _tiered_storage.fullness_policies;
 -- 91 blocks: the coldest two would be enough, or the third alone; not the hottest one, however small.
 CALL regress_table('regress_e', 1, 100000);
 CALL regress_observe();
@@ -116,8 +116,8 @@ SELECT * FROM regress_result;
 CALL tiered_storage.migrate();
 SELECT relation, from_tier, to_tier, state, policy_id = :fast AS by_policy, policy_kind, size_bytes / 8192 AS blocks,
 	round(predicted_saved_io_s_per_hour::numeric, 1) AS saved, reason
-	FROM tiered_storage.moves ORDER BY move_id;
-SELECT batch_id AS batch, kind, moves_done FROM tiered_storage.move_batches \gset
+	FROM _tiered_storage.moves ORDER BY move_id;
+SELECT batch_id AS batch, kind, moves_done FROM _tiered_storage.move_batches \gset
 \echo :kind :moves_done
 
 ---------------------------------------------------------------------------
@@ -164,7 +164,7 @@ CALL tiered_storage.migrate();
 \set ECHO none
 -- Taken back by a person: for the cooldown others leave.
 SET tiered_storage.cooldown = 1440;
-SELECT max(batch_id) AS batch FROM tiered_storage.moves \gset
+SELECT max(batch_id) AS batch FROM _tiered_storage.moves \gset
 SELECT tiered_storage.alter_tier('regress_fast',
 	device => jsonb_build_object('capacity_bytes', 130 * 8192)) \g /dev/null
 \set ECHO all
@@ -212,7 +212,7 @@ $$;
 SELECT max(before) AS fullest, max(after) AS fullest_after, min(after) FILTER (WHERE moved > 0) AS emptiest_after,
 	count(*) FILTER (WHERE moved > 0) AS times, sum(moved) AS moved FROM regress_days;
 SELECT * FROM regress_fill;
-SELECT count(*) FILTER (WHERE state <> 'done') AS failed FROM tiered_storage.moves;
+SELECT count(*) FILTER (WHERE state <> 'done') AS failed FROM _tiered_storage.moves;
 \set ECHO none
 DO $$
 BEGIN
@@ -287,13 +287,13 @@ RESET client_min_messages;
 SELECT tiered_storage.alter_policy(tier => 'regress_fast',
 	changes => '{"high_watermark": 0.6, "low_watermark": 0.3}');
 SELECT relation, verdict, place, blocks, lost, reason FROM regress_says;
-SELECT high_watermark, low_watermark, follows_tier FROM tiered_storage.fullness_policies;
+SELECT high_watermark, low_watermark, follows_tier FROM _tiered_storage.fullness_policies;
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
 SELECT tier_name, relations FROM regress_fill;
 SELECT relation, policy_kind, requested_by = current_user AS by_us, requested_by = 'regress_owner' AS by_owner
-	FROM tiered_storage.moves WHERE relation ~ '^regress_(owners|p_old|toast)' ORDER BY move_id;
-SELECT last_result FROM tiered_storage.fullness_policies;
+	FROM _tiered_storage.moves WHERE relation ~ '^regress_(owners|p_old|toast)' ORDER BY move_id;
+SELECT last_result FROM _tiered_storage.fullness_policies;
 -- Once more: what is left may not leave, and is not tried.
 CALL regress_observe();
 CALL tiered_storage.migrate();
@@ -376,7 +376,7 @@ RESET client_min_messages;
 -- The next one leaves when it opens again, and meanwhile no hotter one that has room in it.
 CALL tiered_storage.migrate();
 SELECT * FROM regress_fill;
-SELECT tier_name, last_result FROM tiered_storage.fullness_policies;
+SELECT tier_name, last_result FROM _tiered_storage.fullness_policies;
 SELECT tiered_storage.remove_move_window('little') \g /dev/null
 DROP TABLE regress_k1, regress_k2, regress_k3, regress_k4;
 TRUNCATE regress_heat;
@@ -389,7 +389,7 @@ SET client_min_messages = warning;
 SET tiered_storage.cooldown = 0;
 SELECT tiered_storage.alter_policy(tier => 'regress_fast',
 	changes => '{"high_watermark": null, "low_watermark": null}');
-SELECT high_watermark, low_watermark, follows_tier FROM tiered_storage.fullness_policies;
+SELECT high_watermark, low_watermark, follows_tier FROM _tiered_storage.fullness_policies;
 \set ECHO none
 -- 95 of 100, and 355 of 400 blocks: the second one is below its mark, but not with what comes.
 CALL regress_table('regress_f1', 20, 1000);
@@ -408,14 +408,14 @@ SELECT relation, verdict, to_tier, reason FROM regress_says;
 CALL tiered_storage.migrate();
 SELECT * FROM regress_fill;
 SELECT * FROM regress_result;
-SELECT relation, policy_id = :fast AS fast, policy_id = :slow AS slow FROM tiered_storage.moves
-	WHERE batch_id = (SELECT max(batch_id) FROM tiered_storage.moves) ORDER BY move_id;
+SELECT relation, policy_id = :fast AS fast, policy_id = :slow AS slow FROM _tiered_storage.moves
+	WHERE batch_id = (SELECT max(batch_id) FROM _tiered_storage.moves) ORDER BY move_id;
 -- Ranks are changed under a policy.
 SELECT tiered_storage.alter_tier('regress_cold', rank => 1);
 SELECT policy_id = :slow AS slow, relation, verdict, place, reason FROM tiered_storage.evaluate_policies()
 	WHERE from_tier = 'regress_slow';
 CALL tiered_storage.migrate();
-SELECT last_fill, last_leaving, last_result FROM tiered_storage.fullness_policies WHERE policy_id = :slow;
+SELECT last_fill, last_leaving, last_result FROM _tiered_storage.fullness_policies WHERE policy_id = :slow;
 SELECT tiered_storage.alter_tier('regress_cold', rank => 2);
 -- And marks under one that has given one of them.
 SELECT tiered_storage.alter_policy(tier => 'regress_slow', changes => '{"low_watermark": 0.85}');
@@ -500,8 +500,8 @@ RESET client_min_messages;
 SELECT * FROM regress_fill;
 CALL tiered_storage.migrate();
 SELECT * FROM regress_fill;
-SELECT relation, from_tier, to_tier, state FROM tiered_storage.moves WHERE batch_id >= (SELECT max(batch_id) - 1
-	FROM tiered_storage.moves) ORDER BY move_id;
+SELECT relation, from_tier, to_tier, state FROM _tiered_storage.moves WHERE batch_id >= (SELECT max(batch_id) - 1
+	FROM _tiered_storage.moves) ORDER BY move_id;
 \set ECHO none
 SET client_min_messages = warning;
 SELECT tiered_storage.remove_policy('regress_o', 'regress_slow'),
@@ -592,7 +592,7 @@ SELECT tiered_storage.alter_policy(tier => 'regress_fast'); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"low_watermark": null}'),
 	tiered_storage.alter_policy(tier => 'regress_fast',
 	changes => '{"target": "regress_cold", "high_watermark": 0.95}');
-SELECT tier_name, target_name, high_watermark, low_watermark, follows_tier FROM tiered_storage.fullness_policies;
+SELECT tier_name, target_name, high_watermark, low_watermark, follows_tier FROM _tiered_storage.fullness_policies;
 SELECT tiered_storage.remove_policy(); \echo :SQLSTATE
 SELECT tiered_storage.remove_policy(tier => 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.remove_policy(tier => 'regress_slow', if_exists => true);
@@ -601,7 +601,7 @@ SELECT tiered_storage.remove_tier('regress_fast'); \echo :SQLSTATE
 SELECT tiered_storage.remove_tier('regress_cold'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_cold', new_name => 'regress "cold"'),
 	tiered_storage.alter_tier('regress_fast', new_name => 'regress ''fast''');
-SELECT tier_name, target_name FROM tiered_storage.fullness_policies;
+SELECT tier_name, target_name FROM _tiered_storage.fullness_policies;
 BEGIN READ ONLY;
 SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress "cold"'); \echo :SQLSTATE
 \set ECHO none
@@ -612,7 +612,7 @@ SET ROLE regress_owner;
 \set ECHO all
 SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress "cold"'); \echo :SQLSTATE
 SELECT * FROM tiered_storage.evaluate_policies(); \echo :SQLSTATE
-SELECT * FROM tiered_storage.fullness_policies; \echo :SQLSTATE
+SELECT * FROM tiered_storage.policies; \echo :SQLSTATE
 \set ECHO none
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION tiered_storage.add_fullness_policy, tiered_storage.alter_policy,
@@ -627,23 +627,23 @@ GRANT EXECUTE ON FUNCTION tiered_storage.alter_tier TO regress_owner;
 SET ROLE regress_owner;
 SELECT tiered_storage.alter_policy(tier => 'regress ''fast''', enabled => false);
 RESET ROLE;
-SELECT created_by = current_user AS still_ours FROM tiered_storage.fullness_policies;
+SELECT created_by = current_user AS still_ours FROM _tiered_storage.fullness_policies;
 SET ROLE regress_owner;
 SELECT tiered_storage.alter_policy(tier => 'regress ''fast''', changes => '{"high_watermark": 0.96}');
 RESET ROLE;
-SELECT created_by FROM tiered_storage.fullness_policies;
+SELECT created_by FROM _tiered_storage.fullness_policies;
 -- Nobody knows how large it is, or where to go.
 SELECT tiered_storage.alter_policy(tier => 'regress ''fast''', enabled => true);
 SELECT tiered_storage.alter_tier('regress ''fast''', device => '{"capacity_bytes": null}');
 DROP TABLESPACE regress_ts_fast;
 SELECT relation, verdict, place, from_tier, to_tier, reason FROM tiered_storage.evaluate_policies();
 CALL tiered_storage.migrate();
-SELECT last_fill, last_leaving, last_result FROM tiered_storage.fullness_policies;
+SELECT last_fill, last_leaving, last_result FROM _tiered_storage.fullness_policies;
 SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress "cold"') \g /dev/null
 DROP TABLESPACE regress_ts_cold;
 SELECT from_tier, verdict, reason FROM tiered_storage.evaluate_policies();
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.fullness_policies;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers ORDER BY tier_name;
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.fullness_policies;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers ORDER BY tier_name;
 \set ECHO none
 SET client_min_messages = warning;
 DROP OWNED BY regress_owner, regress_tenant;

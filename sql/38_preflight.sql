@@ -238,7 +238,7 @@ CALL tiered_storage.undo_move(-1, dry_run => true); \echo :SQLSTATE
 ---------------------------------------------------------------------------
 
 \set ECHO none
-CREATE VIEW regress_p_traces AS SELECT (SELECT count(*) FROM tiered_storage.moves) AS moves, (SELECT count(*)
+CREATE VIEW regress_p_traces AS SELECT (SELECT count(*) FROM _tiered_storage.moves) AS moves, (SELECT count(*)
 	FROM _tiered_storage.move_file) AS files,
 	pg_relation_filepath('regress_p') AS file, pg_current_xact_id_if_assigned() AS xid;
 TRUNCATE _tiered_storage.move;
@@ -276,7 +276,7 @@ SELECT tiered_storage.add_tiering_policy('regress_p_parts', '1 day', 'regress_sl
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
 \set VERBOSITY default
-SELECT DISTINCT batch_id AS batch FROM tiered_storage.moves WHERE batch_id IS NOT NULL \gset
+SELECT DISTINCT batch_id AS batch FROM _tiered_storage.moves WHERE batch_id IS NOT NULL \gset
 SELECT moves, files FROM regress_p_traces;
 BEGIN READ ONLY;
 CALL tiered_storage.undo_move(:batch, dry_run => true);

@@ -63,7 +63,7 @@ CREATE FUNCTION regress_read() RETURNS TABLE (what text, at text, value numeric)
 	UNION ALL SELECT 'sum of all', relation_oid::regclass::text,
 		sum(scans) + sum(random_reads) + sum(sequential_reads) + sum(hits) + sum(row_changes) + sum(page_writes)
 		FROM _tiered_storage.relation_history GROUP BY 2
-	UNION ALL SELECT 'file_class_io', file_class, reads_per_hour FROM tiered_storage.file_class_io
+	UNION ALL SELECT 'file_class_io', file_class, reads_per_hour FROM _tiered_storage.file_class_io()
 		WHERE file_class = 'relations'
 $$;
 CREATE TABLE regress_before AS SELECT * FROM regress_read();
@@ -159,20 +159,20 @@ INSERT INTO _tiered_storage.relation_history VALUES
 		'regress_r'::regclass, 3600, 0, 24, 0, 0, 0),
 	('2030-04-06 08:45+00', 'regress_r'::regclass, 3600, 0, 400, 0, 0, 0), ('2030-04-05 08:00+00',
 		'regress_r2'::regclass, 3600, 0, 7777, 0, 0, 0);
-SELECT reads_per_hour * 24 AS reads FROM tiered_storage.file_class_io WHERE file_class = 'relations';
+SELECT reads_per_hour * 24 AS reads FROM _tiered_storage.file_class_io() WHERE file_class = 'relations';
 -- A row that begins two days before.
 INSERT INTO _tiered_storage.relation_history VALUES ('2030-04-04 09:00+00', 'regress_r2'::regclass, 2 * 86400, 0,
 	48000,
 	0, 0, 0);
 DELETE FROM _tiered_storage.relation_history WHERE relation_oid = 'regress_r'::regclass
 	AND period_start < '2030-04-05 09:00+00' OR period_start = '2030-04-05 08:00+00';
-SELECT reads_per_hour * 24 AS reads FROM tiered_storage.file_class_io WHERE file_class = 'relations';
+SELECT reads_per_hour * 24 AS reads FROM _tiered_storage.file_class_io() WHERE file_class = 'relations';
 -- Rates are per hour of which there is history.
 UPDATE _tiered_storage.sampler SET history_since = '2030-04-06 08:45+00';
 DELETE FROM _tiered_storage.relation_history WHERE period_start < '2030-04-06 08:45+00';
-SELECT reads_per_hour FROM tiered_storage.file_class_io WHERE file_class = 'relations';
+SELECT reads_per_hour FROM _tiered_storage.file_class_io() WHERE file_class = 'relations';
 UPDATE _tiered_storage.sampler SET history_since = '2030-04-06 09:00+00';
-SELECT reads_per_hour FROM tiered_storage.file_class_io WHERE file_class = 'relations';
+SELECT reads_per_hour FROM _tiered_storage.file_class_io() WHERE file_class = 'relations';
 
 DROP TABLE regress_r, regress_r2, regress_samples, regress_hours, regress_before, regress_after;
 DROP FUNCTION regress_read(), regress_burst();

@@ -15,7 +15,7 @@ SET tiered_storage.test_now = '2026-11-24 12:00+00';
 DELETE FROM _tiered_storage.load_history;
 CREATE VIEW regress_reason AS
 	SELECT CASE WHEN reason ~ '^waiting: ' THEN reason ELSE 'not under pressure' END AS reason
-		FROM tiered_storage.move_queue;
+		FROM _tiered_storage.move_queue_entries();
 \set ECHO all
 SELECT * FROM regress_reason;
 
@@ -63,7 +63,7 @@ SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": 1
 SELECT reason = 'not under pressure' AS may_begin, count(*) FROM regress_reason GROUP BY 1;
 SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', high_watermark => 0.5, low_watermark => 0.1)
 	AS full_id \gset
-SELECT cause, count(*) FROM tiered_storage.move_queue WHERE reason !~ '^waiting: the WAL' GROUP BY 1 ORDER BY 1;
+SELECT cause, count(*) FROM _tiered_storage.move_queue_entries() WHERE reason !~ '^waiting: the WAL' GROUP BY 1 ORDER BY 1;
 SELECT finding ~ 'of what is not asked for: waiting: the WAL' AS told
 	FROM tiered_storage.preflight('regress_b_1', 'regress_slow') WHERE check_name = 'start';
 SET client_min_messages = notice;
@@ -71,10 +71,10 @@ CALL tiered_storage.migrate(dry_run => true);
 SET client_min_messages = warning;
 -- What is due comes first, as ever; then what is needed to be below the mark, and no more.
 CALL tiered_storage.migrate();
-SELECT policy_kind, count(*) FROM tiered_storage.moves WHERE state = 'done' GROUP BY 1 ORDER BY 1;
-SELECT regexp_replace(last_result, '[0-9.]+', 'N', 'g') AS last_result FROM tiered_storage.fullness_policies;
+SELECT policy_kind, count(*) FROM _tiered_storage.moves WHERE state = 'done' GROUP BY 1 ORDER BY 1;
+SELECT regexp_replace(last_result, '[0-9.]+', 'N', 'g') AS last_result FROM _tiered_storage.fullness_policies;
 CALL tiered_storage.migrate();
-SELECT count(*) FROM tiered_storage.moves WHERE state = 'done';
+SELECT count(*) FROM _tiered_storage.moves WHERE state = 'done';
 SELECT tiered_storage.remove_policy(tier => 'regress_fast'),
 	tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}') \g /dev/null
 DROP TABLE regress_b_full_1, regress_b_full_2, regress_b_full_3;
@@ -87,12 +87,12 @@ SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": 2
 SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', high_watermark => 0.5, low_watermark => 0.1),
 	tiered_storage.add_tiering_policy('regress_b_due', '30 days', 'regress_slow') AS due \gset
 DELETE FROM _tiered_storage.move;
-SELECT relation, cause, reason ~ '^waiting: the WAL' AS waits FROM tiered_storage.move_queue ORDER BY place;
+SELECT relation, cause, reason ~ '^waiting: the WAL' AS waits FROM _tiered_storage.move_queue_entries() ORDER BY place;
 SET client_min_messages = notice;
 CALL tiered_storage.migrate(dry_run => true);
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
-SELECT relation, policy_kind, state FROM tiered_storage.moves ORDER BY move_id;
+SELECT relation, policy_kind, state FROM _tiered_storage.moves ORDER BY move_id;
 \set ECHO none
 SELECT tiered_storage.remove_policy(tier => 'regress_fast'), tiered_storage.remove_policy(policy_id => :due),
 	tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}') \g /dev/null
@@ -106,9 +106,9 @@ DELETE FROM _tiered_storage.move;
 CALL regress_load('2026-11-24 11:58+00', 3, 1, 1000000000000);
 CALL tiered_storage.migrate();
 \set ECHO all
-SELECT count(*) FROM tiered_storage.move_queue;
+SELECT count(*) FROM _tiered_storage.move_queue_entries();
 CALL tiered_storage.migrate(ignore_windows => true);
-SELECT count(*) FROM tiered_storage.move_queue;
+SELECT count(*) FROM _tiered_storage.move_queue_entries();
 
 \set ECHO none
 RESET tiered_storage.test_now;

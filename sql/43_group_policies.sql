@@ -4,7 +4,7 @@
 \i :abs_srcdir/sql/include/three_tiers.sql
 -- However full the disks of this machine are.
 SELECT count(tiered_storage.alter_tier(tier_name,
-	device => '{"capacity_bytes": 1000000000}')) FROM tiered_storage.tiers
+	device => '{"capacity_bytes": 1000000000}')) FROM _tiered_storage.tiers
 	WHERE tier_name LIKE 'regress%';
 \set ECHO none
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
@@ -60,7 +60,7 @@ SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after =>
 	options => '{"key_shift": 1}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day',
 	tier => 'regress_nothing'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.policies;
+SELECT count(*) FROM _tiered_storage.policies;
 
 ---------------------------------------------------------------------------
 -- By age: partitioned tables of a time, each by its own key; what comes later, too
@@ -68,7 +68,7 @@ SELECT count(*) FROM tiered_storage.policies;
 
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '90 days', tier => 'regress_slow')
 	AS schema \gset
-SELECT relation, relation_name, in_schema, names_like, tier_name, last_result FROM tiered_storage.policies;
+SELECT relation, relation_name, in_schema, names_like, tier_name, last_result FROM _tiered_storage.policies;
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '30 days',
 	tier => 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '30 days', tier => 'regress_slow',
@@ -98,7 +98,7 @@ SELECT relation, verdict, to_tier FROM regress_says ORDER BY relation::text;
 CALL tiered_storage.migrate();
 CALL tiered_storage.migrate();
 SELECT relation, verdict FROM regress_says WHERE verdict NOT IN ('no age', 'too young') ORDER BY relation::text;
-SELECT last_due, last_on_target, last_result FROM tiered_storage.policies ORDER BY policy_id;
+SELECT last_due, last_on_target, last_result FROM _tiered_storage.policies ORDER BY policy_id;
 
 ---------------------------------------------------------------------------
 -- The nearest policy decides: of a table, of a pattern, of a schema
@@ -110,7 +110,7 @@ SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like =>
 SELECT tiered_storage.add_tiering_policy('regress_g.stamps', move_after => '10 years', tier => 'regress_cheap')
 	AS own \gset
 \set ECHO all
-SELECT relation_name FROM tiered_storage.policies ORDER BY policy_id;
+SELECT relation_name FROM _tiered_storage.policies ORDER BY policy_id;
 SELECT CASE policy_id WHEN :schema THEN 'schema' WHEN :pattern THEN 'pattern' ELSE 'own' END AS policy, relation,
 	verdict
 	FROM regress_says ORDER BY relation::text;
@@ -132,7 +132,7 @@ SELECT tiered_storage.remove_policy(policy_id => :leaf),
 -- A pattern on all schemas is as near as one on a schema.
 SELECT tiered_storage.add_tiering_policy(names_like => 'o%er', move_after => '1 day', tier => 'regress_slow')
 	AS everywhere \gset
-SELECT relation_name, in_schema FROM tiered_storage.policies WHERE policy_id = :everywhere;
+SELECT relation_name, in_schema FROM _tiered_storage.policies WHERE policy_id = :everywhere;
 SELECT relation, verdict FROM regress_says WHERE policy_id = :everywhere;
 SELECT tiered_storage.remove_policy(policy_id => :everywhere),
 	tiered_storage.remove_policy(policy_id => :pattern);
@@ -152,7 +152,7 @@ SELECT tiered_storage.add_tiering_policy(in_schema => 'regress G 2', tier => 're
 	options => '{"no_writes_for": "1 day"}')
 	AS use \gset
 \set ECHO all
-SELECT relation_name FROM tiered_storage.policies WHERE policy_id = :use;
+SELECT relation_name FROM _tiered_storage.policies WHERE policy_id = :use;
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use ORDER BY relation::text;
 \set ECHO none
 CALL tiered_storage.sample();
@@ -185,23 +185,23 @@ SELECT tiered_storage.remove_policy(policy_id => :child),
 ---------------------------------------------------------------------------
 
 ALTER SCHEMA "regress G 2" RENAME TO regress_g_3;
-SELECT relation_name, in_schema, last_result FROM tiered_storage.policies WHERE policy_id = :use;
+SELECT relation_name, in_schema, last_result FROM _tiered_storage.policies WHERE policy_id = :use;
 CALL tiered_storage.sample();
 SELECT schema_name, schema_oid = 'regress_g_3'::regnamespace AS same FROM _tiered_storage.policy
 	WHERE policy_id = :use;
 SET client_min_messages = warning;
 DROP SCHEMA regress_g_3 CASCADE;
 RESET client_min_messages;
-SELECT count(*) FROM tiered_storage.policies WHERE policy_id = :use;
+SELECT count(*) FROM _tiered_storage.policies WHERE policy_id = :use;
 -- Restored, it has no schema.
 UPDATE _tiered_storage.policy SET database_oid = 0 WHERE policy_id = :use;
-SELECT relation_name, in_schema, last_result FROM tiered_storage.policies WHERE policy_id = :use;
+SELECT relation_name, in_schema, last_result FROM _tiered_storage.policies WHERE policy_id = :use;
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use;
 SELECT tiered_storage.alter_policy(policy_id => :use, changes => '{"no_writes_for": "2 days"}'); \echo :SQLSTATE
 CALL tiered_storage.migrate();
 CREATE ROLE regress_g_owner;
 CREATE SCHEMA regress_g_3 AUTHORIZATION regress_g_owner;
-SELECT last_result FROM tiered_storage.policies WHERE policy_id = :use;
+SELECT last_result FROM _tiered_storage.policies WHERE policy_id = :use;
 ALTER SCHEMA regress_g_3 OWNER TO CURRENT_USER;
 CREATE TABLE regress_g_3.t (a int);
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use;
@@ -214,7 +214,7 @@ SELECT schema_oid = 'regress_g_3'::regnamespace AS same FROM _tiered_storage.pol
 CREATE SCHEMA regress_g_4;
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g_4', idle_for => '1 day',
 	tier => 'regress_cheap') AS second \gset
-SELECT policy_id AS others FROM tiered_storage.policies WHERE policy_id NOT IN (:use, :second) LIMIT 1 \gset
+SELECT policy_id AS others FROM _tiered_storage.policies WHERE policy_id NOT IN (:use, :second) LIMIT 1 \gset
 UPDATE _tiered_storage.policy SET schema_name = 'regress_stale' WHERE policy_id = :others;
 UPDATE _tiered_storage.policy SET schema_name = 'regress_g_3', schema_oid = policy_id::oid, database_oid = 0
 	WHERE policy_id IN (:use, :second);
@@ -278,7 +278,7 @@ DROP ROLE regress_g_owner;
 \set ECHO all
 SELECT relation, verdict, reason FROM tiered_storage.evaluate_policies() WHERE policy_id = :id ORDER BY relation::text;
 CALL tiered_storage.migrate();
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \g /dev/null
 
 ---------------------------------------------------------------------------
 -- Whatever there is: the second time nothing is moved
@@ -341,7 +341,7 @@ BEGIN
 			WHERE p.place <> b.place;
 		INSERT INTO regress_rounds VALUES (round, moved, brought_back, moved_again);
 		DROP TABLE regress_g.t_1, regress_g.t_2, regress_g.t_3;
-		PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
+		PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
 		DELETE FROM _tiered_storage.pin;
 		COMMIT;
 	END LOOP;

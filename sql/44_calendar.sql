@@ -11,7 +11,7 @@ INSERT INTO regress_zones VALUES ('UTC', 1), ('Pacific/Kiritimati', 2), ('Americ
 	('Pacific/Pago_Pago', 5), ('<east>-167', 6), ('<west>167', 7);
 CREATE VIEW regress_verdicts AS
 	SELECT e.relation::text COLLATE "C" AS relation, e.verdict, e.upper_bound, p.time_zone
-	FROM tiered_storage.evaluate_policies() e JOIN tiered_storage.policies p USING (policy_id);
+	FROM tiered_storage.evaluate_policies() e JOIN _tiered_storage.policies p USING (policy_id);
 -- What people in all these zones are told, in instants: the same.
 CREATE FUNCTION regress_told() RETURNS TABLE (session_zone text, relation text, verdict text, instant float8,
 	reason text) LANGUAGE plpgsql AS $$
@@ -55,7 +55,7 @@ $$;
 CREATE PROCEDURE regress_forget() LANGUAGE plpgsql AS $$
 BEGIN
 	DROP TABLE regress_c;
-	PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
+	PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
 END
 $$;
 -- One to four have a bound long ago, the others in the future; in each zone, by each key.
@@ -136,7 +136,7 @@ SELECT s.bound, v.upper_bound AT TIME ZONE 'UTC' AS ends_utc,
 SET timezone = 'UTC';
 SELECT regress_differences();
 DROP TABLE regress_hours;
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \g /dev/null
 -- Of a key of one column the bound is no row: it ends before, and on the way to winter time not an hour later than
 -- that.
 SELECT regress_edges('timestamp',

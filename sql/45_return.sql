@@ -5,7 +5,7 @@
 \set ECHO none
 -- However full the disks of this machine are.
 SELECT count(tiered_storage.alter_tier(tier_name,
-	device => '{"capacity_bytes": 1000000000}')) FROM tiered_storage.tiers
+	device => '{"capacity_bytes": 1000000000}')) FROM _tiered_storage.tiers
 	WHERE tier_name LIKE 'regress%' \g /dev/null
 SET tiered_storage.cooldown = 0;
 SET tiered_storage.test_now = '2040-01-01 00:00:00+00';
@@ -49,7 +49,7 @@ INSERT INTO regress_r SELECT 1 + k % 3, repeat('x', 100) FROM generate_series(1,
 SELECT tiered_storage.add_tiering_policy('regress_r', tier => 'regress_slow', idle_for => '7 days',
 	options => '{"return_when_reads_per_hour": 100}') AS id \gset
 \set ECHO all
-SELECT return_when_reads_per_hour, return_after, return_tier FROM tiered_storage.policies;
+SELECT return_when_reads_per_hour, return_after, return_tier FROM _tiered_storage.policies;
 \set ECHO none
 SELECT set_config('tiered_storage.test_now', '2040-01-01 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
@@ -180,7 +180,7 @@ RESET client_min_messages;
 SELECT * FROM regress_places ORDER BY 1;
 CALL tiered_storage.migrate();
 SET tiered_storage.cooldown = 0;
-SELECT last_due, last_result FROM tiered_storage.policies;
+SELECT last_due, last_result FROM _tiered_storage.policies;
 SELECT relation, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 -- It is read a little less, and stays: it leaves below half of the rate at which it returns.
 SELECT regress_cool(), regress_read('regress_r_1', 60, 1, 72);
@@ -216,7 +216,7 @@ SELECT tiered_storage.unpin('regress_r_1_k') \g /dev/null
 -- To a tier that is named, from where it is not known; after a restore, too.
 SELECT tiered_storage.alter_policy('regress_r',
 	changes => '{"return_tier": "regress_fast", "return_after": "12 hours"}');
-SELECT return_after, return_tier FROM tiered_storage.policies;
+SELECT return_after, return_tier FROM _tiered_storage.policies;
 DELETE FROM _tiered_storage.move;
 SELECT relation, to_tier, verdict, reason FROM regress_verdicts ORDER BY 1;
 \set ECHO none
@@ -237,7 +237,7 @@ CALL tiered_storage.migrate();
 -- A tier to return to is in use, and renamed like the others.
 SELECT tiered_storage.remove_tier('regress_fast'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_fast', new_name => 'regress_Fast') \g /dev/null
-SELECT tier_name, return_tier FROM tiered_storage.policies;
+SELECT tier_name, return_tier FROM _tiered_storage.policies;
 SELECT tiered_storage.alter_tier('regress_Fast', new_name => 'regress_fast') \g /dev/null
 SELECT tiered_storage.remove_policy('regress_r');
 
@@ -353,7 +353,7 @@ CALL tiered_storage.migrate();
 RESET client_min_messages;
 SELECT * FROM regress_places WHERE relname ~ 'x' ORDER BY 1;
 \set ECHO none
-SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
+SELECT max(batch_id) AS batch FROM _tiered_storage.move_batches \gset
 SELECT 'regress_r_x_k'::regclass::oid AS first_oid \gset
 REINDEX INDEX CONCURRENTLY regress_r_x_k;
 ALTER INDEX regress_r_x_v RENAME TO regress_r_x_old;
@@ -384,7 +384,7 @@ SELECT regress_cool();
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
-SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
+SELECT max(batch_id) AS batch FROM _tiered_storage.move_batches \gset
 REINDEX TABLE CONCURRENTLY regress_r_x;
 \set ECHO all
 SELECT tiered_storage.remove_policy('regress_r_x');
@@ -415,7 +415,7 @@ CALL tiered_storage.migrate();
 RESET quote_all_identifiers;
 \set ECHO all
 SELECT tiered_storage.remove_policy('regress_r_y');
-SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
+SELECT max(batch_id) AS batch FROM _tiered_storage.move_batches \gset
 SELECT relation_name, index_name FROM _tiered_storage.move WHERE batch_id = :batch ORDER BY relation_name COLLATE "C";
 CALL tiered_storage.move_relation('regress_r_y', 'regress_fast', include_indexes => false);
 ALTER INDEX regress_r_y_k RENAME TO regress_r_y_key;
@@ -424,13 +424,13 @@ SELECT relation_name, index_name FROM _tiered_storage.move WHERE batch_id = :bat
 ALTER TABLE regress_r_y SET SCHEMA regress_r_s;
 REINDEX TABLE CONCURRENTLY regress_r_s.regress_r_y;
 -- Before any sample knows of that, and after one does.
-SELECT undo_command IS NOT NULL AS can_be_undone FROM tiered_storage.move_batches WHERE batch_id = :batch;
-SELECT relation FROM tiered_storage.moves WHERE batch_id = :batch ORDER BY relation COLLATE "C";
+SELECT undo_command IS NOT NULL AS can_be_undone FROM _tiered_storage.move_batches WHERE batch_id = :batch;
+SELECT relation FROM _tiered_storage.moves WHERE batch_id = :batch ORDER BY relation COLLATE "C";
 CALL tiered_storage.sample();
 SELECT relation_name, index_name FROM _tiered_storage.move WHERE batch_id = :batch ORDER BY relation_name COLLATE "C";
 SELECT set_config('tiered_storage.test_now', '2040-02-04 08:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-SELECT relation, effect FROM tiered_storage.moves WHERE batch_id = :batch ORDER BY relation COLLATE "C";
+SELECT relation, effect FROM _tiered_storage.moves WHERE batch_id = :batch ORDER BY relation COLLATE "C";
 RESET client_min_messages;
 CALL tiered_storage.undo_move(:batch);
 SELECT c.relname, t.tier_name FROM pg_class c
@@ -473,7 +473,7 @@ CALL regress_exchange();
 REINDEX INDEX CONCURRENTLY regress_r_z_b;
 RESET client_min_messages;
 \set ECHO all
-SELECT undo_command FROM tiered_storage.move_batches WHERE batch_id = :batch;
+SELECT undo_command FROM _tiered_storage.move_batches WHERE batch_id = :batch;
 CALL tiered_storage.undo_move(:batch, dry_run => true);
 CALL tiered_storage.undo_move(:batch);
 CALL tiered_storage.sample();
@@ -568,7 +568,7 @@ SELECT tiered_storage.alter_tier('regress_slow', high_watermark => 0.6, low_wate
 	device => jsonb_build_object('capacity_bytes', ((pg_tablespace_size('regress_ts_slow') + 1.5 * pg_table_size('regress_r_e')) / 0.6)::bigint)) \g /dev/null
 SELECT regress_read('regress_r_e', 1000, 1, 24);
 SELECT relation, to_tier, verdict FROM regress_verdicts WHERE relation ~ '_[de]$' ORDER BY 1;
-SELECT relation, reason LIKE '%above its watermark%' AS held_back FROM tiered_storage.move_queue ORDER BY place;
+SELECT relation, reason LIKE '%above its watermark%' AS held_back FROM _tiered_storage.move_queue_entries() ORDER BY place;
 \set VERBOSITY terse
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
@@ -612,13 +612,13 @@ SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap',
 	options => '{"return_tier": "regress_fast"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_a', tier => 'regress_cheap',
 	options => '{"return_when_reads_per_hour": 10}'); \echo :SQLSTATE
-SELECT return_when_reads_per_hour, return_after, return_tier, below_reads_per_hour FROM tiered_storage.policies;
+SELECT return_when_reads_per_hour, return_after, return_tier, below_reads_per_hour FROM _tiered_storage.policies;
 
 \set ECHO none
 -- What need not be there can be taken away again: one by one, or all of the way back at once.
 CREATE VIEW regress_r_properties AS
 	SELECT move_after, idle_for, no_writes_for, below_reads_per_hour, index_tier, return_when_reads_per_hour,
-		return_after, return_tier FROM tiered_storage.policies;
+		return_after, return_tier FROM _tiered_storage.policies;
 \set ECHO all
 SELECT tiered_storage.alter_policy('regress_a',
 	changes => '{"return_tier": "regress_fast", "return_after": "2 days", "idle_for": "1 day",
@@ -646,7 +646,7 @@ DROP TABLE regress_r, regress_a;
 ---------------------------------------------------------------------------
 
 \set ECHO none
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies \g /dev/null
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \g /dev/null
 CREATE TABLE regress_r_h (k int) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_r_i (k int) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r_h SELECT generate_series(1, 1000);

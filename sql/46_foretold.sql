@@ -77,9 +77,9 @@ END
 $$;
 
 CREATE VIEW regress_queue AS SELECT q.place, q.relation::text AS relation, q.to_tier::text AS tier
-	FROM tiered_storage.move_queue q
+	FROM _tiered_storage.move_queue_entries() q
 	WHERE q.state = 'ready' OR q.reason ~ '^waiting for CALL tiered_storage.migrate';
-CREATE VIEW regress_moved AS SELECT m.move_id AS place, m.relation, m.to_tier::text AS tier FROM tiered_storage.moves m
+CREATE VIEW regress_moved AS SELECT m.move_id AS place, m.relation, m.to_tier::text AS tier FROM _tiered_storage.moves m
 	WHERE m.state = 'done';
 CREATE TABLE regress_rounds (round int, said text[], moved text[], waiting bigint);
 CREATE PROCEDURE regress_rounds(n int) LANGUAGE plpgsql AS $$
@@ -94,7 +94,7 @@ BEGIN
 		CALL tiered_storage.sample();
 		DELETE FROM _tiered_storage.move;
 		SELECT array_agg(concat(relation, ' to ', tier) ORDER BY place) INTO said FROM regress_queue;
-		SELECT count(*) INTO waiting FROM tiered_storage.move_queue q
+		SELECT count(*) INTO waiting FROM _tiered_storage.move_queue_entries() q
 			WHERE q.reason !~ '^waiting for CALL tiered_storage.migrate';
 		COMMIT;
 		CALL tiered_storage.migrate();
@@ -102,9 +102,9 @@ BEGIN
 			' to ', tier) ORDER BY place) FROM regress_moved), waiting;
 		EXECUTE (SELECT 'DROP TABLE ' || string_agg(format('%I', relname), ', ') FROM pg_class
 			WHERE relname ~ '^regress_o(_[0-9]{1,2})?$' AND relkind IN ('r', 'p'));
-		PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies;
-		PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.fullness_policies;
-		PERFORM tiered_storage.remove_move_window(window_name) FROM tiered_storage.move_windows;
+		PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
+		PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.fullness_policies;
+		PERFORM tiered_storage.remove_move_window(window_name) FROM _tiered_storage.move_windows;
 		DELETE FROM _tiered_storage.pin;
 		COMMIT;
 	END LOOP;

@@ -44,7 +44,7 @@ SELECT 'pg_tblspc/' || oid AS directory FROM pg_tablespace WHERE spcname = 'regr
 SELECT pg_ls_dir AS version FROM pg_ls_dir(:'directory') \gset
 \set away 'COPY (SELECT WHERE false) TO PROGRAM ''mv ' :directory / :version ' ' :directory '/away'''
 :away;
-SELECT tablespaces, capacity_bytes, used_bytes, free_bytes FROM tiered_storage.tiers WHERE tier_name = 'regress_fast';
+SELECT tablespaces, capacity_bytes, used_bytes, free_bytes FROM _tiered_storage.tiers WHERE tier_name = 'regress_fast';
 SELECT path_exists, total_bytes, free_bytes FROM _tiered_storage.tablespace_devices()
 	WHERE tablespace_name = 'regress_ts_fast';
 SELECT * FROM regress_moves;

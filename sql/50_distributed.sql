@@ -25,7 +25,7 @@ SELECT _tiered_storage.distributed_table('items_102008'), _tiered_storage.distri
 	_tiered_storage.distributed_table(0);
 SELECT tiered_storage.add_tiering_policy('items', idle_for => '90 days', tier => 'regress_slow') > 0 AS added;
 CALL tiered_storage.sample();
-SELECT count(*), count(distributed_table) FROM tiered_storage.heat WHERE relation = 'items_102008'::regclass;
+SELECT count(*), count(distributed_table) FROM _tiered_storage.heat WHERE relation = 'items_102008'::regclass;
 
 -- Tables of these names that are not as those of Citus say nothing.
 SET allow_system_table_mods = on;
@@ -59,7 +59,7 @@ CREATE UNIQUE INDEX pg_dist_shard_shardid_index ON pg_catalog.pg_dist_shard (sha
 SELECT c.oid::regclass AS relation, _tiered_storage.distributed_table(c.oid) FROM pg_class c
 	WHERE c.relnamespace = 'regress_d'::regnamespace AND _tiered_storage.distributed_table(c.oid) IS NOT NULL
 		ORDER BY c.relname COLLATE "C";
-SELECT relation, distributed_table FROM tiered_storage.heat WHERE relation = 'items_102008'::regclass;
+SELECT relation, distributed_table FROM _tiered_storage.heat WHERE relation = 'items_102008'::regclass;
 
 -- A table that has shards is empty: who wants it moved means those.
 CALL tiered_storage.move_relation('items', 'regress_slow');
@@ -81,10 +81,10 @@ SELECT tiered_storage.add_tiering_policy('items', move_after => '90 days', index
 SELECT tiered_storage.add_tiering_policy('items', idle_for => '90 days', tier => 'regress_slow',
 	options => '{"include_indexes": false}');
 -- What was there before it got shards is on those of them that are here.
-SELECT relation, last_result FROM tiered_storage.policies;
+SELECT relation, last_result FROM _tiered_storage.policies;
 SELECT relation FROM tiered_storage.evaluate_policies();
 CALL tiered_storage.migrate();
-SELECT relation, last_result FROM tiered_storage.policies;
+SELECT relation, last_result FROM _tiered_storage.policies;
 -- A policy on the schema is for what can be moved.
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_d', idle_for => '90 days', tier => 'regress_slow') > 0
 	AS added;
@@ -95,7 +95,7 @@ SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_d', names_like =>
 	tier => 'regress_slow') > 0 AS added;
 -- A shard is a table like any other.
 CALL tiered_storage.move_relation('items_102008', 'regress_slow');
-SELECT relation, to_tier, state FROM tiered_storage.moves ORDER BY move_id;
+SELECT relation, to_tier, state FROM _tiered_storage.moves ORDER BY move_id;
 SELECT tiered_storage.pin('items_102008');
 
 \set ECHO none

@@ -66,7 +66,7 @@ SELECT relation, CASE policy_id WHEN :used THEN 'shards' ELSE 'pattern' END AS p
 SELECT tiered_storage.remove_policy(policy_id => :pattern);
 CALL tiered_storage.migrate();
 SELECT relation, from_tier, verdict FROM tiered_storage.evaluate_policies() WHERE policy_id = :aged;
-SELECT relation, last_result FROM tiered_storage.policies ORDER BY policy_id;
+SELECT relation, last_result FROM _tiered_storage.policies ORDER BY policy_id;
 -- A partition that is distributed itself may have a policy of its own, on its shards.
 INSERT INTO pg_dist_partition VALUES ('part', 'h');
 INSERT INTO pg_dist_shard VALUES ('part', 102020), ('part', 102021);
@@ -85,7 +85,7 @@ SELECT relation, from_tier, verdict FROM tiered_storage.evaluate_policies() WHER
 DELETE FROM pg_dist_placement WHERE shardid = 102010;
 CALL tiered_storage.move_relation('items_102010', 'regress_slow');
 SELECT verdict, finding, remedy FROM tiered_storage.preflight('items_102010', 'regress_slow') WHERE verdict = 'blocks';
-SELECT relation, state, failures, sqlstate FROM tiered_storage.moves WHERE relation = 'items_102010';
+SELECT relation, state, failures, sqlstate FROM _tiered_storage.moves WHERE relation = 'items_102010';
 INSERT INTO pg_dist_placement VALUES (102010, 3);
 -- One that Citus copies waits, by its publication there.
 SET client_min_messages = error;
@@ -99,7 +99,7 @@ CALL tiered_storage.move_relation('items_102010', 'regress_slow');
 -- Without a shard here nothing is wrong.
 DELETE FROM pg_dist_placement WHERE groupid = 3;
 CALL tiered_storage.migrate();
-SELECT relation, last_due, last_result FROM tiered_storage.policies ORDER BY policy_id;
+SELECT relation, last_due, last_result FROM _tiered_storage.policies ORDER BY policy_id;
 SELECT tiered_storage.remove_policy(policy_id => :aged),
 	tiered_storage.remove_policy(policy_id => :used);
 

@@ -84,7 +84,7 @@ CALL tiered_storage.sample();
 TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history, _tiered_storage.file_state,
 	_tiered_storage.file_history;
 \set ECHO all
-SELECT * FROM tiered_storage.file_class_io WHERE file_class = 'wal';
+SELECT * FROM _tiered_storage.file_class_io() WHERE file_class = 'wal';
 \set ECHO none
 UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00';
 UPDATE _tiered_storage.sampler SET wal_since = '2030-02-01 00:00+00';
@@ -111,19 +111,19 @@ INSERT INTO _tiered_storage.relation_history VALUES
 SELECT file_class, tier_name, reads_per_hour AS reads, writes_per_hour AS writes, write_bytes_per_hour AS write_bytes,
 	wait_s_per_hour AS wait_s, place, is_total,
 	fsyncs_per_hour AS fsyncs, io_s_per_hour AS io_s, saved_s_per_hour AS saved_s, null_reason
-FROM tiered_storage.file_class_io WHERE file_class IN ('relations', 'temp', 'log')
+FROM _tiered_storage.file_class_io() WHERE file_class IN ('relations', 'temp', 'log')
 	ORDER BY file_class, is_total DESC, tier_name;
 SELECT file_class, reads_per_hour AS reads, writes_per_hour AS writes, write_bytes_per_hour AS write_bytes, place,
 	is_total, fsyncs_per_hour AS fsyncs, io_s_per_hour AS io_s,
 	split_part(null_reason, ';', 1) AS null_reason
-FROM tiered_storage.file_class_io WHERE file_class IN ('wal', 'slru') ORDER BY file_class, is_total DESC;
+FROM _tiered_storage.file_class_io() WHERE file_class IN ('wal', 'slru') ORDER BY file_class, is_total DESC;
 \x off
 -- Both on one tier: that is it.
-SELECT tier_name, place FROM tiered_storage.file_class_io WHERE file_class = 'temp' AND is_total;
+SELECT tier_name, place FROM _tiered_storage.file_class_io() WHERE file_class = 'temp' AND is_total;
 UPDATE _tiered_storage.tier_tablespace SET tier_name = 'regress_slow' WHERE tablespace_name = 'regress_ts_cheap';
 UPDATE _tiered_storage.file_history SET place = 'regress_ts_cheap' WHERE place = 'regress_ts_fast';
 UPDATE _tiered_storage.file_state SET places = '{regress_ts_cheap,regress_ts_slow}' WHERE file_class = 'temp';
-SELECT tier_name, place FROM tiered_storage.file_class_io WHERE file_class = 'temp' AND is_total;
+SELECT tier_name, place FROM _tiered_storage.file_class_io() WHERE file_class = 'temp' AND is_total;
 \set ECHO none
 UPDATE _tiered_storage.file_history SET place = 'regress_ts_fast' WHERE place = 'regress_ts_cheap';
 UPDATE _tiered_storage.file_state SET places = '{regress_ts_fast,regress_ts_slow}' WHERE file_class = 'temp';
@@ -135,24 +135,24 @@ INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, wait_
 \set ECHO all
 SELECT file_class, tier_name, is_total, round(wait_s_per_hour::numeric, 3) AS wait_s, round(saved_s_per_hour::numeric,
 	3) AS saved_s
-FROM tiered_storage.file_class_io WHERE file_class IN ('relations', 'temp')
+FROM _tiered_storage.file_class_io() WHERE file_class IN ('relations', 'temp')
 	ORDER BY file_class, is_total DESC, tier_name;
 SELECT tier_name, round((1/sequential_write_mb_per_s + 1/sequential_read_mb_per_s)::numeric, 6) AS s_per_mb,
-	random_read_ms FROM tiered_storage.tiers WHERE tier_name <> 'regress_cheap' ORDER BY 1;
+	random_read_ms FROM _tiered_storage.tiers WHERE tier_name <> 'regress_cheap' ORDER BY 1;
 \set ECHO none
 -- Timed only since a while: not known. Nothing any more: 0.
 UPDATE _tiered_storage.file_history SET period_s = 3600 WHERE file_class = 'relations';
 INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 01:00+00', 3600, 'relations', 'server', '', NULL, NULL,
 	200, 1638400, 8, NULL);
 \set ECHO all
-SELECT fsyncs_per_hour, io_s_per_hour, null_reason FROM tiered_storage.file_class_io
+SELECT fsyncs_per_hour, io_s_per_hour, null_reason FROM _tiered_storage.file_class_io()
 	WHERE file_class = 'relations' AND is_total;
 DELETE FROM _tiered_storage.file_history WHERE file_class = 'relations';
-SELECT fsyncs_per_hour, io_s_per_hour, null_reason FROM tiered_storage.file_class_io
+SELECT fsyncs_per_hour, io_s_per_hour, null_reason FROM _tiered_storage.file_class_io()
 	WHERE file_class = 'relations' AND is_total;
 -- The WAL is not read: by tier nothing is known of writes.
 UPDATE _tiered_storage.sampler SET wal_since = NULL;
-SELECT tier_name, writes_per_hour, null_reason FROM tiered_storage.file_class_io
+SELECT tier_name, writes_per_hour, null_reason FROM _tiered_storage.file_class_io()
 	WHERE file_class = 'relations' AND NOT is_total;
 
 -- History cannot hold what no sample has written.

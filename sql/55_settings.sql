@@ -122,7 +122,7 @@ INSERT INTO _tiered_storage.wal_calibration SELECT '2001-01-01 UTC'::timestamptz
 SET client_min_messages = error;
 SELECT bool_and(previous > 0 AND measured > 0 AND unit = 'ms' AND prior IS NULL) AS again
 	FROM tiered_storage.calibrate_tier(COALESCE((SELECT tier_name FROM _tiered_storage.directory_tiers()
-	WHERE directory = 'pg_wal'), (SELECT min(tier_name) FROM tiered_storage.tiers)), 0.5, 8388608)
+	WHERE directory = 'pg_wal'), (SELECT min(tier_name) FROM _tiered_storage.tiers)), 0.5, 8388608)
 	WHERE measurement LIKE 'pg_wal %';
 SELECT count(DISTINCT calibrated_at) AS kept FROM _tiered_storage.wal_calibration;
 RESET client_min_messages;

@@ -85,7 +85,7 @@ SELECT heap_blks_read - :read AS read, heap_blks_hit - :hit AS hit FROM pg_stati
 
 SELECT relation, algorithm, ratio > 30 AS compresses, pieces, sampled_pieces,
 	estimated_at <= now() + interval '1 minute' AS dated
-	FROM tiered_storage.compression_estimates WHERE relation IN ('regress_c_text'::regclass, 'regress_c_empty',
+	FROM _tiered_storage.compression_estimates WHERE relation IN ('regress_c_text'::regclass, 'regress_c_empty',
 		'regress_c_large') AND algorithm <> 'lzo' ORDER BY relation::text, algorithm;
 -- The last one, of as many as there were.
 SELECT count(*) AS kept FROM _tiered_storage.compression_estimate
@@ -94,7 +94,7 @@ TRUNCATE regress_c_text;
 INSERT INTO regress_c_text SELECT i, '' FROM generate_series(1, 10000) i;
 SELECT round(ratio::numeric, 1) < 16 AS compresses_less FROM tiered_storage.estimate_compression('regress_c_text',
 	'zstd');
-SELECT round(ratio::numeric, 1) < 16 AS compresses_less FROM tiered_storage.compression_estimates
+SELECT round(ratio::numeric, 1) < 16 AS compresses_less FROM _tiered_storage.compression_estimates
 	WHERE relation = 'regress_c_text'::regclass AND algorithm = 'zstd';
 -- Where nothing can be written, nothing is kept, and where others cannot be seen, nothing is removed.
 BEGIN READ ONLY;
@@ -105,11 +105,11 @@ SELECT count(*) FROM tiered_storage.estimate_compression('regress_c_large', 'zst
 COMMIT;
 SELECT count(*) AS kept FROM _tiered_storage.compression_estimate
 	WHERE relation_oid = 'regress_c_large'::regclass AND algorithm = 'zstd';
-SELECT count(*) AS shown FROM tiered_storage.compression_estimates
+SELECT count(*) AS shown FROM _tiered_storage.compression_estimates
 	WHERE relation = 'regress_c_large'::regclass AND algorithm = 'zstd';
 -- A sample removes those, and what is about relations that are gone, once in an hour.
 DROP MATERIALIZED VIEW "regress_c Quoted";
-SELECT count(*) AS shown FROM tiered_storage.compression_estimates e LEFT JOIN pg_class c ON c.oid = e.relation
+SELECT count(*) AS shown FROM _tiered_storage.compression_estimates e LEFT JOIN pg_class c ON c.oid = e.relation
 	WHERE c.oid IS NULL;
 SET tiered_storage.test_now = '2030-01-01 10:30:00+00';
 CALL tiered_storage.sample();
@@ -184,16 +184,16 @@ BEGIN
 END $$;
 \set ECHO all
 SELECT count(*) FILTER (WHERE ratio > 0) > 0 AS readable, count(*) FILTER (WHERE relation::text ~ '^regress_c_'
-	AND ratio > 0) AS of_others FROM tiered_storage.compression_estimates
+	AND ratio > 0) AS of_others FROM _tiered_storage.compression_estimates
 		WHERE pg_temp.regress_c_tell(ratio, relation);
 -- It is told that there is an estimate, and why it is not shown.
 SELECT relation, algorithm, ratio, ratio_low, ratio_high, size_bytes > 0 AS has_size, pieces > 0 AS has_pieces,
 	sampled_pieces, measured_ratio, measured_reason
-	FROM tiered_storage.compression_estimates WHERE relation = 'regress_c_number'::regclass AND algorithm = 'zstd';
+	FROM _tiered_storage.compression_estimates WHERE relation = 'regress_c_number'::regclass AND algorithm = 'zstd';
 SELECT ratio, reason FROM _tiered_storage.measured_compression('regress_c_text'::regclass);
 SET ROLE regress_c_reader;
 SELECT count(*) FROM tiered_storage.estimate_compression('regress_c_number_i', 'lz4');
-SELECT DISTINCT relation, ratio > 0 AS shown FROM tiered_storage.compression_estimates
+SELECT DISTINCT relation, ratio > 0 AS shown FROM _tiered_storage.compression_estimates
 	WHERE relation::text ~ '^regress_c_number' ORDER BY 1;
 SET ROLE regress_c_owner;
 SELECT count(*) FROM tiered_storage.estimate_compression('regress_c_empty', 'lz4');
@@ -202,7 +202,7 @@ RESET ROLE;
 ALTER TABLE regress_c_number ENABLE ROW LEVEL SECURITY;
 SET ROLE regress_c_reader;
 SELECT count(*) FROM tiered_storage.estimate_compression('regress_c_number', 'lz4');
-SELECT DISTINCT relation, ratio > 0 AS shown FROM tiered_storage.compression_estimates
+SELECT DISTINCT relation, ratio > 0 AS shown FROM _tiered_storage.compression_estimates
 	WHERE relation::text ~ '^regress_c_number' ORDER BY 1;
 \set ECHO none
 RESET ROLE;

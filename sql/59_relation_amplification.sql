@@ -58,7 +58,7 @@ SELECT pg_stat_force_next_flush() \g /dev/null
 CALL regress_hour();
 CREATE VIEW regress_shape AS
 	SELECT split_part(relation::text, '_', 3) AS operation, row_width_bytes AS width, a.*
-		FROM tiered_storage.relation_write_amplification a
+		FROM _tiered_storage.relation_write_amplification() a
 	WHERE relation::text ~ '^regress_a_';
 \set ECHO all
 SELECT operation, width, tier_name, round((row_bytes_per_hour / row_changes_per_hour)::numeric, 3) AS row_bytes,
@@ -91,8 +91,8 @@ SELECT relation, row_width_bytes < 100 AS pointers, row_bytes_per_hour / row_cha
 	AS row_bytes,
 	toast_write_bytes_per_hour > table_write_bytes_per_hour AS toast, index_write_bytes_per_hour > 0 AS toast_index,
 		amplification BETWEEN 1 AND 5 AS amplification, reason
-	FROM tiered_storage.relation_write_amplification WHERE relation = 'regress_toast'::regclass;
-SELECT count(*) AS others FROM tiered_storage.relation_write_amplification a JOIN pg_class c ON c.oid = a.relation
+	FROM _tiered_storage.relation_write_amplification() WHERE relation = 'regress_toast'::regclass;
+SELECT count(*) AS others FROM _tiered_storage.relation_write_amplification() a JOIN pg_class c ON c.oid = a.relation
 	WHERE c.relkind NOT IN ('r', 'm');
 
 \set ECHO none
@@ -105,7 +105,7 @@ SELECT pg_stat_force_next_flush() \g /dev/null
 CALL regress_hour();
 PREPARE reasons AS
 	SELECT relation, amplification > 1 AS amplifies, wal_amplification > 0 AS wal, wal_bytes_per_hour IS NULL
-		AS not_counted, reason FROM tiered_storage.relation_write_amplification
+		AS not_counted, reason FROM _tiered_storage.relation_write_amplification()
 	WHERE relation::text ~ 'regress_(new|unlogged|a_insert_188)|regress ""Empty' ORDER BY relation::text COLLATE "C";
 \set ECHO all
 EXECUTE reasons;
@@ -117,7 +117,7 @@ UPDATE _tiered_storage.relation_state SET observed_since = '2029-01-01', changes
 	WHERE relation_oid = 'regress_a_insert_188'::regclass;
 EXECUTE reasons;
 UPDATE _tiered_storage.sampler SET wal_since = last_sample_at - interval '4 days';
-SELECT reason FROM tiered_storage.relation_write_amplification WHERE relation = 'regress_a_insert_188'::regclass;
+SELECT reason FROM _tiered_storage.relation_write_amplification() WHERE relation = 'regress_a_insert_188'::regclass;
 
 ALTER SYSTEM RESET checkpoint_timeout;
 ALTER SYSTEM RESET max_wal_size;

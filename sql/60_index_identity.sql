@@ -35,9 +35,9 @@ CALL tiered_storage.sample();
 SELECT tiered_storage.pin('regress_i', 'regress_slow') \g /dev/null
 CALL tiered_storage.apply_placement();
 SELECT tiered_storage.unpin('regress_i') \g /dev/null
-SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
+SELECT max(batch_id) AS batch FROM _tiered_storage.move_batches \gset
 \set ECHO all
-SELECT count(*) AS moved FROM tiered_storage.moves WHERE batch_id = :batch AND state = 'done' AND kind = 'index';
+SELECT count(*) AS moved FROM _tiered_storage.moves WHERE batch_id = :batch AND state = 'done' AND kind = 'index';
 DROP INDEX regress_i_same, regress_i_method, regress_i_opclass, regress_i_direction, regress_i_unique,
 	regress_i_include, regress_i_collation, regress_i_nulls, regress_i_filter;
 CALL regress_create('regress_ts_slow', 'hash', 'text_pattern_ops', 'DESC', 'UNIQUE', 'a) INCLUDE (b', '"C"',
@@ -53,7 +53,7 @@ DROP PROCEDURE regress_create;
 
 -- Pins: it is on the index that has taken the place of the pinned one, and never on another one.
 CREATE VIEW regress_pins AS SELECT p.relation, p.relation_name, pg_get_indexdef(p.relation) AS definition
-	FROM tiered_storage.pins p ORDER BY p.pinned_at;
+	FROM _tiered_storage.pins p ORDER BY p.pinned_at;
 CREATE TABLE regress_i (a int, b int) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_other (a int) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_i_a ON regress_i (a) TABLESPACE regress_ts_fast;

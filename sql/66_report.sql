@@ -254,7 +254,7 @@ SELECT count(*) AS tiers, bool_and(p.numbers[:2] || p.numbers[5:8] = t.numbers) 
 FROM regress_numbers(:'page', 'tiers-table') p FULL JOIN (SELECT row_number() OVER (ORDER BY rank, tier_name) AS n,
 	ARRAY[relations,
 	relation_bytes, capacity_bytes, reserve_fraction, low_watermark, high_watermark] AS numbers
-		FROM tiered_storage.tiers) t USING (n);
+		FROM _tiered_storage.tiers) t USING (n);
 SELECT count(*) AS summary, bool_and(p.numbers = s.numbers) AS same
 FROM regress_numbers(:'page', 'placement-table') p FULL JOIN (SELECT row_number() OVER () AS n,
 	array_remove(ARRAY[io_s_per_hour, advised_io_s_per_hour,
@@ -275,14 +275,14 @@ SELECT count(*) AS moves, bool_and(p.numbers = m.numbers) AS same
 FROM regress_numbers(:'page', 'moves-table') p FULL JOIN (SELECT row_number() OVER (ORDER BY started_at DESC) AS n,
 	array_remove(ARRAY[size_bytes, elapsed_ms,
 	lock_held_ms, lock_wait_ms, predicted_saved_io_s_per_hour, measured_saved_io_s_per_hour], NULL) AS numbers
-		FROM tiered_storage.moves) m USING (n);
+		FROM _tiered_storage.moves) m USING (n);
 SELECT * FROM regress_numbers(:'page', 'effects-table');
 SELECT count(*) > 0 AS wear, bool_and(p.numbers = w.numbers) AS same
 FROM regress_numbers(:'page', 'wear-table') p FULL JOIN (SELECT row_number() OVER (ORDER BY device, tier_name) AS n,
 	array_remove(ARRAY[written_bytes_per_day,
 	relation_bytes_per_day, wal_bytes_per_day, moved_bytes_per_day, endurance_bytes_per_day,
 		written_bytes_per_day / NULLIF(endurance_bytes_per_day, 0),
-	used_fraction, expected_life_years], NULL) AS numbers FROM tiered_storage.wear) w USING (n);
+	used_fraction, expected_life_years], NULL) AS numbers FROM _tiered_storage.wear_state()) w USING (n);
 SELECT count(*) AS metrics, bool_and(p.numbers = l.numbers) AS same
 FROM regress_numbers(:'page', 'load-table') p FULL JOIN (SELECT row_number() OVER () AS n,
 	array_remove(ARRAY[first_per_s, second_per_s, per_second_ratio,

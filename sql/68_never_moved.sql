@@ -17,8 +17,8 @@ SELECT tiered_storage.add_tiering_policy('regress_n', move_after => '1 year', ti
 SELECT relation, verdict, reason FROM tiered_storage.evaluate_policies() WHERE verdict <> 'due';
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
-SELECT relation, last_due, last_result FROM tiered_storage.policies;
-SELECT relation, state FROM tiered_storage.moves ORDER BY move_id;
+SELECT relation, last_due, last_result FROM _tiered_storage.policies;
+SELECT relation, state FROM _tiered_storage.moves ORDER BY move_id;
 CALL tiered_storage.migrate();
 -- Whatever is asked: refused, with a lock and without one.
 CALL tiered_storage.move_relation('regress_n_1', 'regress_slow');

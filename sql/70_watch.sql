@@ -8,18 +8,6 @@ SELECT tiered_storage.add_tier('regress_w_a_long_name_of_a_tier', '{regress_w_sl
 	reserve_fraction => 0) \g /dev/null
 SELECT tiered_storage.add_tier('fast', '{pg_default}', profile => 'nvme') \g /dev/null
 
--- As psql shows it: the widest value of each column, letters that are two columns wide counted twice, and what stands
--- between them.
-CREATE FUNCTION regress_width(relation regclass) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-	width bigint;
-BEGIN
-	EXECUTE format('SELECT sum(w) + 3 * count(*) - 1 FROM (SELECT key, greatest(max(length(value) + regexp_count(value, ''[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uff00-\uff60]'')), length(key)) AS w
-		FROM %s r, jsonb_each_text(to_jsonb(r)) GROUP BY key) c', relation) INTO width;
-	RETURN width;
-END
-$$;
-
 CREATE TABLE regress_w_big AS SELECT i, repeat('x', 500) AS filler FROM generate_series(1, 2000) i;
 CREATE TABLE "regress_w a name of
 several lines that is longer than what a screen has room for" AS SELECT 1 AS i;
@@ -30,11 +18,11 @@ CALL tiered_storage.sample();
 CALL tiered_storage.move_relation('regress_w_big', 'regress_w_a_long_name_of_a_tier', include_indexes => false);
 CALL tiered_storage.move_relation('regress_w_表の名前がとても長くて端末の幅に', 'regress_w_a_long_name_of_a_tier');
 \set ECHO all
-SELECT relation, move, size ~ '^[0-9.]+ [kM]B$' AS size, took ~ '^[0-9.]+ s$' AS took, locked ~ '^[0-9.]+ ms$'
-	AS locked, state FROM tiered_storage.recent_moves;
+SELECT relation, move, size ~ '^[0-9.]+ [kM]B$' AS size, state, note ~ '^[0-9.]+ s, locked [0-9.]+ ms$' AS note
+	FROM tiered_storage.moves;
 SELECT at = to_char(now(), 'MM-DD HH24:MI') OR at = to_char(now() - interval '1 minute', 'MM-DD HH24:MI') AS at
-	FROM tiered_storage.recent_moves;
-SELECT relation, tier, regexp_replace(size, '^[0-9.]+ [kM]B$', 'fits') AS size FROM tiered_storage.hot_relations
+	FROM tiered_storage.moves;
+SELECT relation, tier_name, size_bytes > 0 AS size FROM tiered_storage.heat
 	WHERE relation ~ 'regress_w' ORDER BY relation COLLATE "C";
 
 SELECT tiered_storage.pause() \g /dev/null
@@ -45,26 +33,8 @@ SELECT name, now ~ '^[0-9]+ % full, [0-9]+ [A-Za-z]+ free' AS now FROM tiered_st
 	WHERE part = 'tier' AND name IN ('fast', 'regress_w_a_long_name_of_a_tier');
 SELECT count(*) > 0 AS is_something_hot FROM tiered_storage.activity WHERE part = 'hot';
 SELECT count(*) AS lines FROM tiered_storage.activity WHERE name ~ '[\n\x1b]' OR now ~ '[\n\x1b]';
-SELECT count(*) AS lines FROM tiered_storage.hot_relations WHERE relation ~ '[\n\x1b]';
+SELECT count(*) AS lines FROM tiered_storage.heat WHERE relation ~ '[\n\x1b]';
 
-SELECT v AS view, regress_width(v) BETWEEN 40 AND 100 AS fits
-	FROM unnest('{tiered_storage.activity,tiered_storage.recent_moves,tiered_storage.hot_relations}'::regclass[]) v;
--- The same of figures that take all the room that there is, of moves that failed after hours, and of what is still
--- running.
-BEGIN;
-UPDATE _tiered_storage.relation_state SET device_random_fast = r, device_sequential_fast = r, page_writes_fast = r,
-	size_bytes = 999 * 2 ^ 30,
-	observed_since = now() - interval '1 day', last_used_at = now()
-	FROM (VALUES ('regress_w_big'::regclass, 4.4e8), ('regress_w_index_with_a_long_name_that_is_clipped',
-		999e9)) n (relation, r) WHERE relation_oid = relation;
-UPDATE _tiered_storage.move SET state = 'running', size_bytes = 999 * 2 ^ 30, elapsed_ms = 999 * 60 * 1000,
-	lock_held_ms = 9.99e6;
-SELECT relation, size, random, scanned, written FROM tiered_storage.hot_relations
-	WHERE relation ~ '^regress_w_(big|index)' ORDER BY 1;
-SELECT move, size, took, locked, state FROM tiered_storage.recent_moves;
-SELECT v AS view, regress_width(v) AS width
-	FROM unnest('{tiered_storage.recent_moves,tiered_storage.hot_relations}'::regclass[]) v;
-ROLLBACK;
 SELECT n, _tiered_storage.short_bytes(n) AS bytes, _tiered_storage.short_quantity(n, 1000, '', 'k', 'M') AS count,
 	_tiered_storage.short_quantity(n, 60, ' s', ' min', ' h') AS time
 	FROM unnest('{0,0.001,0.5,9.94,9.95,999.4,999.5,1023,1024,999.5e3,1e6,1e15,1e300,-1,NULL}'::float8[]) n;
@@ -84,6 +54,5 @@ SELECT _tiered_storage.clip_words(w, 20) FROM unnest(ARRAY['twenty letters in it
 DROP TABLE regress_w_big, "regress_w a name of
 several lines that is longer than what a screen has room for", regress_w_表の名前がとても長くて端末の幅に;
 DO $$ BEGIN EXECUTE format('DROP TABLE %I', E'regress_w_\x1b[31mred'); END $$;
-DROP FUNCTION regress_width;
 DROP EXTENSION tiered_storage CASCADE;
 DROP TABLESPACE regress_w_slow;

@@ -22,7 +22,7 @@ SELECT tiered_storage.add_tiering_policy('regress_u', '1 day', 'regress_slow') A
 CALL tiered_storage.migrate();
 SELECT tiered_storage.alter_policy(policy_id => :policy, enabled => false) \g /dev/null
 RESET client_min_messages;
-SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
+SELECT max(batch_id) AS batch FROM _tiered_storage.move_batches \gset
 ALTER TABLESPACE regress_ts_gone RENAME TO regress_ts_renamed;
 \set ECHO all
 CALL tiered_storage.undo_move(:batch, dry_run => true);
@@ -34,10 +34,10 @@ CALL tiered_storage.undo_move(:batch);
 SELECT * FROM regress_places;
 
 -- All that is left of it: that is no failure of the relation, and makes no batch.
-SELECT undo_command FROM tiered_storage.move_batches WHERE batch_id = :batch;
+SELECT undo_command FROM _tiered_storage.move_batches WHERE batch_id = :batch;
 CALL tiered_storage.undo_move(:batch, dry_run => true);
 CALL tiered_storage.undo_move(:batch);
-SELECT batch_id - :batch AS batch, relation, from_tablespace, to_tablespace, state, failures FROM tiered_storage.moves
+SELECT batch_id - :batch AS batch, relation, from_tablespace, to_tablespace, state, failures FROM _tiered_storage.moves
 	ORDER BY move_id;
 
 -- Where it was put is gone: then it has been moved since, which is said.
@@ -46,7 +46,7 @@ CREATE TABLE regress_u_3 PARTITION OF regress_u FOR VALUES
 	FROM ('2023-01-01') TO ('2024-01-01') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.pin('regress_u_3', 'regress_slow') \g /dev/null
 CALL tiered_storage.apply_placement();
-SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
+SELECT max(batch_id) AS batch FROM _tiered_storage.move_batches \gset
 SELECT * FROM regress_places WHERE relname = 'regress_u_3';
 SELECT tiered_storage.unpin('regress_u_3') \g /dev/null
 RESET client_min_messages;

@@ -83,7 +83,7 @@ RESET extra_float_digits;
 \x on
 SELECT tier_name, tablespaces, profile, rank, random_read_ms, price_per_gb_month, capacity_bytes, reserve_fraction,
 	compressed, compression_ratio
-	FROM tiered_storage.tiers WHERE tier_name LIKE '%new%';
+	FROM _tiered_storage.tiers WHERE tier_name LIKE '%new%';
 \x off
 
 SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes(NULL, tier => 'regress_cheap'); \echo :SQLSTATE
@@ -104,7 +104,7 @@ RESET "TimeZone";
 \x on
 SELECT relation, move_after, tier_name, include_indexes, age_from, time_zone, below_reads_per_hour,
 	return_when_reads_per_hour, return_after, return_tier
-	FROM tiered_storage.policies;
+	FROM _tiered_storage.policies;
 \x off
 SELECT node_id, success FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('"It''s 100% ""x"""',
 	move_after => '1 day', tier => 'regress_cheap'); \echo :SQLSTATE
@@ -132,17 +132,17 @@ SET client_min_messages = warning;
 CREATE TEMP TABLE command AS SELECT row_number() OVER () AS place, command FROM tiered_storage_citus.node_gaps;
 CREATE TEMP VIEW definition AS SELECT (to_jsonb(t))::text AS defined FROM _tiered_storage.tier t WHERE NOT discovered
 	UNION ALL SELECT to_jsonb(t)::text FROM _tiered_storage.tier_tablespaces t WHERE NOT discovered
-	UNION ALL SELECT (to_jsonb(p) - '{created_at,policy_id,last_evaluated_at,last_due,last_on_target,last_result}'::text[])::text FROM tiered_storage.policies p;
+	UNION ALL SELECT (to_jsonb(p) - '{created_at,policy_id,last_evaluated_at,last_due,last_on_target,last_result}'::text[])::text FROM _tiered_storage.policies p;
 CREATE TEMP TABLE before AS SELECT * FROM definition;
 SELECT format('SELECT count(*), bool_and(success) FROM (%s) s', command) FROM command ORDER BY place
 \gexec
 \set ECHO all
 TABLE definition EXCEPT TABLE before;
 SELECT defined::jsonb -> 'relation_name' AS relation_name FROM (TABLE before EXCEPT TABLE definition) d;
-SELECT count(tiered_storage.remove_policy(policy_id => p.policy_id)) FROM tiered_storage.policies p
+SELECT count(tiered_storage.remove_policy(policy_id => p.policy_id)) FROM _tiered_storage.policies p
 	WHERE relation_name NOT LIKE '%plain';
 SELECT tiered_storage.remove_policy('plain');
-SELECT count(tiered_storage.remove_tier(tier_name)) FROM tiered_storage.tiers WHERE NOT discovered;
+SELECT count(tiered_storage.remove_tier(tier_name)) FROM _tiered_storage.tiers WHERE NOT discovered;
 SELECT count(*) FROM tiered_storage_citus.node_gaps;
 \set ECHO none
 SELECT format('SELECT count(*), bool_and(success) FROM (%s) s', command) FROM command ORDER BY place
@@ -185,7 +185,7 @@ DELETE FROM pg_dist_node WHERE nodeid = 8;
 INSERT INTO pg_dist_node VALUES (4, 4, 'broken', 4, true, 'primary', 'default');
 SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""');
 DELETE FROM pg_dist_node WHERE nodeid = 4;
-SELECT count(*) FROM tiered_storage.policies;
+SELECT count(*) FROM _tiered_storage.policies;
 SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""',
 	'regress_cheap'); \echo :SQLSTATE
 SELECT node_id, success FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""',
@@ -225,7 +225,7 @@ ALTER TABLE items_1 SET TABLESPACE regress_ts_fast;
 CALL tiered_storage.sample();
 \set ECHO all
 SELECT tiered_storage_citus.refresh_shard_sizes();
-SELECT shard_id, tier_name, size_bytes = (SELECT sum(size_bytes) FROM tiered_storage.heat h
+SELECT shard_id, tier_name, size_bytes = (SELECT sum(size_bytes) FROM _tiered_storage.heat h
 	WHERE distributed_table IS NOT NULL AND h.tier_name IS NOT DISTINCT FROM s.tier_name) AS as_observed
 	FROM _tiered_storage_citus.shard_size s ORDER BY 1, 2;
 \set ECHO none
@@ -327,7 +327,7 @@ SET ROLE regress_nodes_owner;
 SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('items', idle_for => '1 day',
 	tier => 'regress_cheap');
 RESET ROLE;
-SELECT relation, created_by FROM tiered_storage.policies;
+SELECT relation, created_by FROM _tiered_storage.policies;
 SET ROLE regress_nodes_other;
 SELECT count(*) FROM tiered_storage_citus.node_tiers; \echo :SQLSTATE
 RESET ROLE;

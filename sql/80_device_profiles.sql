@@ -60,9 +60,9 @@ RESET client_min_messages;
 \set ECHO all
 -- A tier without a price of its own follows the list, and so it does when that is forgotten.
 SELECT tiered_storage.alter_device_profile('regress_flash', '{"price_per_gb_month": 3000000}');
-SELECT price_per_gb_month, price_is_assumed FROM tiered_storage.tiers WHERE tier_name = 'regress_fast';
+SELECT price_per_gb_month, price_is_assumed FROM _tiered_storage.tiers WHERE tier_name = 'regress_fast';
 SELECT tiered_storage.alter_device_profile('regress_flash', '{"price_per_gb_month": 2000000}');
-SELECT price_per_gb_month FROM tiered_storage.tiers WHERE tier_name = 'regress_fast';
+SELECT price_per_gb_month FROM _tiered_storage.tiers WHERE tier_name = 'regress_fast';
 SELECT tiered_storage.alter_device_profile('regress_flash', NULL); \echo :SQLSTATE
 -- What comes with the extension is there again.
 SELECT tiered_storage.alter_device_profile('cloud_gp3', '{"price_per_gb_month": 0.07}');

@@ -253,7 +253,7 @@ class Bench:
         self.unthrottle()
         done = self.difference(before, after)
         for row in self.rows("SELECT device, explained, write_fit_factor, write_fit_residual, write_request_fit_factor, write_request_fit_residual"
-                             " FROM tiered_storage.device_io"):
+                             " FROM _tiered_storage.device_io"):
             self.raw(f"device {row}")
         for row in self.rows("SELECT relation_oid::regclass, round(total_page_writes), round(total_merged_writes) FROM _tiered_storage.relation_state"
                              " WHERE total_page_writes > 0 ORDER BY total_page_writes DESC LIMIT 12"):
@@ -763,7 +763,7 @@ def saturated(bench):
     print("    moved, each with seconds since the first began, seconds it took, of these waiting for locks: " + "; ".join(
         f"{name} ({size} MB) {at} {took} {wait}{'' if state == 'done' else ' ' + state}" for name, size, at, took, wait, state in bench.rows(
             "SELECT relation || ' to ' || to_tier, size_bytes / 1000000, round(extract(epoch FROM started_at - min(started_at) OVER ()), 1),"
-            " round((elapsed_ms / 1000.0)::numeric, 1), round((lock_wait_ms / 1000.0)::numeric, 1), state FROM tiered_storage.moves ORDER BY started_at")), flush=True)
+            " round((elapsed_ms / 1000.0)::numeric, 1), round((lock_wait_ms / 1000.0)::numeric, 1), state FROM _tiered_storage.moves ORDER BY started_at")), flush=True)
     mover = saturate(bench, "ALTER ... SET TABLESPACE of the same, the smallest first", altered)
     print("    moved, each with seconds since the first began, and seconds it took: " +
           "; ".join(f"{name} {at:.1f} {took:.1f}" for name, at, took in mover.done), flush=True)

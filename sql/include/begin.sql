@@ -33,7 +33,7 @@ DECLARE
 BEGIN
 	WHILE current_setting('shared_preload_libraries') ~ 'tiered_storage' AND
 		((SELECT samples FROM _tiered_storage.sampler) < 2
-			OR EXISTS (SELECT FROM tiered_storage.workers WHERE database_name = current_database()
+			OR EXISTS (SELECT FROM _tiered_storage.worker_status() WHERE database_name = current_database()
 				AND state IN ('starting', 'running')))
 	LOOP
 		IF clock_timestamp() > give_up_at THEN
@@ -41,7 +41,7 @@ BEGIN
 		END IF;
 		PERFORM pg_sleep(0.01);
 	END LOOP;
-	PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+	PERFORM tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 END
 $$;
 RESET client_min_messages;

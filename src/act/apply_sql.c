@@ -319,7 +319,7 @@ load_past(Past *past)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("batch " INT64_FORMAT " does not exist", past->batch_id),
-				 errhint("SELECT batch_id, undo_command "
+				 errhint("SELECT batch_id, undo "
 						 "FROM tiered_storage.move_batches lists the batches.")));
 	if (tier_batch_is_under_way(past->batch_id))
 		ereport(ERROR,

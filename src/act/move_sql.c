@@ -402,7 +402,7 @@ report_emptied(const TierFullnessSummary *emptied, bool dry_run)
 				(errmsg("no tier is too full; fullness policies: %d", emptied->policies),
 				 emptied->failed == 0 ? 0 :
 				 errhint("%d of them cannot be evaluated; "
-						 "see the view tiered_storage.fullness_policies.", emptied->failed)));
+						 "see the view tiered_storage.policies.", emptied->failed)));
 	else if (dry_run || emptied->busy == emptied->too_full)
 		ereport(NOTICE,
 				(errmsg("tiers that are too full: %d; relations that have to leave: %d",

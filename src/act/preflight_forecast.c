@@ -231,7 +231,7 @@ put_wear_of(TierResultRow *row, const TierMoveCall *call, const TierCargo *cargo
 							   psprintf("tier \"%s\" wears out: %s; what only the load asks for "
 										"is not moved there", NameStr(*name),
 										tier_wear_text(exceeded)),
-							   "SELECT * FROM tiered_storage.wear says what is written to it; "
+							   "SELECT * FROM tiered_storage.devices says what is written to it; "
 							   "a CALL and policies by age move all the same.");
 			return;
 		}
@@ -246,7 +246,7 @@ put_wear_of(TierResultRow *row, const TierMoveCall *call, const TierCargo *cargo
 		tier_preflight_put(row, "wear", TIER_PREFLIGHT_WARNING,
 						   psprintf("not known: how much is written to the devices of tier \"%s\"",
 									NameStr(*unknown)),
-						   "SELECT * FROM tiered_storage.wear says why.");
+						   "SELECT * FROM tiered_storage.devices says why.");
 	else if (within != NULL)
 		tier_preflight_put(row, "wear", TIER_PREFLIGHT_OK,
 						   psprintf("tier \"%s\" is written to less than it endures",

@@ -315,8 +315,7 @@ warn_of(const TierWorseBatch *batch)
 					   fabs(batch->predicted_s_per_hour),
 					   batch->measured_moves, batch->moves,
 					   batch->plan_changes == 0 ? "" :
-					   " Tables are scanned in another way since, which may be why: "
-					   "see plan_change in tiered_storage.moves."),
+					   " Tables are scanned in another way since, which may be why."),
 			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") moves the relations back.",
 					 batch->batch_id)));
 }

@@ -486,7 +486,7 @@ tier_catalog_judge_batch(int64 batch_id, TierWorseBatch *worse)
 	static const char sql[] =
 	"WITH judged AS (SELECT b.*, EXISTS (SELECT FROM _tiered_storage.move_effect o "
 	"WHERE o.batch_id = b.batch_id AND o.batch_effect = 'worse') AS was_worse "
-	"FROM tiered_storage.move_batches b WHERE b.batch_id = $1), "
+	"FROM _tiered_storage.move_batches b WHERE b.batch_id = $1), "
 	"stored AS (UPDATE _tiered_storage.move_effect e SET batch_effect = j.effect FROM judged j "
 	"WHERE e.batch_id = j.batch_id AND e.batch_effect IS NULL) "
 	"SELECT predicted_saved_io_s_per_hour, measured_saved_io_s_per_hour, "

@@ -392,7 +392,7 @@ tier_catalog_can_undo(int64 batch_id)
 	static const Oid types[] = {INT8OID};
 	Datum		value = Int64GetDatum(batch_id);
 
-	return tier_catalog_execute("SELECT FROM tiered_storage.move_batches b "
+	return tier_catalog_execute("SELECT FROM _tiered_storage.move_batches b "
 								"WHERE b.batch_id = $1 AND b.undo_command IS NOT NULL",
 								1, types, &value, NULL) > 0;
 }

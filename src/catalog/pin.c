@@ -38,7 +38,7 @@ load_pins(MemoryContext context, Oid relation_oid)
 {
 	static const char sql[] =
 	"SELECT r.relation::pg_catalog.oid, r.tier_name, v.relation_name "
-	"FROM tiered_storage.pinned_relations r "
+	"FROM _tiered_storage.pinned_relations r "
 	"JOIN _tiered_storage.pin_targets v ON v.pin_id = r.pin_id "
 	"WHERE $1 IN (0, r.relation::pg_catalog.oid) ORDER BY r.relation::pg_catalog.oid";
 	static const Oid types[] = {OIDOID};

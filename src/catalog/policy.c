@@ -64,7 +64,7 @@ tier_catalog_load_policies_of(MemoryContext context, int policy_id, Oid relation
 	"p.relation_oid = 0, p.schema_oid IS NOT NULL, g.schema_oid, "
 	"v.names_like, "
 	"p.return_reads_per_hour, p.return_after, p.return_tier "
-	"FROM tiered_storage.policies v "
+	"FROM _tiered_storage.policies v "
 	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
 	"LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = v.policy_id "
 	"WHERE ($2 = 0 OR p.policy_id = $2) AND ($3 = 0 OR " OF_RELATION("$3") ") "
@@ -192,7 +192,7 @@ static bool
 find_policy(Oid relation_oid, const NameData *tier)
 {
 	static const char sql[] =
-	"SELECT v.policy_id FROM tiered_storage.policies v "
+	"SELECT v.policy_id FROM _tiered_storage.policies v "
 	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
 	"WHERE v.relation::pg_catalog.oid = $1 AND v.tier_name = $2 AND " OF_RELATION("$1")
 	" ORDER BY 1";
@@ -209,7 +209,7 @@ static bool
 find_group_policy(const TierPolicyRow *row)
 {
 	static const char sql[] =
-	"SELECT v.policy_id FROM tiered_storage.policies v "
+	"SELECT v.policy_id FROM _tiered_storage.policies v "
 	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
 	"LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = v.policy_id "
 	"WHERE p.relation_oid = 0 AND v.tier_name = $1 "
@@ -464,7 +464,7 @@ tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid, const NameD
 	"WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3 AND p.enabled "
 	"AND (" PROPERTIES ") IS NOT DISTINCT FROM "
 	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) "
-	"AND (SELECT v.created_by_oid FROM tiered_storage.policies v "
+	"AND (SELECT v.created_by_oid FROM _tiered_storage.policies v "
 	"WHERE v.policy_id = p.policy_id) IS NOT DISTINCT FROM $21 "
 	"AND ($5 = 0 OR EXISTS (SELECT FROM above a WHERE a.relation_oid = $5))";
 	static const Oid types[] = {

@@ -153,7 +153,7 @@ DECLARE
 	removed bigint;
 BEGIN
 	SELECT count(tiered_storage.remove_policy(policy_id => p.policy_id)) INTO removed
-		FROM tiered_storage.policies p
+		FROM _tiered_storage.policies p
 		WHERE p.relation_name = remove_policies.relation_name
 			AND p.in_schema IS NULL AND p.names_like IS NULL
 			AND (tier IS NULL OR p.tier_name = tier);

@@ -26,7 +26,7 @@ CREATE VIEW tiered_storage_citus.node_tiers AS
 		e.free_bytes, e.relation_bytes, e.relations
 	FROM _tiered_storage_citus.node_rows($query$
 		SELECT t.tier_name, t.rank, t.tablespaces, t.profile, t.capacity_bytes, t.used_bytes,
-		t.free_bytes, t.relation_bytes, t.relations FROM tiered_storage.tiers t ORDER BY
+		t.free_bytes, t.relation_bytes, t.relations FROM _tiered_storage.tiers t ORDER BY
 		t.rank, t.tier_name
 	$query$) n
 	LEFT JOIN LATERAL pg_catalog.jsonb_to_record(n.entry) AS e (
@@ -64,7 +64,7 @@ CREATE VIEW tiered_storage_citus.node_heat AS
 		pg_catalog.sum(h.random_reads_per_hour) AS random_reads_per_hour,
 		pg_catalog.sum(h.sequential_reads_per_hour) AS sequential_reads_per_hour,
 		pg_catalog.sum(h.writes_per_hour) AS writes_per_hour, pg_catalog.max(h.last_used_at) AS
-		last_used_at FROM tiered_storage.heat h GROUP BY h.distributed_table, h.tier_name ORDER
+		last_used_at FROM _tiered_storage.heat h GROUP BY h.distributed_table, h.tier_name ORDER
 		BY 1, 2
 	$query$) n
 	LEFT JOIN LATERAL pg_catalog.jsonb_to_record(n.entry) AS e (
@@ -113,7 +113,7 @@ CREATE VIEW tiered_storage_citus.node_moves AS
 		m.state, pg_catalog.count(*) AS moves, pg_catalog.sum(m.size_bytes)::bigint AS
 		size_bytes, pg_catalog.max(m.started_at) AS last_started_at,
 		pg_catalog.max(m.lock_held_ms) AS longest_lock_ms, pg_catalog.max(m.error) AS an_error
-		FROM (SELECT x.*, s.table_oid FROM tiered_storage.moves x JOIN
+		FROM (SELECT x.*, s.table_oid FROM _tiered_storage.moves x JOIN
 		_tiered_storage_citus.move_shards s ON s.move_id = x.move_id) m GROUP BY m.table_oid,
 		m.to_tier, m.state ORDER BY 1, 2, 3
 	$query$) n
@@ -148,7 +148,7 @@ CREATE VIEW tiered_storage_citus.node_policies AS
 		e.last_on_target, e.last_result
 	FROM _tiered_storage_citus.node_rows($query$
 		SELECT p.policy_id, p.relation_name, p.tier_name, p.enabled, p.last_evaluated_at,
-		p.last_due, p.last_on_target, p.last_result FROM tiered_storage.policies p ORDER BY
+		p.last_due, p.last_on_target, p.last_result FROM _tiered_storage.policies p ORDER BY
 		p.policy_id
 	$query$) n
 	LEFT JOIN LATERAL pg_catalog.jsonb_to_record(n.entry) AS e (
@@ -249,7 +249,7 @@ AS $$
 					'return_when_reads_per_hour', p.return_when_reads_per_hour,
 					'return_after', p.return_after, 'return_tier', p.return_tier)))::text],
 			ARRAY[NULL, NULL, NULL, NULL, NULL, NULL]::text[])) END
-		FROM tiered_storage.policies p
+		FROM _tiered_storage.policies p
 		JOIN pg_dist_partition d ON d.logicalrelid = p.relation
 $$;
 COMMENT ON FUNCTION _tiered_storage_citus.node_definitions() IS

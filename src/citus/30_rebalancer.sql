@@ -37,7 +37,7 @@ BEGIN
 		FROM _tiered_storage_citus.node_rows($query$
 			SELECT pg_catalog.substring(e.relname, '_([0-9]+)$')::bigint AS shard_id,
 			h.tier_name, pg_catalog.sum(h.size_bytes)::bigint AS size_bytes
-			FROM tiered_storage.heat h
+			FROM _tiered_storage.heat h
 			CROSS JOIN LATERAL _tiered_storage.relation_entry(h.relation) r
 			CROSS JOIN LATERAL _tiered_storage.relation_entry(CASE r.nspname
 				WHEN 'pg_toast' THEN pg_catalog.substring(r.relname, '[0-9]+')::pg_catalog.oid

@@ -217,7 +217,7 @@ complain_of_none(FunctionCallInfo fcinfo, bool if_exists)
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("%s does not exist%s", which, if_exists ? ", skipping" : ""),
 			 if_exists ? 0 :
-			 errhint("SELECT * FROM tiered_storage.fullness_policies lists the policies.")));
+			 errhint("SELECT * FROM tiered_storage.policies lists the policies.")));
 }
 
 static void

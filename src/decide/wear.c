@@ -138,7 +138,7 @@ tier_wear_tell(const TierSet *set, const List *to_tablespaces)
 			ereport(NOTICE,
 					(errmsg("tier \"%s\" wears out", NameStr(set->tiers[tier].name)),
 					 errdetail_wear(exceeded),
-					 errhint("SELECT * FROM tiered_storage.wear says what is written to it.")));
+					 errhint("SELECT * FROM tiered_storage.devices says what is written to it.")));
 	}
 }
 
@@ -157,7 +157,7 @@ tier_wear_warn(void)
 		ereport(WARNING,
 				(errmsg("tier \"%s\" wears out", NameStr(wear->tier_name)),
 				 errdetail_wear(wear),
-				 errhint("SELECT * FROM tiered_storage.wear says what is written to it; nothing "
-						 "is moved there that only the advice asks for.")));
+				 errhint("SELECT * FROM tiered_storage.devices says what is written to it; "
+						 "nothing is moved there that only the advice asks for.")));
 	}
 }

@@ -177,7 +177,7 @@ DECLARE
 	users text;
 BEGIN
 	SELECT pg_catalog.string_agg(p.relation_name, ', ' ORDER BY p.policy_id) INTO users
-		FROM tiered_storage.policies p
+		FROM _tiered_storage.policies p
 		WHERE tier_require_unused.name IN (p.tier_name, p.index_tier);
 	IF users IS NOT NULL THEN
 		RAISE EXCEPTION 'tier "%" is used by a tiering policy', name
@@ -188,7 +188,7 @@ BEGIN
 					'tiered_storage.policies has the ids.';
 	END IF;
 	SELECT pg_catalog.string_agg(p.relation_name, ', ' ORDER BY p.policy_id) INTO users
-		FROM tiered_storage.policies p
+		FROM _tiered_storage.policies p
 		WHERE tier_require_unused.name = p.return_tier;
 	IF users IS NOT NULL THEN
 		RAISE EXCEPTION 'tier "%" is used by a tiering policy', name

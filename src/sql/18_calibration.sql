@@ -23,26 +23,6 @@ CREATE TABLE _tiered_storage.tier_calibration
 	PRIMARY KEY (tier_name, calibrated_at, measurement)
 );
 
-CREATE VIEW tiered_storage.tier_calibration AS
-	SELECT c.tier_name, c.calibrated_at, c.measurement, c.unit, c.measured, c.previous, c.prior,
-		c.tablespace_name
-	FROM _tiered_storage.tier_calibration c;
-COMMENT ON VIEW tiered_storage.tier_calibration IS
-'results of the last ten calibrations of each tier, with the figures that the tier had before '
-'and those of its device profile';
-COMMENT ON COLUMN tiered_storage.tier_calibration.tier_name IS 'name of the tier';
-COMMENT ON COLUMN tiered_storage.tier_calibration.calibrated_at IS 'time of the measurement';
-COMMENT ON COLUMN tiered_storage.tier_calibration.measurement IS
-'what was measured: the name of a figure in the view tiers, or another result of calibrate_tier()';
-COMMENT ON COLUMN tiered_storage.tier_calibration.unit IS 'unit of measured, previous and prior';
-COMMENT ON COLUMN tiered_storage.tier_calibration.measured IS 'measured value';
-COMMENT ON COLUMN tiered_storage.tier_calibration.previous IS
-'value that the tier had before; null: it had none, or the measurement is no figure of a tier';
-COMMENT ON COLUMN tiered_storage.tier_calibration.prior IS
-'value in the device profile of the tier; null: the profile has none';
-COMMENT ON COLUMN tiered_storage.tier_calibration.tablespace_name IS
-'tablespace in which the scratch file was written';
-
 CREATE FUNCTION _tiered_storage.measure_device(
 	tablespace_oid oid, max_seconds float8, max_bytes bigint, reserve_fraction float8,
 	compressed boolean, parallelism float8, sample_relation oid,
@@ -215,23 +195,6 @@ CREATE TABLE _tiered_storage.wal_calibration
 	device text,
 	PRIMARY KEY (calibrated_at, method)
 );
-
-CREATE VIEW tiered_storage.wal_calibration AS
-	SELECT c.calibrated_at, c.method, c.write_ms, c.error_ms, c.writes, c.path, c.device
-	FROM _tiered_storage.wal_calibration c;
-COMMENT ON VIEW tiered_storage.wal_calibration IS
-'how long a durable write of the WAL took with each method, in the last ten calls of '
-'calibrate_tier() that measured it';
-COMMENT ON COLUMN tiered_storage.wal_calibration.calibrated_at IS 'time of the measurement';
-COMMENT ON COLUMN tiered_storage.wal_calibration.method IS 'value of wal_sync_method';
-COMMENT ON COLUMN tiered_storage.wal_calibration.write_ms IS
-'milliseconds in which a block of the WAL was written so that it is durable';
-COMMENT ON COLUMN tiered_storage.wal_calibration.error_ms IS 'standard error of write_ms';
-COMMENT ON COLUMN tiered_storage.wal_calibration.writes IS 'number of blocks that were written';
-COMMENT ON COLUMN tiered_storage.wal_calibration.path IS
-'directory of the WAL, symbolic links resolved';
-COMMENT ON COLUMN tiered_storage.wal_calibration.device IS
-'block device beneath; null: not known';
 
 /* Measures each wal_sync_method with a scratch file in pg_wal. */
 CREATE FUNCTION _tiered_storage.measure_wal_sync(

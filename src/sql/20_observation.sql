@@ -4,7 +4,7 @@
 
 /*
  * Counters and smoothed rates of each relation at the last sample; use the view
- * tiered_storage.heat.
+ * _tiered_storage.heat.
  *
  * One row per relation: the counters at the last sample, and smoothed rates as of heat_at.
  * The row of an idle relation is not touched: rates decay with time when they are read.
@@ -199,7 +199,6 @@ CREATE TABLE _tiered_storage.sampler
 	-- counted; null: never
 	counts_lost_at timestamptz
 ) WITH (autovacuum_enabled = off);
-
 
 /*
  * The part of a period that lies from from_at to before until_at, between 0 and 1.

@@ -33,7 +33,7 @@ RETURNS float8
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_growth_per_hour';
 
-CREATE VIEW tiered_storage.heat AS
+CREATE VIEW _tiered_storage.heat AS
 	SELECT s.relation_oid::pg_catalog.regclass AS relation,
 		CASE s.kind WHEN 'r' THEN 'table' WHEN 'i' THEN 'index' WHEN 't' THEN 'toast table'
 			WHEN 'm' THEN 'materialized view' ELSE s.kind::pg_catalog.text END AS kind,
@@ -119,93 +119,3 @@ CREATE VIEW tiered_storage.heat AS
 		FROM _tiered_storage.sampler x
 		WHERE x.wal_since IS NOT NULL AND c.relpersistence OPERATOR(pg_catalog.=) 'p') w ON true
 	WHERE c.relpersistence IS NOT NULL;
-COMMENT ON VIEW tiered_storage.heat IS
-'smoothed activity of each relation per hour, as of now, with a half-life of 1 day, or of 14 '
-'days in the *_14d columns; reads count blocks; less than an hour of observation counts as an '
-'hour';
-COMMENT ON COLUMN tiered_storage.heat.relation IS
-'table, partition, materialized view, index or TOAST table';
-COMMENT ON COLUMN tiered_storage.heat.kind IS
-'kind of relation: table, index, toast table or materialized view';
-COMMENT ON COLUMN tiered_storage.heat.tier_name IS
-'current tier; null: its tablespace belongs to no tier';
-COMMENT ON COLUMN tiered_storage.heat.size_bytes IS
-'size of all forks in bytes at the last sample';
-COMMENT ON COLUMN tiered_storage.heat.random_reads_per_hour IS
-'blocks read at random per hour that missed shared buffers, half-life 1 day';
-COMMENT ON COLUMN tiered_storage.heat.sequential_reads_per_hour IS
-'blocks read sequentially per hour that missed shared buffers, half-life 1 day';
-COMMENT ON COLUMN tiered_storage.heat.device_random_reads_per_hour IS
-'part of random_reads_per_hour that missed the page cache too and reached the device';
-COMMENT ON COLUMN tiered_storage.heat.device_sequential_reads_per_hour IS
-'part of sequential_reads_per_hour that missed the page cache too and reached the device';
-COMMENT ON COLUMN tiered_storage.heat.writes_per_hour IS 'rows changed per hour, half-life 1 day';
-COMMENT ON COLUMN tiered_storage.heat.random_reads_14d_per_hour IS
-'like random_reads_per_hour, half-life 14 days';
-COMMENT ON COLUMN tiered_storage.heat.sequential_reads_14d_per_hour IS
-'like sequential_reads_per_hour, half-life 14 days';
-COMMENT ON COLUMN tiered_storage.heat.writes_14d_per_hour IS
-'like writes_per_hour, half-life 14 days';
-COMMENT ON COLUMN tiered_storage.heat.sequential_reads_low_14d_per_hour IS
-'lower bound of sequential_reads_14d_per_hour';
-COMMENT ON COLUMN tiered_storage.heat.sequential_reads_high_14d_per_hour IS
-'upper bound of sequential_reads_14d_per_hour';
-COMMENT ON COLUMN tiered_storage.heat.maintenance_reads_per_hour IS
-'blocks read per hour by maintenance and dumps, not by queries, half-life 1 day';
-COMMENT ON COLUMN tiered_storage.heat.maintenance_reads_14d_per_hour IS
-'like maintenance_reads_per_hour, half-life 14 days';
-COMMENT ON COLUMN tiered_storage.heat.hits_14d_per_hour IS
-'blocks found in shared buffers per hour, but for those of loads and maintenance, half-life '
-'14 days';
-COMMENT ON COLUMN tiered_storage.heat.cached_fraction IS
-'fraction of its blocks in shared buffers at the last sample; null: it is empty';
-COMMENT ON COLUMN tiered_storage.heat.os_cached_fraction IS
-'fraction of its file in the page cache when last examined; null: unknown, or it is empty';
-COMMENT ON COLUMN tiered_storage.heat.dirty_buffers IS
-'number of its dirty blocks in shared buffers at the last sample';
-COMMENT ON COLUMN tiered_storage.heat.last_used_at IS
-'end of the last period in which it was used; null: not used since it was first observed';
-COMMENT ON COLUMN tiered_storage.heat.last_written_at IS
-'end of the last period in which it was changed; null: not changed since it was first observed';
-COMMENT ON COLUMN tiered_storage.heat.rewritten_at IS
-'when it last got a new file in the same tablespace (TRUNCATE, VACUUM FULL, ...); null: not '
-'since it was first observed';
-COMMENT ON COLUMN tiered_storage.heat.placed_at IS
-'when it was moved to its tablespace, or was first seen there; null: it has been there since the '
-'first sample';
-COMMENT ON COLUMN tiered_storage.heat.sampled_since IS 'time of the first sample that included it';
-COMMENT ON COLUMN tiered_storage.heat.observed_since IS
-'start of the time that the rates cover; before sampled_since if the server''s statistics reach '
-'back further';
-COMMENT ON COLUMN tiered_storage.heat.heat_at IS
-'when the rates were last updated; they decay from then on';
-COMMENT ON COLUMN tiered_storage.heat.standby_reads_per_hour IS
-'part of its reads per hour that came from standbys, half-life 1 day';
-COMMENT ON COLUMN tiered_storage.heat.source IS
-'how random and sequential reads were told apart: executor or statistics';
-COMMENT ON COLUMN tiered_storage.heat.page_writes_per_hour IS
-'pages that checkpoints write per hour, counted from the WAL, half-life 1 day; null: see '
-'write_source';
-COMMENT ON COLUMN tiered_storage.heat.page_writes_14d_per_hour IS
-'like page_writes_per_hour, half-life 14 days';
-COMMENT ON COLUMN tiered_storage.heat.merged_writes_per_hour IS
-'of page_writes_per_hour those that lie beside another page that the same checkpoint writes, so '
-'that one request writes both; null: see write_source';
-COMMENT ON COLUMN tiered_storage.heat.maintenance_writes_per_hour IS
-'pages written per hour by vacuum and rewrites, half-life 1 day; null: see write_source';
-COMMENT ON COLUMN tiered_storage.heat.wal_bytes_per_hour IS
-'bytes of WAL per hour for its changes, half-life 1 day; null: see write_source';
-COMMENT ON COLUMN tiered_storage.heat.full_page_image_bytes_per_hour IS
-'part of wal_bytes_per_hour that is full-page images; null: see write_source';
-COMMENT ON COLUMN tiered_storage.heat.write_source IS
-'where page writes come from: wal, or statistics if the WAL is not read or has nothing about it '
-'(unlogged); page writes and WAL bytes are null then';
-COMMENT ON COLUMN tiered_storage.heat.read_pattern IS
-'whether its reads came again: rate, event (a load, a restore, one report: the numbers per hour '
-'tell what it was, not what will be), or unclear; null: it was not read';
-COMMENT ON COLUMN tiered_storage.heat.write_pattern IS
-'the same for its writes; null: it was not written';
-COMMENT ON COLUMN tiered_storage.heat.growth_bytes_per_day IS
-'bytes by which it goes on growing per day; 0 of what was loaded once, or grows and shrinks again';
-COMMENT ON COLUMN tiered_storage.heat.distributed_table IS
-'the table of Citus that it is a shard of; null: it is no shard';

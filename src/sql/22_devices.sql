@@ -4,7 +4,7 @@
 
 /*
  * Counters, smoothed rates and fit of each device at the last sample; use the view
- * tiered_storage.device_io.
+ * _tiered_storage.device_io.
  *
  * One row per device beneath a tablespace: what the kernel had counted at the last sample,
  * and how well the reads and writes predicted for the relations explain it.  A fit is the
@@ -98,7 +98,7 @@ RETURNS record
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_device_fit';
 
-CREATE VIEW tiered_storage.device_io AS
+CREATE VIEW _tiered_storage.device_io AS
 	SELECT s.device,
 		t.tier_name, t.tablespaces,
 		s.counters_at AS sampled_at,
@@ -155,68 +155,6 @@ CREATE VIEW tiered_storage.device_io AS
 		LEFT JOIN _tiered_storage.tier_tablespaces tt
 			ON tt.tablespace_oid OPERATOR(pg_catalog.=) x.oid
 		WHERE x.oid OPERATOR(pg_catalog.=) ANY (s.tablespaces)) t ON true;
-COMMENT ON VIEW tiered_storage.device_io IS
-'activity of each device beneath a tablespace, between the last two samples and smoothed with a '
-'half-life of 1 day, and how well it agrees with the reads predicted for this database';
-COMMENT ON COLUMN tiered_storage.device_io.device IS
-'block device beneath one or more tablespaces';
-COMMENT ON COLUMN tiered_storage.device_io.tier_name IS
-'tier of its tablespaces; null: none, or more than one';
-COMMENT ON COLUMN tiered_storage.device_io.tablespaces IS 'tablespaces on the device';
-COMMENT ON COLUMN tiered_storage.device_io.sampled_at IS
-'when its counters were last read; null: it has none';
-COMMENT ON COLUMN tiered_storage.device_io.period_s IS
-'seconds between the last two samples; null, as all figures of the period: not known yet';
-COMMENT ON COLUMN tiered_storage.device_io.reads_per_s IS 'read requests per second in the period';
-COMMENT ON COLUMN tiered_storage.device_io.read_bytes_per_s IS
-'bytes read per second in the period';
-COMMENT ON COLUMN tiered_storage.device_io.writes_per_s IS
-'write requests per second in the period';
-COMMENT ON COLUMN tiered_storage.device_io.write_bytes_per_s IS
-'bytes written per second in the period';
-COMMENT ON COLUMN tiered_storage.device_io.busy_fraction IS
-'fraction of the period in which it was busy';
-COMMENT ON COLUMN tiered_storage.device_io.reads_1d_per_s IS
-'read requests per second, half-life 1 day; null: not known yet';
-COMMENT ON COLUMN tiered_storage.device_io.read_bytes_1d_per_s IS
-'bytes read per second, half-life 1 day; null: not known yet';
-COMMENT ON COLUMN tiered_storage.device_io.writes_1d_per_s IS
-'write requests per second, half-life 1 day; null: not known yet';
-COMMENT ON COLUMN tiered_storage.device_io.write_bytes_1d_per_s IS
-'bytes written per second, half-life 1 day; null: not known yet';
-COMMENT ON COLUMN tiered_storage.device_io.busy_1d_fraction IS
-'fraction of the time in which it was busy, half-life 1 day; null: not known yet';
-COMMENT ON COLUMN tiered_storage.device_io.read_bytes IS 'bytes read in the period';
-COMMENT ON COLUMN tiered_storage.device_io.predicted_read_bytes IS
-'bytes that this database is predicted to have read from it in the period';
-COMMENT ON COLUMN tiered_storage.device_io.foreign_read_bytes IS
-'bytes that other processes read in the period, from any device';
-COMMENT ON COLUMN tiered_storage.device_io.fit_factor IS
-'bytes read from the device per byte predicted; null: not known yet';
-COMMENT ON COLUMN tiered_storage.device_io.fit_residual IS
-'fraction of its bytes that the prediction leaves unexplained; null: not known yet';
-COMMENT ON COLUMN tiered_storage.device_io.request_fit_factor IS
-'read requests of the device per random read predicted; null: not known yet';
-COMMENT ON COLUMN tiered_storage.device_io.request_fit_residual IS
-'fraction of its requests that the prediction leaves unexplained; null: not known yet';
-COMMENT ON COLUMN tiered_storage.device_io.fit_periods IS
-'number of periods in the fit, older ones with less weight';
-COMMENT ON COLUMN tiered_storage.device_io.explained IS
-'whether prediction and counters agree; null: not known yet';
-COMMENT ON COLUMN tiered_storage.device_io.write_fit_factor IS
-'bytes that the device wrote per byte of a page that the WAL says was changed; null: not known '
-'yet, or pg_wal is on the device';
-COMMENT ON COLUMN tiered_storage.device_io.write_fit_residual IS
-'fraction of the written bytes that this leaves unexplained; null: not known yet';
-COMMENT ON COLUMN tiered_storage.device_io.write_request_fit_factor IS
-'write requests of the device per request that the changed pages should take; null: not known yet';
-COMMENT ON COLUMN tiered_storage.device_io.write_request_fit_residual IS
-'fraction of the write requests that this leaves unexplained; null: not known yet';
-COMMENT ON COLUMN tiered_storage.device_io.write_fit_periods IS
-'number of periods in the fit of writes, older ones with less weight; each has four checkpoints';
-COMMENT ON COLUMN tiered_storage.device_io.writes_explained IS
-'whether the writes of the device agree with what the WAL says, so that the factors are applied; '
-'null: not known yet';
 
 CREATE FUNCTION tiered_storage.block_heat(
 	relation regclass, buckets integer DEFAULT 100,

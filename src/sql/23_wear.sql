@@ -3,7 +3,7 @@
 ---------------------------------------------------------------------------
 
 /*
- * Bytes written to each device since counted_since; use the view tiered_storage.wear.
+ * Bytes written to each device since counted_since; use the view tiered_storage.devices.
  *
  * The ledger: what each device beneath a tablespace was written since it was first seen, by
  * whomever, as the kernel counts it; across boots, after which the kernel begins again.  Of
@@ -254,57 +254,6 @@ AS $$
 		FROM place p WHERE p.tier_name = t.tier_name) f
 	WHERE NOT EXISTS (SELECT FROM part p WHERE p.tier_name = t.tier_name)
 $$;
-
-CREATE VIEW tiered_storage.wear AS
-	SELECT w.device, w.tier_name, w.shared_with, w.counted_since, w.counted_at, w.written_bytes,
-		w.written_bytes_per_day, w.relation_bytes_per_day, w.wal_bytes_per_day,
-		w.moved_bytes_per_day, w.own_fraction, w.endurance_bytes, w.endurance_bytes_per_day,
-		w.given_at, w.given_written_bytes, w.given_used_fraction, w.used_fraction,
-		w.expected_life_years, w.wear_exceeded, w.reason
-	FROM _tiered_storage.wear_state() w
-	ORDER BY w.device, w.tier_name;
-COMMENT ON VIEW tiered_storage.wear IS
-'what is written to the device of each tier, by whom, and how long the device lasts; one row per '
-'device and tier';
-COMMENT ON COLUMN tiered_storage.wear.device IS
-'block device beneath one or more tablespaces; null: not known';
-COMMENT ON COLUMN tiered_storage.wear.tier_name IS 'tier on the device; null: none';
-COMMENT ON COLUMN tiered_storage.wear.shared_with IS
-'other tiers on the device: its figures are the same for all of them; null: none';
-COMMENT ON COLUMN tiered_storage.wear.counted_since IS
-'since when this database counts what is written to the device; null: not yet';
-COMMENT ON COLUMN tiered_storage.wear.counted_at IS 'the last sample that counted it';
-COMMENT ON COLUMN tiered_storage.wear.written_bytes IS
-'bytes written to the device since counted_since, by everybody';
-COMMENT ON COLUMN tiered_storage.wear.written_bytes_per_day IS
-'bytes written per day, mean of the seven days counted last; of less than a day, what was written '
-'so far; null: not known yet';
-COMMENT ON COLUMN tiered_storage.wear.relation_bytes_per_day IS
-'part of it: pages of this database''s permanent relations; null: the WAL is not read';
-COMMENT ON COLUMN tiered_storage.wear.wal_bytes_per_day IS
-'part of it: WAL of the whole server, 0 if it is on another device; null: not known';
-COMMENT ON COLUMN tiered_storage.wear.moved_bytes_per_day IS
-'part of it: what moves of this database have copied to the device';
-COMMENT ON COLUMN tiered_storage.wear.own_fraction IS
-'share of these three in what is written; null: not known';
-COMMENT ON COLUMN tiered_storage.wear.endurance_bytes IS
-'bytes that may be written in the life of the device, by the endurance of its tiers; null: not '
-'known';
-COMMENT ON COLUMN tiered_storage.wear.endurance_bytes_per_day IS
-'the same per day of five years: the budget; null: not known';
-COMMENT ON COLUMN tiered_storage.wear.given_at IS
-'when alter_tier() was last told of its wear; null: never';
-COMMENT ON COLUMN tiered_storage.wear.given_written_bytes IS
-'bytes written in its life until then, as given; null: not given';
-COMMENT ON COLUMN tiered_storage.wear.given_used_fraction IS
-'fraction of its life that was used by then, as given; null: not given';
-COMMENT ON COLUMN tiered_storage.wear.used_fraction IS
-'fraction of its life that is used: what was given, and what was counted since; null: not known';
-COMMENT ON COLUMN tiered_storage.wear.expected_life_years IS
-'years until its life is used up if it is written to as lately; null: not known';
-COMMENT ON COLUMN tiered_storage.wear.wear_exceeded IS
-'whether it is written to faster than it endures, or its life is used up; null: not known';
-COMMENT ON COLUMN tiered_storage.wear.reason IS 'why something is not known; null: all is';
 
 /*
  * Takes what SMART says of a device of a tier: bytes written in its life, fraction of its life

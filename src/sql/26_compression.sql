@@ -82,7 +82,7 @@ AS 'MODULE_PATHNAME', 'tier_may_estimate';
  * the data, only who may read these.  A condition of the user's is not asked about more, and of
  * the others no file is looked at.
  */
-CREATE VIEW tiered_storage.compression_estimates WITH (security_barrier) AS
+CREATE VIEW _tiered_storage.compression_estimates WITH (security_barrier) AS
 	SELECT e.relation_oid::pg_catalog.regclass AS relation, e.algorithm,
 		CASE WHEN r.may_read THEN e.ratio END AS ratio,
 		CASE WHEN r.may_read THEN e.ratio_low END AS ratio_low,
@@ -97,28 +97,3 @@ CREATE VIEW tiered_storage.compression_estimates WITH (security_barrier) AS
 		SELECT _tiered_storage.may_estimate(e.relation_oid) AS may_read OFFSET 0) r
 	LEFT JOIN LATERAL _tiered_storage.measured_compression(
 		CASE WHEN r.may_read THEN e.relation_oid END) m ON true;
-COMMENT ON VIEW tiered_storage.compression_estimates IS
-'what estimate_compression() has found last of each relation and algorithm, beside what its file '
-'system has made of it where it is now; figures only of what the user may ask that function for';
-COMMENT ON COLUMN tiered_storage.compression_estimates.relation IS
-'table, partition, materialized view, index or TOAST table';
-COMMENT ON COLUMN tiered_storage.compression_estimates.algorithm IS 'zstd, lz4, zlib or lzo';
-COMMENT ON COLUMN tiered_storage.compression_estimates.ratio IS
-'bytes of data per byte stored; null, like what follows from it: see measured_reason';
-COMMENT ON COLUMN tiered_storage.compression_estimates.ratio_low IS
-'lower end of its interval of 90 %';
-COMMENT ON COLUMN tiered_storage.compression_estimates.ratio_high IS
-'upper end of its interval of 90 %';
-COMMENT ON COLUMN tiered_storage.compression_estimates.size_bytes IS
-'size of the relation then, without its free space map and visibility map';
-COMMENT ON COLUMN tiered_storage.compression_estimates.pieces IS 'pieces of 128 kB that this is';
-COMMENT ON COLUMN tiered_storage.compression_estimates.sampled_pieces IS
-'of these, how many were compressed';
-COMMENT ON COLUMN tiered_storage.compression_estimates.estimated_at IS 'when';
-COMMENT ON COLUMN tiered_storage.compression_estimates.measured_ratio IS
-'bytes of data per byte stored now, by its files; null: not known';
-COMMENT ON COLUMN tiered_storage.compression_estimates.measured_reason IS
-'why it is not known, such as a file system that does not compress, or that figures are not shown '
-'to who may not read all rows of the table';
-COMMENT ON COLUMN tiered_storage.compression_estimates.unused_reason IS
-'why the placement does not go by it any more; null: it does';

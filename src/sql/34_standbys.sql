@@ -71,27 +71,12 @@ CREATE TABLE _tiered_storage.standby_room
 	PRIMARY KEY (standby_name, tablespace_oid)
 );
 
-CREATE VIEW tiered_storage.standbys AS
+CREATE VIEW _tiered_storage.standbys AS
 	SELECT s.standby_name, s.conninfo, t.relations, t.last_pull_at, t.last_attempt_at,
 		t.next_pull_at, t.failures, t.error
 	FROM _tiered_storage.standby s
 	LEFT JOIN _tiered_storage.standby_state t
 		ON t.standby_name OPERATOR(pg_catalog.=) s.standby_name;
-COMMENT ON VIEW tiered_storage.standbys IS
-'standbys whose reads are added to those of this server, and the result of the last pull of '
-'their statistics';
-COMMENT ON COLUMN tiered_storage.standbys.standby_name IS 'name given to add_standby()';
-COMMENT ON COLUMN tiered_storage.standbys.conninfo IS 'where the worker connects to';
-COMMENT ON COLUMN tiered_storage.standbys.relations IS
-'number of relations in its statistics; null: never pulled';
-COMMENT ON COLUMN tiered_storage.standbys.last_pull_at IS
-'when its statistics were last read; null: never';
-COMMENT ON COLUMN tiered_storage.standbys.last_attempt_at IS
-'when a pull was last attempted; null: never';
-COMMENT ON COLUMN tiered_storage.standbys.next_pull_at IS
-'the worker does not try again before this time';
-COMMENT ON COLUMN tiered_storage.standbys.failures IS 'number of failed attempts in a row';
-COMMENT ON COLUMN tiered_storage.standbys.error IS 'error of the last attempt; null: it succeeded';
 
 CREATE FUNCTION tiered_storage.add_standby(name name, conninfo text) RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE

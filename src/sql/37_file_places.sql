@@ -21,7 +21,7 @@ RETURNS SETOF record
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT DISTINCT ON (t.tier_name) t.tier_name, d.tablespace_name, d.mount_point, r.room_bytes
-	FROM tiered_storage.tiers t
+	FROM _tiered_storage.tiers t
 	JOIN _tiered_storage.tier_tablespaces tt ON tt.tier_name = t.tier_name
 	JOIN _tiered_storage.tablespace_devices() d ON d.tablespace_oid = tt.tablespace_oid
 	CROSS JOIN LATERAL (SELECT LEAST(
@@ -73,11 +73,11 @@ AS $$
 	WITH temp AS (
 		SELECT f.place, f.tier_name, f.write_bytes_per_hour AS bytes,
 			f.wait_s_per_hour AS wait_s
-		FROM tiered_storage.file_class_io f
+		FROM _tiered_storage.file_class_io() f
 		WHERE f.file_class = 'temp' AND f.is_total AND f.write_bytes_per_hour > 0),
 	cost AS (
 		SELECT t.*, 1 / t.sequential_write_mb_per_s + 1 / t.sequential_read_mb_per_s AS s_per_mb
-		FROM tiered_storage.tiers t
+		FROM _tiered_storage.tiers t
 		WHERE NOT t.compressed AND cardinality(t.tablespaces) > 0),
 	best AS (
 		SELECT c.*, r.tablespace_name FROM cost c CROSS JOIN temp p
@@ -138,7 +138,7 @@ AS $$
 	WITH cost AS (
 		SELECT tt.tablespace_name::text AS place, t.tier_name, t.calibrated_at,
 			1 / t.sequential_write_mb_per_s + 1 / t.sequential_read_mb_per_s AS s_per_mb
-		FROM tiered_storage.tiers t
+		FROM _tiered_storage.tiers t
 		JOIN _tiered_storage.tier_tablespaces tt ON tt.tier_name = t.tier_name),
 	compared AS (
 		SELECT p.place, p.default_place, b.tier_name, h.tier_name AS default_tier,
@@ -150,7 +150,7 @@ AS $$
 		FROM (SELECT unnest(x.closed_places) AS place, x.default_place
 			FROM _tiered_storage.temp_places() x) p
 		JOIN cost b ON b.place = p.place JOIN cost h ON h.place = p.default_place
-		CROSS JOIN tiered_storage.file_class_io f
+		CROSS JOIN _tiered_storage.file_class_io() f
 		WHERE f.file_class = 'temp' AND f.is_total)
 	SELECT c.tier_name, NULL::name, 'temp_tablespaces', c.place, c.place, c.calibrated_at,
 		format('it does nothing for %s, without CREATE on "%s": their temporary files are in '
@@ -222,18 +222,18 @@ AS $$
 	WITH wal AS (
 		SELECT f.tier_name, c.syncs, f.io_s_per_hour * 1000 / NULLIF(c.syncs, 0) AS timed_ms,
 			COALESCE((SELECT LEAST(1, f.io_s_per_hour * 1000 / c.syncs / t.fsync_ms)
-				FROM tiered_storage.tiers t
+				FROM _tiered_storage.tiers t
 				WHERE t.tier_name = f.tier_name AND t.calibrated_at IS NOT NULL
 					AND f.io_s_per_hour > 0 AND c.syncs > 0), 1) AS of_calibrated,
-			(SELECT t.profile FROM tiered_storage.tiers t WHERE t.tier_name = f.tier_name)
+			(SELECT t.profile FROM _tiered_storage.tiers t WHERE t.tier_name = f.tier_name)
 				AS profile,
 			d.path, d.device, d.kind, d.shares_device, m.write_ms, m.calibrated_at
-		FROM tiered_storage.file_class_io f
+		FROM _tiered_storage.file_class_io() f
 		CROSS JOIN LATERAL (SELECT COALESCE(f.fsyncs_per_hour, f.writes_per_hour) AS syncs) c
 		JOIN _tiered_storage.directory_tiers() d ON d.directory = 'pg_wal'
 		/* What calibrate_tier() measures. */
 		LEFT JOIN LATERAL (SELECT c.write_ms, c.calibrated_at
-			FROM tiered_storage.wal_calibration c
+			FROM _tiered_storage.wal_calibration c
 			WHERE c.method = 'fdatasync' AND c.path = d.path
 				AND c.device IS NOT DISTINCT FROM d.device
 			ORDER BY c.calibrated_at DESC LIMIT 1) m ON true
@@ -245,12 +245,12 @@ AS $$
 			CASE WHEN b.busy IS NOT NULL THEN LEAST(0.95, GREATEST(0, b.busy
 				- CASE WHEN t.tier_name = w.tier_name
 					THEN COALESCE(w.syncs, 0) * s.fsync_ms / 3.6e6 ELSE 0 END)) END AS rho
-		FROM tiered_storage.tiers t CROSS JOIN wal w
+		FROM _tiered_storage.tiers t CROSS JOIN wal w
 		CROSS JOIN LATERAL (SELECT t.fsync_ms
 			* CASE WHEN t.profile = w.profile THEN w.of_calibrated ELSE 1 END AS fsync_ms) s
 		CROSS JOIN LATERAL (SELECT max(i.busy_1d_fraction) AS busy,
 				sum(i.reads_1d_per_s) * 3600 AS reads_per_hour
-			FROM tiered_storage.device_io i WHERE i.device = ANY (t.devices)) b),
+			FROM _tiered_storage.device_io i WHERE i.device = ANY (t.devices)) b),
 	cost AS (
 		SELECT l.*, l.rho / (1 - l.rho) * l.random_read_ms AS wait_ms,
 			COALESCE(l.reads_per_hour, 0) * l.sync_rho / (1 - l.sync_rho) * l.fsync_ms / 1000
@@ -343,8 +343,8 @@ AS $$
 	FROM best c
 	CROSS JOIN (SELECT count(*) > 0 AND count(i.sampled_at) = 0
 			AND EXISTS (SELECT FROM _tiered_storage.file_period()) AS is_hidden
-		FROM tiered_storage.tiers t
-		LEFT JOIN tiered_storage.device_io i ON i.device = ANY (t.devices)
+		FROM _tiered_storage.tiers t
+		LEFT JOIN _tiered_storage.device_io i ON i.device = ANY (t.devices)
 		WHERE t.calibrated_at IS NOT NULL) k
 	CROSS JOIN LATERAL (SELECT
 		COALESCE(c.fits AND c.there_s < 0.8 * c.here_s AND c.here_s - c.there_s >= 10, false)

@@ -19,8 +19,8 @@ AS $$
 		SELECT t.*,
 			GREATEST(0.005, 8192 / 1e3 / t.sequential_read_mb_per_s) AS sequential_page_ms,
 			(SELECT GREATEST(0.005, min(8192 / 1e3 / f.sequential_read_mb_per_s))
-				FROM tiered_storage.tiers f) AS fastest_page_ms
-		FROM tiered_storage.tiers t),
+				FROM _tiered_storage.tiers f) AS fastest_page_ms
+		FROM _tiered_storage.tiers t),
 	costs AS (
 		SELECT f.*,
 			/* One read of ten reaches the device, on each tier. */
@@ -95,11 +95,11 @@ RETURNS SETOF _tiered_storage.setting_advice
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH last AS (
-		SELECT c.* FROM tiered_storage.wal_calibration c
+		SELECT c.* FROM _tiered_storage.wal_calibration c
 		JOIN _tiered_storage.server_directories() d ON d.directory = 'pg_wal'
 			AND d.path = c.path AND d.device IS NOT DISTINCT FROM c.device
 		WHERE c.calibrated_at = (SELECT max(x.calibrated_at)
-			FROM tiered_storage.wal_calibration x)),
+			FROM _tiered_storage.wal_calibration x)),
 	measured AS (
 		SELECT s.method, h.write_ms AS here, h.calibrated_at, b.method AS best,
 			b.write_ms AS there,
@@ -107,7 +107,7 @@ AS $$
 				AND h.write_ms - b.write_ms > 2 * sqrt(h.error_ms ^ 2 + b.error_ms ^ 2)
 				AND current_setting('fsync')::boolean, false) AS is_faster,
 			(SELECT COALESCE(f.fsyncs_per_hour, f.writes_per_hour)
-				FROM tiered_storage.file_class_io f
+				FROM _tiered_storage.file_class_io() f
 				WHERE f.file_class = 'wal' AND f.is_total) AS syncs
 		FROM (SELECT current_setting('wal_sync_method') AS method) s
 		LEFT JOIN last h ON h.method = s.method
@@ -176,7 +176,7 @@ AS $$
 		CROSS JOIN LATERAL _tiered_storage.load_totals(p.begins_at, p.ends_at) t),
 	image AS (
 		SELECT (SELECT LEAST(1, w.full_page_image_bytes_per_hour / p.bytes)
-			FROM tiered_storage.write_amplification w
+			FROM _tiered_storage.write_amplification w
 			CROSS JOIN LATERAL (SELECT w.page_write_bytes_per_hour
 				+ w.maintenance_write_bytes_per_hour AS bytes) p
 			WHERE w.is_total AND p.bytes > 0)
@@ -249,7 +249,7 @@ RETURNS SETOF _tiered_storage.setting_advice
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH device AS (
-		SELECT t.tier_name, t.parallelism, t.calibrated_at FROM tiered_storage.tiers t
+		SELECT t.tier_name, t.parallelism, t.calibrated_at FROM _tiered_storage.tiers t
 		WHERE t.calibrated_at IS NOT NULL ORDER BY t.parallelism DESC, t.tier_name LIMIT 1),
 	advice AS (
 		SELECT d.*, a.*

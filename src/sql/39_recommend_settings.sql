@@ -104,7 +104,7 @@ BEGIN
 		CROSS JOIN LATERAL _tiered_storage.setting_obstacle(a.setting, a.tablespace_name,
 			a.command IS NOT NULL AND NOT starts_with(a.command, 'GRANT')) o
 		ORDER BY a.place, a.tier_name, a.tablespace_name, a.setting;
-	IF NOT FOUND AND NOT EXISTS (SELECT FROM tiered_storage.tiers) THEN
+	IF NOT FOUND AND NOT EXISTS (SELECT FROM _tiered_storage.tiers) THEN
 		RAISE NOTICE 'no setting is recommended: there is no tier'
 			USING DETAIL = 'Most settings follow from the figures of the devices.',
 				HINT = 'SELECT * FROM tiered_storage.discover_tiers() looks what devices there '

@@ -35,22 +35,17 @@ COMMENT ON FUNCTION tiered_storage.recommend_placement IS
  * What decides, in few characters: what follows are the numbers of `saves` and what it
  * depends on.
  */
-CREATE FUNCTION _tiered_storage.short_reason(reason text) RETURNS text
+CREATE FUNCTION _tiered_storage.short_reason(reason text, width integer) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-	/* At the end of a word; a name of one word is cut. */
-	SELECT CASE WHEN length(c.line) <= 41 THEN c.line
-		WHEN left(c.line, 39) ~ E'\\s'
-			THEN regexp_replace(left(c.line, 39), E'[\\s,]+\\S*$', '') || '...'
-		ELSE left(c.line, 38) || '...' END
+	SELECT _tiered_storage.clip_words(CASE WHEN length(b.line) > short_reason.width
+		THEN regexp_replace(b.line, '^(.{10,}?), .*$', E'\\1') ELSE b.line END, short_reason.width)
 	FROM regexp_replace(short_reason.reason,
 			'(: (over |under )?[0-9,.]+ (s/h|cheaper)|, (over )?[0-9,.]+ s/h more|; ).*$',
 			'') a (line),
 		regexp_replace(replace(regexp_replace(a.line, '^read (.*) times/h at random, ',
 			E'\\1 random reads/h, '), 'under ', '<'),
-			'^.*: makes room (for|on) ', E'makes room \\1 ') b (line),
-		regexp_replace(b.line, '^(.{10,41}), .*$',
-			CASE WHEN length(b.line) > 41 THEN E'\\1' ELSE E'\\&' END) c (line)
+			'^.*: makes room (for|on) ', E'makes room \\1 ') b (line)
 $$;
 
 /*
@@ -80,17 +75,26 @@ DECLARE
 	firm integer := 0;
 	what text;
 BEGIN
-	FOR r IN SELECT p.* FROM tiered_storage.recommend_placement() p
+	/* Tiers are clipped, and the reason is short, where names are long. */
+	FOR r IN SELECT p.*, 84 - max(length(p.relation::text)) OVER w
+				- max(length(p.confidence)) OVER w AS room,
+			max(length(p.current_tier) + length(p.recommended_tier)) OVER w + 3 AS move_width
+		FROM tiered_storage.recommend_placement() p
+		WINDOW w AS ()
 		ORDER BY p.saved_io_s_per_hour DESC, p.price_delta_per_month, p.relation
 	LOOP
 		relation := r.relation;
-		size := pg_size_pretty(r.size_bytes);
-		move := r.current_tier || ' > ' || r.recommended_tier;
+		size := _tiered_storage.short_bytes(r.size_bytes);
+		move := CASE WHEN r.room - r.move_width >= 24
+				THEN r.current_tier || ' > ' || r.recommended_tier
+			ELSE _tiered_storage.from_to(r.current_tier::text, r.recommended_tier::text) END;
 		saves := CASE WHEN abs(r.saved_io_s_per_hour) >= 0.05 OR r.price_delta_per_month > -0.005
-			THEN _tiered_storage.short_number(r.saved_io_s_per_hour) || ' s/h'
-			ELSE _tiered_storage.short_number(-r.price_delta_per_month) || ' a month' END;
+			THEN _tiered_storage.short_seconds(r.saved_io_s_per_hour)
+			ELSE _tiered_storage.short_quantity(-r.price_delta_per_month, 1000, '', 'k', 'M', 'G')
+				|| ' a month' END;
 		confidence := r.confidence;
-		reason := _tiered_storage.short_reason(r.reason);
+		reason := _tiered_storage.short_reason(r.reason, GREATEST(r.room
+			- CASE WHEN r.room - r.move_width >= 24 THEN r.move_width ELSE 19 END, 20));
 		moves := moves + 1;
 		firm := firm + (r.confidence = 'firm')::integer;
 		RETURN NEXT;
@@ -108,28 +112,6 @@ BEGIN
 	END IF;
 END
 $$;
-
-/*
- * As wide as a terminal (120 columns, with names of up to 20 characters).  The functions
- * whose rows these are have more: numbers that programs compare and sum, and what a person
- * copies.
- */
-CREATE VIEW tiered_storage.recommendations AS
-	SELECT r.relation, r.size, r.move, r.saves, r.confidence, r.reason
-	FROM _tiered_storage.short_recommendations() r;
-COMMENT ON VIEW tiered_storage.recommendations IS
-'what should move, what saves most first, in the width of a terminal: recommend_placement() has '
-'the whole reason and the command';
-COMMENT ON COLUMN tiered_storage.recommendations.relation IS 'table, index or materialized view';
-COMMENT ON COLUMN tiered_storage.recommendations.size IS 'its size, with its TOAST table';
-COMMENT ON COLUMN tiered_storage.recommendations.move IS
-'tier that it is on, and tier that it should be on';
-COMMENT ON COLUMN tiered_storage.recommendations.saves IS
-'device time saved, seconds per hour, or money saved per month if next to no time is; negative: '
-'it makes room for others';
-COMMENT ON COLUMN tiered_storage.recommendations.confidence IS
-'how certain it is: firm, tentative or insufficient data';
-COMMENT ON COLUMN tiered_storage.recommendations.reason IS 'what decides, in up to 41 characters';
 
 CREATE FUNCTION tiered_storage.explain_placement(
 	relation regclass,

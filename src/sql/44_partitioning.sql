@@ -141,8 +141,8 @@ RETURNS record
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT c.tier_name, cold_bytes / 1e9 * (h.price_per_gb_month - c.price_per_gb_month)
-	FROM tiered_storage.tiers h
-	JOIN tiered_storage.tiers c ON c.price_per_gb_month < h.price_per_gb_month
+	FROM _tiered_storage.tiers h
+	JOIN _tiered_storage.tiers c ON c.price_per_gb_month < h.price_per_gb_month
 		AND c.free_bytes - c.reserve_fraction * c.capacity_bytes >= cold_bytes
 	WHERE h.tier_name = tier
 	ORDER BY c.price_per_gb_month, c.rank LIMIT 1
@@ -170,7 +170,7 @@ $$;
  * if it does not.
  */
 CREATE FUNCTION _tiered_storage.partition_heat(
-	t tiered_storage.heat,
+	t _tiered_storage.heat,
 	OUT cached_blocks bigint, OUT parts integer, OUT first_part integer, OUT last_part integer,
 	OUT hot_fraction float8, OUT reason text)
 RETURNS record
@@ -199,7 +199,7 @@ $$;
 
 /* The column and interval to partition a table by; reason is null if there are such. */
 CREATE FUNCTION _tiered_storage.partition_column(
-	t tiered_storage.heat, hot_fraction float8,
+	t _tiered_storage.heat, hot_fraction float8,
 	OUT key_column name, OUT key_correlation float8, OUT other_keys text,
 	OUT partition_interval text, OUT partitions integer, OUT reason text)
 RETURNS record
@@ -252,7 +252,7 @@ $$;
  * partitioning is recommended.
  */
 CREATE FUNCTION _tiered_storage.partition_advice(
-	t tiered_storage.heat, include_all boolean,
+	t _tiered_storage.heat, include_all boolean,
 	OUT hot_fraction float8, OUT key_column name, OUT key_correlation float8, OUT other_keys text,
 	OUT partition_interval text, OUT partitions integer, OUT cold_bytes bigint,
 	OUT cold_tier name, OUT saved_per_month float8,
@@ -334,7 +334,7 @@ BEGIN
 			a.partition_interval, a.partitions, a.cold_bytes, h.tier_name, a.cold_tier,
 			a.saved_per_month,
 			a.confidence, a.reason, a.command
-		FROM tiered_storage.heat h
+		FROM _tiered_storage.heat h
 		CROSS JOIN LATERAL _tiered_storage.relation_entry(h.relation) c
 		CROSS JOIN LATERAL _tiered_storage.partition_advice(h, include_all) a
 		WHERE c.relkind = 'r' AND h.size_bytes >= min_size_bytes
@@ -345,7 +345,7 @@ BEGIN
 	IF NOT FOUND THEN
 		RAISE NOTICE 'partitioning is recommended for no table'
 			USING DETAIL = format('%s of the tables have %s or more and are not partitioned.',
-					(SELECT count(*) FROM tiered_storage.heat h
+					(SELECT count(*) FROM _tiered_storage.heat h
 						CROSS JOIN LATERAL _tiered_storage.relation_entry(h.relation) c
 						WHERE c.relkind = 'r' AND NOT EXISTS (SELECT FROM pg_inherits i
 								JOIN pg_partitioned_table p ON p.partrelid = i.inhparent

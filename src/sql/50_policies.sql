@@ -103,7 +103,7 @@ CREATE VIEW _tiered_storage.policy_schemas AS
 							OPERATOR(pg_catalog.=) p.owner_name END) END
 	WHERE p.schema_oid IS NOT NULL;
 
-CREATE VIEW tiered_storage.policies AS
+CREATE VIEW _tiered_storage.policies AS
 	SELECT p.policy_id, c.oid::pg_catalog.regclass AS relation,
 		CASE WHEN p.relation_oid OPERATOR(pg_catalog.=) 0
 			THEN pg_catalog.concat(COALESCE(pg_catalog.quote_ident(COALESCE(g.schema_name,
@@ -154,62 +154,6 @@ CREATE VIEW tiered_storage.policies AS
 	/* A policy goes with its relation; refresh_policies() removes the row. */
 	WHERE NOT k.by_oid OR CASE WHEN p.relation_oid OPERATOR(pg_catalog.<>) 0 THEN c.oid
 		WHEN p.schema_oid IS NOT NULL THEN g.schema_oid ELSE 1::pg_catalog.oid END IS NOT NULL;
-COMMENT ON VIEW tiered_storage.policies IS
-'the tiering policies and the result of their last evaluation; evaluate_policies() has it for '
-'each partition';
-COMMENT ON COLUMN tiered_storage.policies.policy_id IS 'number of the policy';
-COMMENT ON COLUMN tiered_storage.policies.relation IS
-'table or materialized view; null: it does not exist, or the policy is on several';
-COMMENT ON COLUMN tiered_storage.policies.relation_name IS
-'its qualified name, also if it does not exist; or which tables the policy is on';
-COMMENT ON COLUMN tiered_storage.policies.move_after IS
-'age at which a partition is moved; null: at any age';
-COMMENT ON COLUMN tiered_storage.policies.tier_name IS 'tier that is moved to';
-COMMENT ON COLUMN tiered_storage.policies.include_indexes IS
-'whether indexes are moved with their partition';
-COMMENT ON COLUMN tiered_storage.policies.age_from IS
-'what the age counts from: now, or newest (the end of the newest partition)';
-COMMENT ON COLUMN tiered_storage.policies.key_unit IS
-'how a number or uuid encodes the time; null: the key is a date or timestamp';
-COMMENT ON COLUMN tiered_storage.policies.key_epoch IS
-'start of the count of a numeric key; null: 1970-01-01 UTC';
-COMMENT ON COLUMN tiered_storage.policies.key_shift IS
-'number of low bits of a numeric key that are not part of the count';
-COMMENT ON COLUMN tiered_storage.policies.time_zone IS
-'time zone in which dates and timestamps without time zone are read';
-COMMENT ON COLUMN tiered_storage.policies.created_by IS
-'role that created the policy or altered it last, and whose rights it needs';
-COMMENT ON COLUMN tiered_storage.policies.created_at IS 'when it was created';
-COMMENT ON COLUMN tiered_storage.policies.last_evaluated_at IS
-'when the worker or migrate() last evaluated it; null: never';
-COMMENT ON COLUMN tiered_storage.policies.last_due IS
-'number of partitions or tables that were due then; null: never evaluated';
-COMMENT ON COLUMN tiered_storage.policies.last_on_target IS
-'number of those that were on the tier already; null: never evaluated';
-COMMENT ON COLUMN tiered_storage.policies.last_result IS
-'result of the last evaluation; null: never evaluated';
-COMMENT ON COLUMN tiered_storage.policies.created_by_oid IS
-'OID of that role; null: it no longer exists';
-COMMENT ON COLUMN tiered_storage.policies.enabled IS
-'whether it is obeyed; alter_policy() disables and enables it';
-COMMENT ON COLUMN tiered_storage.policies.idle_for IS
-'for how long it must have been neither read nor written; null: that does not matter';
-COMMENT ON COLUMN tiered_storage.policies.no_writes_for IS
-'for how long it must not have been written; null: that does not matter';
-COMMENT ON COLUMN tiered_storage.policies.below_reads_per_hour IS
-'its reads per hour must be below this; null: they do not matter';
-COMMENT ON COLUMN tiered_storage.policies.index_tier IS
-'tier that indexes are moved to; null: that of their table';
-COMMENT ON COLUMN tiered_storage.policies.in_schema IS
-'schema of the tables of a policy on several; null: any, or the policy is on a relation';
-COMMENT ON COLUMN tiered_storage.policies.names_like IS
-'pattern of LIKE that the names of the tables of a policy on several match; null: any';
-COMMENT ON COLUMN tiered_storage.policies.return_when_reads_per_hour IS
-'reads per hour at which what it has moved returns; null: nothing returns';
-COMMENT ON COLUMN tiered_storage.policies.return_after IS
-'time of which it must have been read at that rate in a third; null: nothing returns';
-COMMENT ON COLUMN tiered_storage.policies.return_tier IS
-'tier that it returns to; null: the one from which the policy has moved it';
 
 CREATE FUNCTION tiered_storage.add_tiering_policy(
 	relation regclass DEFAULT NULL,

@@ -3,7 +3,7 @@
 ---------------------------------------------------------------------------
 
 /*
- * Fullness policies; read them in the view tiered_storage.fullness_policies, add them with
+ * Fullness policies; read them in the view tiered_storage.policies, add them with
  * add_fullness_policy().
  *
  * The numbers are those of tiering policies, so that one number means one policy in the
@@ -39,7 +39,7 @@ CREATE TRIGGER fullness_policy_restore_in_turn BEFORE INSERT ON _tiered_storage.
 CREATE TRIGGER fullness_policy_expect_tiers BEFORE INSERT ON _tiered_storage.fullness_policy
 	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.expect_tiers('tier_name', 'target_name');
 
-CREATE VIEW tiered_storage.fullness_policies AS
+CREATE VIEW _tiered_storage.fullness_policies AS
 	SELECT p.policy_id, p.tier_name, p.target_name,
 		COALESCE(p.high_watermark, t.high_watermark) AS high_watermark,
 		COALESCE(p.low_watermark, t.low_watermark) AS low_watermark,
@@ -55,36 +55,6 @@ CREATE VIEW tiered_storage.fullness_policies AS
 		WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 		THEN a.oid OPERATOR(pg_catalog.=) p.created_by_oid
 		ELSE a.rolname OPERATOR(pg_catalog.=) p.created_by END;
-COMMENT ON VIEW tiered_storage.fullness_policies IS
-'the fullness policies and the result of their last evaluation; evaluate_policies() has it for '
-'each relation';
-COMMENT ON COLUMN tiered_storage.fullness_policies.policy_id IS
-'number of the policy; no tiering policy has the same';
-COMMENT ON COLUMN tiered_storage.fullness_policies.tier_name IS 'tier that is emptied';
-COMMENT ON COLUMN tiered_storage.fullness_policies.target_name IS
-'tier that relations are moved to';
-COMMENT ON COLUMN tiered_storage.fullness_policies.high_watermark IS
-'share of the capacity above which the tier is too full';
-COMMENT ON COLUMN tiered_storage.fullness_policies.low_watermark IS
-'share of the capacity down to which it is emptied then';
-COMMENT ON COLUMN tiered_storage.fullness_policies.follows_tier IS
-'whether a watermark was not given, and is that of the tier';
-COMMENT ON COLUMN tiered_storage.fullness_policies.created_by IS
-'role that created the policy or altered it last';
-COMMENT ON COLUMN tiered_storage.fullness_policies.created_at IS 'when it was created';
-COMMENT ON COLUMN tiered_storage.fullness_policies.last_evaluated_at IS
-'when the worker or migrate() last evaluated it; null: never';
-COMMENT ON COLUMN tiered_storage.fullness_policies.last_fill IS
-'share of the capacity that was taken then; null: never evaluated, or not known';
-COMMENT ON COLUMN tiered_storage.fullness_policies.last_leaving IS
-'number of relations that had to leave then; null: never evaluated';
-COMMENT ON COLUMN tiered_storage.fullness_policies.last_result IS
-'result of the last evaluation, with a warning when the tier will be too full although all leaves '
-'that may; null: never evaluated';
-COMMENT ON COLUMN tiered_storage.fullness_policies.created_by_oid IS
-'OID of that role; null: it no longer exists';
-COMMENT ON COLUMN tiered_storage.fullness_policies.enabled IS
-'whether it is obeyed; alter_policy() disables and enables it';
 
 CREATE FUNCTION tiered_storage.add_fullness_policy(
 	tier name,

@@ -96,7 +96,7 @@ CREATE VIEW _tiered_storage.pin_targets AS
  * Partition trees are read from pg_inherits, because the functions for them lock all
  * partitions.
  */
-CREATE VIEW tiered_storage.pinned_relations AS
+CREATE VIEW _tiered_storage.pinned_relations AS
 	WITH RECURSIVE covered AS (
 		SELECT v.pin_id, v.relation_oid, 0 AS distance, v.include_indexes
 		FROM _tiered_storage.pin_targets v
@@ -135,20 +135,8 @@ CREATE VIEW tiered_storage.pinned_relations AS
 	LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid OPERATOR(pg_catalog.=)
 		CASE WHEN c.reltablespace OPERATOR(pg_catalog.=) 0::pg_catalog.oid THEN d.dattablespace
 			ELSE c.reltablespace END;
-COMMENT ON VIEW tiered_storage.pinned_relations IS
-'each table, partition, materialized view and index that a pin holds now, its tier, and what was '
-'pinned';
-COMMENT ON COLUMN tiered_storage.pinned_relations.relation IS 'relation that the pin holds';
-COMMENT ON COLUMN tiered_storage.pinned_relations.tier_name IS 'tier that it stays on';
-COMMENT ON COLUMN tiered_storage.pinned_relations.until IS 'end of the pin; null: no end';
-COMMENT ON COLUMN tiered_storage.pinned_relations.pinned_as IS
-'relation that was pinned: itself, its table, or the nearest partitioned table above it';
-COMMENT ON COLUMN tiered_storage.pinned_relations.current_tier IS 'tier that it is on; null: none';
-COMMENT ON COLUMN tiered_storage.pinned_relations.is_on_tier IS
-'whether it is on the tier it is pinned to';
-COMMENT ON COLUMN tiered_storage.pinned_relations.pin_id IS 'number of the pin';
 
-CREATE VIEW tiered_storage.pins AS
+CREATE VIEW _tiered_storage.pins AS
 	SELECT v.relation_oid::pg_catalog.regclass AS relation, v.relation_name, v.tier_name, v.until,
 		v.include_indexes,
 		v.pinned_by, v.pinned_at, COALESCE(r.relations, 0) AS relations, r.is_on_tier,
@@ -156,22 +144,8 @@ CREATE VIEW tiered_storage.pins AS
 	FROM _tiered_storage.pin_targets v
 	LEFT JOIN (SELECT x.pin_id, pg_catalog.count(*) AS relations,
 		pg_catalog.bool_and(x.is_on_tier) AS is_on_tier
-		FROM tiered_storage.pinned_relations x GROUP BY x.pin_id) r
+		FROM _tiered_storage.pinned_relations x GROUP BY x.pin_id) r
 			ON r.pin_id OPERATOR(pg_catalog.=) v.pin_id;
-COMMENT ON VIEW tiered_storage.pins IS
-'the pins: what stays on which tier, until when, set by which role, and whether it is there';
-COMMENT ON COLUMN tiered_storage.pins.relation IS 'pinned relation; null: it does not exist';
-COMMENT ON COLUMN tiered_storage.pins.relation_name IS
-'its qualified name, also if it does not exist';
-COMMENT ON COLUMN tiered_storage.pins.tier_name IS 'tier that it stays on';
-COMMENT ON COLUMN tiered_storage.pins.until IS 'end of the pin; null: no end';
-COMMENT ON COLUMN tiered_storage.pins.include_indexes IS 'whether its indexes stay with it';
-COMMENT ON COLUMN tiered_storage.pins.pinned_by IS 'role that set the pin';
-COMMENT ON COLUMN tiered_storage.pins.pinned_at IS 'when it was set';
-COMMENT ON COLUMN tiered_storage.pins.relations IS 'number of relations that the pin holds';
-COMMENT ON COLUMN tiered_storage.pins.is_on_tier IS
-'whether all of them are on the tier; null: there are none';
-COMMENT ON COLUMN tiered_storage.pins.is_expired IS 'whether the pin has ended';
 
 CREATE FUNCTION tiered_storage.pin(
 	relation regclass,

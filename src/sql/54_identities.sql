@@ -162,7 +162,7 @@ LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	DELETE FROM _tiered_storage.policy p
 		WHERE p.policy_id IN (SELECT x.policy_id FROM _tiered_storage.policy x
-			WHERE NOT EXISTS (SELECT FROM tiered_storage.policies v
+			WHERE NOT EXISTS (SELECT FROM _tiered_storage.policies v
 				WHERE v.policy_id = x.policy_id)
 			FOR UPDATE OF x SKIP LOCKED);
 	DELETE FROM _tiered_storage.pin p
@@ -187,7 +187,7 @@ BEGIN
 			WHERE x.policy_id IN (SELECT d.policy_id FROM (
 				SELECT v.policy_id, row_number() OVER (
 						PARTITION BY v.relation, v.tier_name ORDER BY v.policy_id) AS place
-				FROM tiered_storage.policies v WHERE v.relation IS NOT NULL
+				FROM _tiered_storage.policies v WHERE v.relation IS NOT NULL
 				UNION ALL
 				SELECT g.policy_id, row_number() OVER (
 						PARTITION BY s.schema_oid, g.names_like, g.tier_name ORDER BY g.policy_id)
@@ -199,7 +199,7 @@ BEGIN
 	WITH changed AS MATERIALIZED (
 		SELECT p.policy_id, o.*, v.created_by, COALESCE(v.created_by_oid, 0) AS created_by_oid
 		FROM _tiered_storage.policy p
-		JOIN tiered_storage.policies v ON v.policy_id = p.policy_id
+		JOIN _tiered_storage.policies v ON v.policy_id = p.policy_id
 		CROSS JOIN LATERAL _tiered_storage.relation_identity(v.relation::oid) o
 		WHERE (p.relation_oid, p.schema_name, p.relation_name, p.owner_name, p.owner_oid,
 				p.system_identifier, p.database_oid, p.created_by, p.created_by_oid)
@@ -224,7 +224,7 @@ BEGIN
 			COALESCE(pg_get_userbyid(g.owner_oid), v.created_by) AS owner_name,
 			COALESCE(g.owner_oid, v.created_by_oid, 0) AS owner_oid
 		FROM _tiered_storage.policy p
-		JOIN tiered_storage.policies v ON v.policy_id = p.policy_id
+		JOIN _tiered_storage.policies v ON v.policy_id = p.policy_id
 		LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = p.policy_id
 		CROSS JOIN pg_control_system() cs
 		JOIN pg_database d ON d.datname = current_database()
@@ -249,7 +249,7 @@ BEGIN
 		SELECT p.policy_id, v.created_by, COALESCE(v.created_by_oid, 0) AS created_by_oid,
 			cs.system_identifier
 		FROM _tiered_storage.fullness_policy p
-		JOIN tiered_storage.fullness_policies v ON v.policy_id = p.policy_id
+		JOIN _tiered_storage.fullness_policies v ON v.policy_id = p.policy_id
 		CROSS JOIN pg_control_system() cs
 		WHERE (p.created_by, p.created_by_oid, p.system_identifier)
 			IS DISTINCT FROM (v.created_by, COALESCE(v.created_by_oid, 0), cs.system_identifier)

@@ -4,7 +4,7 @@
 
 /*
  * Hours in which moves begin that nobody has asked for; use the view
- * tiered_storage.move_windows, add_move_window(), alter_move_window() and remove_move_window().
+ * _tiered_storage.move_windows, add_move_window(), alter_move_window() and remove_move_window().
  */
 CREATE TABLE _tiered_storage.move_window
 (
@@ -29,34 +29,12 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_move_window_state';
 
-CREATE VIEW tiered_storage.move_windows AS
+CREATE VIEW _tiered_storage.move_windows AS
 	SELECT w.window_name, w.days, w.starts, w.ends, w.time_zone, w.max_bytes, w.jitter, w.enabled,
 		COALESCE(s.is_open, false) AS is_open, s.opens_at, s.closes_at, s.moved_bytes
 	FROM _tiered_storage.move_window w
 	LEFT JOIN _tiered_storage.move_window_state() s
 		ON s.window_name OPERATOR(pg_catalog.=) w.window_name;
-COMMENT ON VIEW tiered_storage.move_windows IS
-'the hours in which moves begin that nobody has asked for: those of the worker and of migrate(); '
-'if there is no window, they may begin at any time';
-COMMENT ON COLUMN tiered_storage.move_windows.window_name IS 'name of the window';
-COMMENT ON COLUMN tiered_storage.move_windows.days IS 'days on which it opens; null: every day';
-COMMENT ON COLUMN tiered_storage.move_windows.starts IS 'time of day at which it opens';
-COMMENT ON COLUMN tiered_storage.move_windows.ends IS
-'time of day at which it closes; before starts: on the next day';
-COMMENT ON COLUMN tiered_storage.move_windows.time_zone IS 'time zone of these times';
-COMMENT ON COLUMN tiered_storage.move_windows.max_bytes IS
-'bytes that may be moved in one opening; null: no limit';
-COMMENT ON COLUMN tiered_storage.move_windows.jitter IS
-'it opens up to this much later, always by the same time in a database, by another one in others';
-COMMENT ON COLUMN tiered_storage.move_windows.enabled IS
-'whether it opens at all';
-COMMENT ON COLUMN tiered_storage.move_windows.is_open IS 'whether it is open now';
-COMMENT ON COLUMN tiered_storage.move_windows.opens_at IS
-'when it opens next, with its jitter; null: never, or not within three weeks';
-COMMENT ON COLUMN tiered_storage.move_windows.closes_at IS
-'when it closes: now if it is open, else the next time';
-COMMENT ON COLUMN tiered_storage.move_windows.moved_bytes IS
-'bytes moved since it opened, whoever asked for it; null: it is not open';
 
 /*
  * The time zone of that name, or an error.

@@ -3,8 +3,8 @@
 ---------------------------------------------------------------------------
 
 /*
- * What completed moves are measured against, and the result; use the views tiered_storage.moves
- * and tiered_storage.move_batches.
+ * What completed moves are measured against, and the result; use the views _tiered_storage.moves
+ * and _tiered_storage.move_batches.
  *
  * One row for each move that is done; deleted after the row of the move.  Written when the
  * move is done, when its load begins to be measured (observed_since), and when it is
@@ -49,7 +49,6 @@ CREATE INDEX move_effect_batch_id_idx ON _tiered_storage.move_effect (batch_id)
 	WHERE batch_id IS NOT NULL;
 CREATE INDEX move_effect_unjudged_idx ON _tiered_storage.move_effect (batch_id)
 	WHERE batch_id IS NOT NULL AND batch_effect IS NULL;
-
 
 /*
  * The verdict in the views moves and move_batches: how the measured cost compares with the

@@ -3,7 +3,7 @@
 ---------------------------------------------------------------------------
 
 /*
- * Running and past moves; use the views tiered_storage.moves and tiered_storage.move_progress.
+ * Running and past moves; use the views _tiered_storage.moves and _tiered_storage.move_progress.
  */
 CREATE TABLE _tiered_storage.move
 (
@@ -107,7 +107,7 @@ CREATE TABLE _tiered_storage.move_file
 	PRIMARY KEY (tablespace_oid, file_number)
 ) USING heap;
 
-CREATE VIEW tiered_storage.moves AS
+CREATE VIEW _tiered_storage.moves AS
 	SELECT m.move_id, CASE WHEN _tiered_storage.relation_persistence(h.oid) IS NULL
 			THEN m.relation_name ELSE h.oid::pg_catalog.regclass::pg_catalog.text END
 			AS relation, m.kind,
@@ -145,84 +145,8 @@ CREATE VIEW tiered_storage.moves AS
 	LEFT JOIN pg_catalog.pg_stat_activity a
 		ON a.pid OPERATOR(pg_catalog.=) m.pid
 			AND a.backend_start OPERATOR(pg_catalog.=) m.backend_start;
-COMMENT ON VIEW tiered_storage.moves IS
-'running and past moves, one row per relation moved; a relation that cannot be moved has one '
-'row, with the number of failures and the time of the next attempt; costs are in seconds of '
-'device time per hour';
-COMMENT ON COLUMN tiered_storage.moves.move_id IS 'number of the move';
-COMMENT ON COLUMN tiered_storage.moves.relation IS
-'current name of the relation, or of the index that was built anew in its place; its last known '
-'name, if it was dropped';
-COMMENT ON COLUMN tiered_storage.moves.kind IS 'kind of relation: table, index, ...';
-COMMENT ON COLUMN tiered_storage.moves.from_tier IS 'tier that it was on; null: none';
-COMMENT ON COLUMN tiered_storage.moves.to_tier IS 'tier that it was to move to; null: none';
-COMMENT ON COLUMN tiered_storage.moves.from_tablespace IS
-'tablespace that it was in, by the name that it has now';
-COMMENT ON COLUMN tiered_storage.moves.to_tablespace IS
-'tablespace that it was to move to, by the name that it has now';
-COMMENT ON COLUMN tiered_storage.moves.state IS
-'running, done, failed, skipped, or interrupted (the process that moved it is gone)';
-COMMENT ON COLUMN tiered_storage.moves.requested_by IS 'role that requested it';
-COMMENT ON COLUMN tiered_storage.moves.policy_id IS 'policy that requested it; null: none';
-COMMENT ON COLUMN tiered_storage.moves.reason IS 'why it was moved';
-COMMENT ON COLUMN tiered_storage.moves.method IS
-'online, or set tablespace (under a lock for the whole copy)';
-COMMENT ON COLUMN tiered_storage.moves.size_bytes IS 'size in bytes of all forks, TOAST included';
-COMMENT ON COLUMN tiered_storage.moves.started_at IS 'when the last attempt started';
-COMMENT ON COLUMN tiered_storage.moves.finished_at IS
-'when the last attempt ended; null: it is running';
-COMMENT ON COLUMN tiered_storage.moves.elapsed_ms IS
-'duration of the last attempt in ms, with waited_ms; null: it is running';
-COMMENT ON COLUMN tiered_storage.moves.waited_ms IS
-'part of elapsed_ms in which moves were paused, too many others moved something, or readers of '
-'the WAL did not keep up; null: it is running';
-COMMENT ON COLUMN tiered_storage.moves.attempts IS
-'number of attempts to get the strong lock, of all parts of the relation';
-COMMENT ON COLUMN tiered_storage.moves.failures IS 'number of failures in a row';
-COMMENT ON COLUMN tiered_storage.moves.next_attempt_at IS
-'the worker does not try again before this time; null: no retry is planned';
-COMMENT ON COLUMN tiered_storage.moves.lock_wait_ms IS
-'time in ms that the last attempt waited for the strong lock';
-COMMENT ON COLUMN tiered_storage.moves.lock_held_ms IS
-'longest time in ms that the last attempt held the strong lock';
-COMMENT ON COLUMN tiered_storage.moves.lock_flush_ms IS
-'part of lock_held_ms that went into flushing WAL';
-COMMENT ON COLUMN tiered_storage.moves.copied_bytes IS
-'bytes copied, with those that had to be copied again';
-COMMENT ON COLUMN tiered_storage.moves.error IS 'error message; null: it has not failed';
-COMMENT ON COLUMN tiered_storage.moves.sqlstate IS
-'SQLSTATE of the error; null: it has not failed';
-COMMENT ON COLUMN tiered_storage.moves.batch_id IS
-'batch of apply_placement(), migrate(), the worker or undo_move() that it belongs to; null: none';
-COMMENT ON COLUMN tiered_storage.moves.predicted_saved_io_s_per_hour IS
-'predicted saving in seconds of device time per hour; null: none was predicted';
-COMMENT ON COLUMN tiered_storage.moves.before_io_s_per_hour IS
-'cost of the relation before, in seconds of device time per hour; null: not known';
-COMMENT ON COLUMN tiered_storage.moves.predicted_io_s_per_hour IS
-'predicted cost afterwards, in seconds of device time per hour; null: not known';
-COMMENT ON COLUMN tiered_storage.moves.measured_at IS
-'when its effect was measured; null: not measured';
-COMMENT ON COLUMN tiered_storage.moves.effect_source IS
-'what the measurement rests on: device (its counters) or profile (the figures of the tier); '
-'null: not measured';
-COMMENT ON COLUMN tiered_storage.moves.unmoved_io_s_per_hour IS
-'what the load since the move would have cost on the old tier, in seconds of device time per '
-'hour; null: not measured';
-COMMENT ON COLUMN tiered_storage.moves.measured_io_s_per_hour IS
-'what the load since the move costs on the new tier, in seconds of device time per hour; null: '
-'not measured';
-COMMENT ON COLUMN tiered_storage.moves.measured_saved_io_s_per_hour IS
-'measured saving: unmoved_io_s_per_hour - measured_io_s_per_hour';
-COMMENT ON COLUMN tiered_storage.moves.effect IS
-'verdict on its effect in words; null: it is not done';
-COMMENT ON COLUMN tiered_storage.moves.plan_change IS
-'how its table is scanned since the move, if in another way than before: a likely cause where '
-'the effect is not as predicted; null: no change seen';
-COMMENT ON COLUMN tiered_storage.moves.undo_of IS 'batch that it undoes; null: it is not an undo';
-COMMENT ON COLUMN tiered_storage.moves.policy_kind IS
-'kind of that policy: tiering (see the view policies) or fullness (fullness_policies); null: none';
 
-CREATE VIEW tiered_storage.move_batches AS
+CREATE VIEW _tiered_storage.move_batches AS
 	SELECT b.batch_id,
 		CASE WHEN b.undo_of IS NOT NULL THEN 'undo'
 			WHEN b.policy_kind OPERATOR(pg_catalog.=) 'fullness' THEN 'fullness'
@@ -294,34 +218,3 @@ CREATE VIEW tiered_storage.move_batches AS
 		LEFT JOIN _tiered_storage.move_effect e ON e.move_id OPERATOR(pg_catalog.=) m.move_id
 		WHERE m.batch_id IS NOT NULL
 		GROUP BY m.batch_id) b;
-COMMENT ON VIEW tiered_storage.move_batches IS
-'moves made together by apply_placement(), migrate(), the worker or undo_move(): how many, how '
-'much, the predicted and the measured saving';
-COMMENT ON COLUMN tiered_storage.move_batches.batch_id IS 'number of the batch';
-COMMENT ON COLUMN tiered_storage.move_batches.kind IS 'placement, policy, fullness or undo';
-COMMENT ON COLUMN tiered_storage.move_batches.requested_by IS 'role that requested it';
-COMMENT ON COLUMN tiered_storage.move_batches.started_at IS 'when its first move started';
-COMMENT ON COLUMN tiered_storage.move_batches.finished_at IS
-'when its last move ended; null: some are running';
-COMMENT ON COLUMN tiered_storage.move_batches.moves_done IS 'number of moves done';
-COMMENT ON COLUMN tiered_storage.move_batches.moves_failed IS 'number of moves that failed';
-COMMENT ON COLUMN tiered_storage.move_batches.moves_skipped IS 'number of moves skipped';
-COMMENT ON COLUMN tiered_storage.move_batches.moves_running IS
-'number of moves running or interrupted';
-COMMENT ON COLUMN tiered_storage.move_batches.moved_bytes IS 'bytes of the relations moved';
-COMMENT ON COLUMN tiered_storage.move_batches.predicted_saved_io_s_per_hour IS
-'predicted saving of the moves done, in seconds of device time per hour; null: none was predicted';
-COMMENT ON COLUMN tiered_storage.move_batches.measured_saved_io_s_per_hour IS
-'measured saving of the moves measured, in seconds of device time per hour; null: none was '
-'measured';
-COMMENT ON COLUMN tiered_storage.move_batches.measured_moves IS 'number of moves measured';
-COMMENT ON COLUMN tiered_storage.move_batches.effect IS
-'verdict on the measured moves in words, once no measurement is open; null: no move is done';
-COMMENT ON COLUMN tiered_storage.move_batches.plan_changes IS
-'number of measured moves whose table is scanned in another way since; see plan_change of moves';
-COMMENT ON COLUMN tiered_storage.move_batches.undo_command IS
-'statement that undoes the batch; null: there is nothing to undo';
-COMMENT ON COLUMN tiered_storage.move_batches.undo_of IS
-'batch that it undoes; null: it is not an undo';
-COMMENT ON COLUMN tiered_storage.move_batches.undone_by IS
-'last batch that undid a part of it; null: none';

@@ -27,7 +27,7 @@ COMMENT ON FUNCTION tiered_storage.orphaned_files IS
 'such as a crash leaves behind; the next move or worker cycle removes those that are registered, '
 'the others are for you to judge';
 
-CREATE VIEW tiered_storage.move_progress AS
+CREATE VIEW _tiered_storage.move_progress AS
 	SELECT m.move_id, CASE WHEN _tiered_storage.relation_persistence(m.relation_oid) IS NULL
 			THEN m.relation_name ELSE m.relation_oid::pg_catalog.regclass::pg_catalog.text END
 			AS relation, m.kind,
@@ -53,47 +53,6 @@ CREATE VIEW tiered_storage.move_progress AS
 	LEFT JOIN LATERAL (SELECT EXTRACT(epoch FROM pg_catalog.clock_timestamp()
 		OPERATOR(pg_catalog.-) p.started_at)::pg_catalog.float8 AS copying_s) t ON true
 	WHERE m.state OPERATOR(pg_catalog.=) 'running';
-COMMENT ON VIEW tiered_storage.move_progress IS
-'running moves: how many blocks are copied, '
-'how fast, and how long the rest will take at this rate';
-COMMENT ON COLUMN tiered_storage.move_progress.move_id IS 'number of the move';
-COMMENT ON COLUMN tiered_storage.move_progress.relation IS 'relation that is being moved';
-COMMENT ON COLUMN tiered_storage.move_progress.kind IS 'kind of relation: table, index, ...';
-COMMENT ON COLUMN tiered_storage.move_progress.from_tablespace IS 'tablespace that it is in';
-COMMENT ON COLUMN tiered_storage.move_progress.to_tablespace IS 'tablespace that it moves to';
-COMMENT ON COLUMN tiered_storage.move_progress.pid IS 'process that moves it';
-COMMENT ON COLUMN tiered_storage.move_progress.method IS
-'online, or set tablespace (under a lock for the whole copy)';
-COMMENT ON COLUMN tiered_storage.move_progress.phase IS 'what is happening now';
-COMMENT ON COLUMN tiered_storage.move_progress.waits_for IS
-'what holds the copy up, if the WAL is not read or archived in time; null: nothing of that kind';
-COMMENT ON COLUMN tiered_storage.move_progress.blocks_total IS
-'number of blocks of the relation, TOAST included; null: not started';
-COMMENT ON COLUMN tiered_storage.move_progress.blocks_done IS
-'number of its blocks that are copied; null: not started';
-COMMENT ON COLUMN tiered_storage.move_progress.blocks_to_go IS
-'number of its blocks that are not copied yet';
-COMMENT ON COLUMN tiered_storage.move_progress.bytes_per_s IS
-'bytes copied per second; null: not started';
-COMMENT ON COLUMN tiered_storage.move_progress.pace_bytes_per_s IS
-'bytes per second that it copies at most, so that users of the server are slowed down by no more '
-'than move_max_slowdown; null: it is not slowed down for that';
-COMMENT ON COLUMN tiered_storage.move_progress.slowdown IS
-'share by which users of the server are slower while it copies, as last measured (0.25: what took '
-'1 s takes 1.25 s); null: not known';
-COMMENT ON COLUMN tiered_storage.move_progress.remaining_s IS
-'estimated seconds for the rest at this rate, without blocks that change and must '
-'be copied again; null: nothing is copied yet';
-COMMENT ON COLUMN tiered_storage.move_progress.catch_up_rounds IS
-'number of rounds that copied blocks changed meanwhile; null: not started';
-COMMENT ON COLUMN tiered_storage.move_progress.attempts IS
-'number of attempts to get the strong lock; null: not started';
-COMMENT ON COLUMN tiered_storage.move_progress.restarts IS
-'how often the copy had to start again; null: not started';
-COMMENT ON COLUMN tiered_storage.move_progress.size_bytes IS
-'size in bytes of all forks of the relation, TOAST included';
-COMMENT ON COLUMN tiered_storage.move_progress.started_at IS 'when the move started';
-COMMENT ON COLUMN tiered_storage.move_progress.elapsed_ms IS 'time in ms since the move started';
 
 CREATE PROCEDURE tiered_storage.move_relation(
 	relation regclass, target name, include_indexes boolean DEFAULT true,

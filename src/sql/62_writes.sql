@@ -1,54 +1,6 @@
 ---------------------------------------------------------------------------
--- Writes, moves included: amplification, and the writes of the whole server.
+-- Writes, moves included: what amplifies them.
 ---------------------------------------------------------------------------
-
-/*
- * What the whole server has written since its counters were reset; see the view server_writes.
- *
- * The server's own counters, from views that differ between versions.
- */
-CREATE FUNCTION _tiered_storage.server_write_counters(
-	OUT checkpoint_bytes bigint, OUT bgwriter_bytes bigint, OUT backend_bytes bigint,
-	OUT buffers_since timestamptz, OUT wal_bytes bigint, OUT full_page_images bigint,
-	OUT wal_since timestamptz,
-	OUT temp_bytes bigint, OUT temp_since timestamptz)
-RETURNS record
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	block_size bigint := pg_catalog.current_setting('block_size')::bigint;
-	bgwriter jsonb := (SELECT pg_catalog.to_jsonb(b) FROM pg_catalog.pg_stat_bgwriter b);
-	checkpointer jsonb;
-BEGIN
-	IF pg_catalog.to_regclass('pg_catalog.pg_stat_checkpointer') IS NULL THEN
-		checkpoint_bytes := (bgwriter ->> 'buffers_checkpoint')::bigint * block_size;
-		backend_bytes := (bgwriter ->> 'buffers_backend')::bigint * block_size;
-		buffers_since := (bgwriter ->> 'stats_reset')::timestamptz;
-	ELSE
-		EXECUTE 'SELECT pg_catalog.to_jsonb(c) FROM pg_catalog.pg_stat_checkpointer c'
-			INTO checkpointer;
-		EXECUTE $sql$
-			SELECT pg_catalog.sum(COALESCE((j ->> 'write_bytes')::numeric,
-				(j ->> 'writes')::numeric * (j ->> 'op_bytes')::numeric, 0)
-				+ COALESCE((j ->> 'extend_bytes')::numeric,
-					(j ->> 'extends')::numeric * (j ->> 'op_bytes')::numeric, 0))::bigint
-			FROM pg_catalog.pg_stat_io i, LATERAL pg_catalog.to_jsonb(i) j
-			WHERE i.object = 'relation' AND i.backend_type NOT IN ('checkpointer',
-				'background writer')$sql$
-			INTO backend_bytes;
-		checkpoint_bytes := (checkpointer ->> 'buffers_written')::bigint * block_size;
-		buffers_since := GREATEST((checkpointer ->> 'stats_reset')::timestamptz,
-			(bgwriter ->> 'stats_reset')::timestamptz);
-	END IF;
-	bgwriter_bytes := (bgwriter ->> 'buffers_clean')::bigint * block_size;
-	SELECT LEAST(w.wal_bytes, 9223372036854775807)::bigint, w.wal_fpi, w.stats_reset
-		INTO server_write_counters.wal_bytes, full_page_images, wal_since
-		FROM pg_catalog.pg_stat_wal w;
-	SELECT pg_catalog.sum(d.temp_bytes)::bigint, pg_catalog.max(d.stats_reset)
-		INTO server_write_counters.temp_bytes, temp_since
-		FROM pg_catalog.pg_stat_database d;
-END
-$$;
 
 /*
  * Bytes that the server has written of the WAL for each byte of its records over the last
@@ -67,7 +19,7 @@ AS $$
 			CROSS JOIN LATERAL _tiered_storage.load_totals(p.begins_at, p.ends_at) t), 1)
 $$;
 
-CREATE VIEW tiered_storage.write_amplification AS
+CREATE VIEW _tiered_storage.write_amplification AS
 	WITH relation AS (
 		SELECT h.tier_name,
 			CASE WHEN h.kind OPERATOR(pg_catalog.<>) 'index'
@@ -80,7 +32,7 @@ CREATE VIEW tiered_storage.write_amplification AS
 			h.page_writes_per_hour OPERATOR(pg_catalog.*) b.block_size AS page_bytes,
 			h.maintenance_writes_per_hour OPERATOR(pg_catalog.*) b.block_size AS maintenance_bytes,
 			h.wal_bytes_per_hour, h.full_page_image_bytes_per_hour
-		FROM tiered_storage.heat h
+		FROM _tiered_storage.heat h
 		JOIN _tiered_storage.relation_state s
 			ON s.relation_oid OPERATOR(pg_catalog.=) h.relation::pg_catalog.oid
 		CROSS JOIN (SELECT pg_catalog.current_setting('block_size')::pg_catalog.float8
@@ -141,34 +93,9 @@ CREATE VIEW tiered_storage.write_amplification AS
 		OPERATOR(pg_catalog.+) (t.wal_bytes OPERATOR(pg_catalog.*) r.ratio) AS bytes) w
 	LEFT JOIN LATERAL (SELECT pg_catalog.sum(x.bytes) AS bytes FROM moved x
 		WHERE t.is_total OR NOT (x.to_tier IS DISTINCT FROM t.tier_name)) m ON true;
-COMMENT ON VIEW tiered_storage.write_amplification IS
-'bytes that the permanent relations of this database write per hour, by tier and in total; empty '
-'while the WAL is not read';
-COMMENT ON COLUMN tiered_storage.write_amplification.tier_name IS
-'tier; null: relations that are on no tier, or the total, see is_total';
-COMMENT ON COLUMN tiered_storage.write_amplification.is_total IS
-'whether the row is the total of all relations';
-COMMENT ON COLUMN tiered_storage.write_amplification.row_changes_per_hour IS
-'rows changed per hour';
-COMMENT ON COLUMN tiered_storage.write_amplification.row_bytes_per_hour IS
-'size of the changed rows in bytes per hour; null: not known, as tables that they are in were '
-'never analyzed';
-COMMENT ON COLUMN tiered_storage.write_amplification.page_write_bytes_per_hour IS
-'pages written for them, in bytes per hour';
-COMMENT ON COLUMN tiered_storage.write_amplification.maintenance_write_bytes_per_hour IS
-'pages written by vacuum and rewrites, in bytes per hour';
-COMMENT ON COLUMN tiered_storage.write_amplification.moved_bytes_per_hour IS
-'bytes per hour copied to the tier by moves, mean of the last day';
-COMMENT ON COLUMN tiered_storage.write_amplification.wal_bytes_per_hour IS
-'bytes of WAL records per hour for all of this';
-COMMENT ON COLUMN tiered_storage.write_amplification.full_page_image_bytes_per_hour IS
-'part of wal_bytes_per_hour that is full-page images';
-COMMENT ON COLUMN tiered_storage.write_amplification.amplification IS
-'bytes of pages, maintenance and WAL, as it is written by whole blocks, per byte of changed rows, '
-'at least 1; null: no rows changed, or not all that was written for them has been counted';
 
 /*
- * What is written for the changes of each table; see the view relation_write_amplification.
+ * What is written for the changes of each table; see the view write_amplification.
  *
  * By table, with its TOAST table and the indexes of both.  What a user changed is rows of the
  * width that ANALYZE has found, and chunks of TOAST, of which a page has four or more.  Nothing
@@ -196,7 +123,7 @@ AS $$
 			CASE WHEN s.tuples > 0 THEN LEAST(s.size_bytes / s.tuples, b.size / 4) END
 				AS bytes_per_chunk,
 			s.observed_since
-		FROM tiered_storage.heat h
+		FROM _tiered_storage.heat h
 		JOIN _tiered_storage.relation_state s ON s.relation_oid = h.relation::oid
 		CROSS JOIN (SELECT current_setting('block_size')::float8 AS size) b),
 	toast AS (
@@ -274,76 +201,3 @@ AS $$
 			THEN 'at least: a TOAST value that is replaced counts twice as changed' END)
 	FROM judged j
 $$;
-
-CREATE VIEW tiered_storage.relation_write_amplification AS
-	SELECT a.relation, a.tier_name, a.row_changes_per_hour, a.row_width_bytes,
-		a.row_bytes_per_hour, a.table_write_bytes_per_hour, a.toast_write_bytes_per_hour,
-		a.index_write_bytes_per_hour, a.maintenance_write_bytes_per_hour, a.wal_bytes_per_hour,
-		a.full_page_image_bytes_per_hour, a.page_amplification, a.wal_amplification,
-		a.amplification, a.reason
-	FROM _tiered_storage.relation_write_amplification() a;
-COMMENT ON VIEW tiered_storage.relation_write_amplification IS
-'bytes that are written for each table, with its TOAST table and the indexes of both, for one '
-'byte of its rows that is changed';
-COMMENT ON COLUMN tiered_storage.relation_write_amplification.relation IS
-'table or materialized view';
-COMMENT ON COLUMN tiered_storage.relation_write_amplification.tier_name IS
-'tier of the table; null: none';
-COMMENT ON COLUMN tiered_storage.relation_write_amplification.row_changes_per_hour IS
-'rows inserted, updated and deleted per hour';
-COMMENT ON COLUMN tiered_storage.relation_write_amplification.row_width_bytes IS
-'mean width of a row by the statistics of its columns, without TOAST; null: there are none of all '
-'columns';
-COMMENT ON COLUMN tiered_storage.relation_write_amplification.row_bytes_per_hour IS
-'changed rows and TOAST chunks in bytes per hour; null: not known';
-COMMENT ON COLUMN tiered_storage.relation_write_amplification.table_write_bytes_per_hour IS
-'pages of the table written, in bytes per hour; null, as what follows: the WAL is not read';
-COMMENT ON COLUMN tiered_storage.relation_write_amplification.toast_write_bytes_per_hour IS
-'pages of its TOAST table';
-COMMENT ON COLUMN tiered_storage.relation_write_amplification.index_write_bytes_per_hour IS
-'pages of the indexes of both';
-COMMENT ON COLUMN tiered_storage.relation_write_amplification.maintenance_write_bytes_per_hour IS
-'pages of all of these that vacuum and rewrites wrote';
-COMMENT ON COLUMN tiered_storage.relation_write_amplification.wal_bytes_per_hour IS
-'records in the WAL of all of these';
-COMMENT ON COLUMN tiered_storage.relation_write_amplification.full_page_image_bytes_per_hour IS
-'part of wal_bytes_per_hour that is full-page images';
-COMMENT ON COLUMN tiered_storage.relation_write_amplification.page_amplification IS
-'bytes of pages and maintenance per byte of changed rows; null: see reason';
-COMMENT ON COLUMN tiered_storage.relation_write_amplification.wal_amplification IS
-'bytes of WAL, as it is written by whole blocks, per byte of changed rows; null: see reason';
-COMMENT ON COLUMN tiered_storage.relation_write_amplification.amplification IS
-'the sum of both, at least 1; null: see reason';
-COMMENT ON COLUMN tiered_storage.relation_write_amplification.reason IS
-'why the factors are not known, or what they are not exact in; null: they are';
-
-CREATE VIEW tiered_storage.server_writes AS
-	SELECT c.checkpoint_bytes, c.bgwriter_bytes, c.backend_bytes, c.buffers_since,
-		c.wal_bytes, c.full_page_images, c.wal_since, c.temp_bytes, c.temp_since,
-		m.bytes AS moved_bytes, m.since AS moved_since
-	FROM _tiered_storage.server_write_counters() c
-	CROSS JOIN (SELECT COALESCE(pg_catalog.sum(x.copied_bytes), 0)::pg_catalog.int8 AS bytes,
-			pg_catalog.min(x.started_at) AS since FROM _tiered_storage.move x) m;
-COMMENT ON VIEW tiered_storage.server_writes IS
-'bytes that the whole server has written, each kind since the time beside it, and bytes that '
-'moves of this database have copied';
-COMMENT ON COLUMN tiered_storage.server_writes.checkpoint_bytes IS
-'bytes of buffers written by checkpoints';
-COMMENT ON COLUMN tiered_storage.server_writes.bgwriter_bytes IS
-'bytes of buffers written by the background writer';
-COMMENT ON COLUMN tiered_storage.server_writes.backend_bytes IS
-'bytes of buffers written by backends and other processes';
-COMMENT ON COLUMN tiered_storage.server_writes.buffers_since IS
-'when these three counters were reset; null: never';
-COMMENT ON COLUMN tiered_storage.server_writes.wal_bytes IS 'bytes of WAL written';
-COMMENT ON COLUMN tiered_storage.server_writes.full_page_images IS
-'number of full-page images in that WAL';
-COMMENT ON COLUMN tiered_storage.server_writes.wal_since IS
-'when these two counters were reset; null: never';
-COMMENT ON COLUMN tiered_storage.server_writes.temp_bytes IS 'bytes of temporary files written';
-COMMENT ON COLUMN tiered_storage.server_writes.temp_since IS
-'when this counter was last reset in a database; null: never';
-COMMENT ON COLUMN tiered_storage.server_writes.moved_bytes IS
-'bytes copied by those moves of this database that the view moves shows';
-COMMENT ON COLUMN tiered_storage.server_writes.moved_since IS
-'when the first of these moves started; null: there are none';

@@ -92,7 +92,7 @@ BEGIN
 		FROM (SELECT (q.at - 3) / width + 1 AS place, q.at
 			FROM generate_series(3, cardinality(found), width) q (at)) p),
 	moved AS MATERIALIZED (
-		SELECT m.relation, m.finished_at, m.from_tier, m.to_tier FROM tiered_storage.moves m
+		SELECT m.relation, m.finished_at, m.from_tier, m.to_tier FROM _tiered_storage.moves m
 		WHERE m.state = 'done' AND m.finished_at >= from_at),
 	named AS (
 		SELECT r.relation_oid, r.place, r.reads, r.writes, r.parts, n.name, h.kind, h.tier_name,
@@ -101,7 +101,7 @@ BEGIN
 					'to_tier', m.to_tier) ORDER BY m.finished_at)
 				FROM moved m WHERE m.relation = n.name) AS moved
 		FROM busy r CROSS JOIN LATERAL (SELECT r.relation_oid::regclass::text AS name) n
-		LEFT JOIN tiered_storage.heat h ON h.relation = r.relation_oid
+		LEFT JOIN _tiered_storage.heat h ON h.relation = r.relation_oid
 			AND h.relation::oid = ANY (ARRAY(SELECT b.relation_oid FROM busy b))
 		WHERE r.relation_oid <> 0)
 	SELECT jsonb_build_object('rows', COALESCE((SELECT jsonb_agg(to_jsonb(n) ORDER BY n.place)
@@ -129,7 +129,7 @@ AS $$
 	WITH moves AS MATERIALIZED (
 		SELECT m.*, row_number() OVER (ORDER BY m.started_at DESC, m.move_id DESC) AS place,
 			m.finished_at >= to_at - interval '24 hours' AS is_of_last_day
-		FROM tiered_storage.moves m
+		FROM _tiered_storage.moves m
 		WHERE m.started_at < to_at AND (m.finished_at IS NULL OR m.finished_at >= from_at)),
 	total AS (
 		SELECT count(*) AS moves, count(*) FILTER (WHERE m.state = 'done') AS done,
@@ -227,18 +227,18 @@ AS $$
 				'tiered_storage.auto_migrate')),
 		'sampler', (SELECT to_jsonb(s) FROM tiered_storage.sampler s),
 		'load_since', (SELECT s.observed_since FROM _tiered_storage.load_state s),
-		'worker', (SELECT to_jsonb(w) FROM tiered_storage.workers w
+		'worker', (SELECT to_jsonb(w) FROM _tiered_storage.worker_status() w
 			WHERE w.database_name = current_database() LIMIT 1),
 		'tiers', COALESCE((SELECT jsonb_agg(to_jsonb(t) ORDER BY t.rank, t.tier_name)
-			FROM tiered_storage.tiers t), '[]'),
+			FROM _tiered_storage.tiers t), '[]'),
 		'classes', COALESCE((SELECT jsonb_object_agg(t.tier_name, 't' || LEAST(5, t.n - 1))
 			FROM (SELECT tier_name, row_number() OVER (ORDER BY rank, tier_name) AS n
-				FROM tiered_storage.tiers) t), '{}'),
+				FROM _tiered_storage.tiers) t), '{}'),
 		'devices', COALESCE((SELECT jsonb_agg(to_jsonb(d) ORDER BY d.tier_name, d.device)
-			FROM tiered_storage.device_io d), '[]'),
+			FROM _tiered_storage.device_io d), '[]'),
 		'paused', _tiered_storage.is_paused(),
 		'wear', COALESCE((SELECT jsonb_agg(to_jsonb(w) ORDER BY w.device, w.tier_name)
-			FROM tiered_storage.wear w), '[]'),
+			FROM _tiered_storage.wear_state() w), '[]'),
 		'advice', _tiered_storage.report_advice(100),
 		/* Of the fastest tier that something can be placed on, if there is another; where each
 			point takes long, there are fewer. */
@@ -247,8 +247,8 @@ AS $$
 					FROM tiered_storage.tier_size_curve(f.tier_name,
 						CASE WHEN f.relations > 3000 THEN 9 ELSE 21 END) c))
 			FROM (SELECT t.tier_name, count(*) OVER () AS n,
-				(SELECT sum(x.relations) FROM tiered_storage.tiers x) AS relations
-				FROM tiered_storage.tiers t WHERE t.tablespaces IS NOT NULL
+				(SELECT sum(x.relations) FROM _tiered_storage.tiers x) AS relations
+				FROM _tiered_storage.tiers t WHERE t.tablespaces IS NOT NULL
 				ORDER BY t.rank, t.random_read_ms, t.tier_name LIMIT 1) f WHERE f.n > 1),
 			jsonb_build_object('why',
 				'There are no two tiers with tablespaces whose sizes could be compared.')),
@@ -257,10 +257,10 @@ AS $$
 		'load', _tiered_storage.report_load(from_at, to_at),
 		'files', COALESCE((SELECT jsonb_agg(to_jsonb(f) ORDER BY c.place, f.is_total DESC,
 				f.tier_name, f.place)
-			FROM tiered_storage.file_class_io f
+			FROM _tiered_storage.file_class_io() f
 			LEFT JOIN (VALUES (1, 'relations'), (2, 'wal'), (3, 'temp'), (4, 'slru'), (5, 'log'))
 				c (place, file_class) USING (file_class)), '[]'),
 		'writes', COALESCE((SELECT jsonb_agg(to_jsonb(w) ORDER BY w.is_total, t.rank, w.tier_name)
-			FROM tiered_storage.write_amplification w
-			LEFT JOIN tiered_storage.tiers t ON t.tier_name = w.tier_name), '[]'))
+			FROM _tiered_storage.write_amplification w
+			LEFT JOIN _tiered_storage.tiers t ON t.tier_name = w.tier_name), '[]'))
 $$;

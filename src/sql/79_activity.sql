@@ -69,17 +69,20 @@ DECLARE
 BEGIN
 	part := 'worker';
 	SELECT w.database_name, concat_ws(': ', w.state, w.reason) INTO name, now
-		FROM tiered_storage.workers w
+		FROM _tiered_storage.worker_status() w
 		WHERE w.database_name = current_database();
 	name := COALESCE(name, current_database());
 	now := CASE WHEN _tiered_storage.is_paused() THEN 'moves are paused; ' ELSE '' END
 		|| COALESCE(now, 'not running: the library is not in shared_preload_libraries');
 	RETURN NEXT;
 
-	FOR r IN SELECT t.* FROM tiered_storage.tier_metrics t ORDER BY t.rank
+	FOR r IN SELECT t.*, t.used_bytes / NULLIF(t.used_bytes + t.free_bytes, 0)::float8
+				AS used_ratio, (SELECT max(d.busy_fraction) FROM _tiered_storage.device_io d
+				WHERE d.device = ANY (t.devices)) AS busy_ratio
+			FROM _tiered_storage.tiers t ORDER BY t.rank
 	LOOP
 		part := 'tier';
-		name := r.tier;
+		name := r.tier_name;
 		/* A capacity that is given ends before the file systems do; others may use it, too. */
 		now := concat_ws(', ',
 			CASE WHEN r.capacity_bytes < r.used_bytes + r.free_bytes
@@ -92,7 +95,7 @@ BEGIN
 		RETURN NEXT;
 	END LOOP;
 
-	FOR r IN SELECT p.* FROM tiered_storage.move_progress p ORDER BY p.started_at
+	FOR r IN SELECT p.* FROM _tiered_storage.move_progress p ORDER BY p.started_at
 	LOOP
 		part := 'move';
 		name := r.relation;
@@ -104,7 +107,7 @@ BEGIN
 	END LOOP;
 
 	n := 0;
-	FOR r IN SELECT q.* FROM tiered_storage.move_queue q
+	FOR r IN SELECT q.* FROM _tiered_storage.move_queue_entries() q
 		WHERE q.state <> 'running' ORDER BY q.place
 	LOOP
 		n := n + 1;
@@ -117,7 +120,7 @@ BEGIN
 	END LOOP;
 	IF n <> least(n, most) THEN
 		name := (n - most) || ' more';
-		now := 'SELECT * FROM tiered_storage.move_queue';
+		now := 'SELECT * FROM tiered_storage.moves';
 		RETURN NEXT;
 	END IF;
 
@@ -127,7 +130,7 @@ BEGIN
 		FROM (SELECT h.relation_oid,
 				sum(h.random_reads + h.sequential_reads) / max(h.period_s) AS reads_per_s,
 				sum(h.row_changes) / max(h.period_s) AS changes_per_s
-			FROM tiered_storage.sampler s
+			FROM _tiered_storage.sampler s
 			JOIN tiered_storage.relation_history h
 				ON h.period_s > 0
 				AND h.period_start >= s.last_sample_at - interval '1 hour'
@@ -156,89 +159,8 @@ BEGIN
 		now := COALESCE((SELECT 'nothing was read from disk in the last sample, '
 				|| _tiered_storage.short_number(
 					EXTRACT(epoch FROM clock_timestamp() - s.last_sample_at)::float8) || ' s ago'
-			FROM tiered_storage.sampler s), 'there is no sample yet');
+			FROM _tiered_storage.sampler s), 'there is no sample yet');
 		RETURN NEXT;
 	END IF;
 END
 $$;
-
-CREATE VIEW tiered_storage.activity AS
-	SELECT a.part, _tiered_storage.clip(a.name, 34) AS name,
-		_tiered_storage.clip_words(a.now, 52) AS now
-	FROM _tiered_storage.activity_rows() a;
-COMMENT ON VIEW tiered_storage.activity IS
-E'what goes on, on one screen, for \\watch: the worker, tiers, running moves, the queue, what is '
-'hot';
-COMMENT ON COLUMN tiered_storage.activity.part IS
-'what the row is about: worker, tier, move (that runs), queue, hot (relations)';
-COMMENT ON COLUMN tiered_storage.activity.name IS
-'database, tier or relation, in at most 34 columns of a screen';
-COMMENT ON COLUMN tiered_storage.activity.now IS
-'what it does now, in at most 52 columns of a screen';
-
-CREATE VIEW tiered_storage.recent_moves AS
-	SELECT pg_catalog.to_char(m.started_at, 'MM-DD HH24:MI') AS at,
-		_tiered_storage.clip(m.relation, 23) AS relation,
-		_tiered_storage.clip(pg_catalog.concat(COALESCE(m.from_tier, m.from_tablespace), ' > ',
-			COALESCE(m.to_tier, m.to_tablespace)), 15) AS move,
-		_tiered_storage.short_bytes(m.size_bytes) AS size,
-		_tiered_storage.short_quantity(m.elapsed_ms OPERATOR(pg_catalog./) 1000, 60,
-			' s', ' min', ' h') AS took,
-		_tiered_storage.short_quantity(m.lock_held_ms, 1000, ' ms', ' s') AS locked,
-		m.state
-	FROM tiered_storage.moves m
-	ORDER BY m.started_at DESC, m.move_id DESC;
-COMMENT ON VIEW tiered_storage.recent_moves IS
-'the moves, latest first, in the width of a terminal; moves has everything';
-COMMENT ON COLUMN tiered_storage.recent_moves.at IS
-'month, day and time at which the last attempt started';
-COMMENT ON COLUMN tiered_storage.recent_moves.relation IS
-'relation, in at most 23 columns of a screen';
-COMMENT ON COLUMN tiered_storage.recent_moves.move IS 'from where to where';
-COMMENT ON COLUMN tiered_storage.recent_moves.size IS 'size of all forks, TOAST included';
-COMMENT ON COLUMN tiered_storage.recent_moves.took IS
-'duration of the last attempt; null: it has not ended';
-COMMENT ON COLUMN tiered_storage.recent_moves.locked IS
-'longest time that the strong lock was held; null: it was not yet';
-COMMENT ON COLUMN tiered_storage.recent_moves.state IS
-'running, done, failed, skipped or interrupted; why is in moves.error';
-
-CREATE VIEW tiered_storage.hot_relations AS
-	SELECT _tiered_storage.clip(h.relation::pg_catalog.text, 26) AS relation,
-		_tiered_storage.clip(h.tier_name::pg_catalog.text, 10) AS tier,
-		_tiered_storage.short_bytes(h.size_bytes) AS size,
-		_tiered_storage.short_quantity(NULLIF(h.device_random_reads_per_hour, 0), 1000,
-				'', 'k', 'M', 'G', 'T')
-			OPERATOR(pg_catalog.||) '/h' AS random,
-		_tiered_storage.short_bytes(NULLIF(h.device_sequential_reads_per_hour, 0)
-				OPERATOR(pg_catalog.*) b.block_size)
-			OPERATOR(pg_catalog.||) '/h' AS scanned,
-		_tiered_storage.short_bytes(NULLIF(h.page_writes_per_hour, 0)
-				OPERATOR(pg_catalog.*) b.block_size)
-			OPERATOR(pg_catalog.||) '/h' AS written,
-		pg_catalog.to_char(h.last_used_at, 'MM-DD HH24:MI') AS used
-	FROM tiered_storage.heat h
-	CROSS JOIN (SELECT pg_catalog.current_setting('block_size')::pg_catalog.int4
-		AS block_size) b
-	LEFT JOIN _tiered_storage.tier t ON t.tier_name OPERATOR(pg_catalog.=) h.tier_name
-	WHERE h.size_bytes OPERATOR(pg_catalog.>) 0
-	ORDER BY h.device_random_reads_per_hour OPERATOR(pg_catalog.*) COALESCE(t.random_read_ms, 1)
-		OPERATOR(pg_catalog.+) h.device_sequential_reads_per_hour
-		OPERATOR(pg_catalog.*) b.block_size OPERATOR(pg_catalog./) 1000
-		OPERATOR(pg_catalog./) COALESCE(t.sequential_read_mb_per_s, 100) DESC NULLS LAST,
-		h.size_bytes DESC, h.relation;
-COMMENT ON VIEW tiered_storage.hot_relations IS
-'relations that are not empty, those first whose reads take most device time, in the width of a '
-'terminal; heat has everything';
-COMMENT ON COLUMN tiered_storage.hot_relations.relation IS
-'relation, in at most 26 columns of a screen';
-COMMENT ON COLUMN tiered_storage.hot_relations.tier IS 'tier that it is on';
-COMMENT ON COLUMN tiered_storage.hot_relations.size IS 'size of all forks';
-COMMENT ON COLUMN tiered_storage.hot_relations.random IS
-'random reads per hour that reached the device; null: none';
-COMMENT ON COLUMN tiered_storage.hot_relations.scanned IS
-'bytes per hour that scans read from the device; null: none';
-COMMENT ON COLUMN tiered_storage.hot_relations.written IS
-'bytes of pages per hour that checkpoints write; null: none, or not counted';
-COMMENT ON COLUMN tiered_storage.hot_relations.used IS
-'month, day and time of the last read that a sample saw; null: none';

@@ -54,22 +54,12 @@ $$;
 
 /* pg_monitor may use what only reads. */
 GRANT USAGE ON SCHEMA tiered_storage TO pg_monitor;
-GRANT SELECT ON tiered_storage.tiers, tiered_storage.tier_calibration,
-	tiered_storage.wal_calibration,
-	tiered_storage.heat, tiered_storage.relation_history, tiered_storage.sampler,
-	tiered_storage.device_io, tiered_storage.wear, tiered_storage.compression_estimates,
-	tiered_storage.file_class_io,
-	tiered_storage.write_amplification, tiered_storage.relation_write_amplification,
-	tiered_storage.server_writes, tiered_storage.standbys,
-	tiered_storage.policies, tiered_storage.fullness_policies, tiered_storage.pins,
-	tiered_storage.pinned_relations,
-	tiered_storage.moves, tiered_storage.move_batches, tiered_storage.move_progress,
-	tiered_storage.move_windows, tiered_storage.move_queue,
-	tiered_storage.recommendations, tiered_storage.workers,
-	tiered_storage.server_metrics, tiered_storage.tier_metrics, tiered_storage.relation_metrics,
-	tiered_storage.move_metrics, tiered_storage.metrics,
-	tiered_storage.activity, tiered_storage.recent_moves, tiered_storage.hot_relations
-	TO pg_monitor;
+GRANT SELECT ON tiered_storage.tiers, tiered_storage.devices, tiered_storage.heat,
+	tiered_storage.relation_history, tiered_storage.sampler, tiered_storage.file_class_io,
+	tiered_storage.write_amplification, tiered_storage.standbys, tiered_storage.recommendations,
+	tiered_storage.policies, tiered_storage.pins, tiered_storage.move_windows,
+	tiered_storage.moves, tiered_storage.move_progress, tiered_storage.move_batches,
+	tiered_storage.activity, tiered_storage.workers, tiered_storage.metrics TO pg_monitor;
 GRANT EXECUTE ON FUNCTION tiered_storage.device_profiles, tiered_storage.recommend_settings,
 	tiered_storage.block_heat, tiered_storage.estimate_compression,
 	tiered_storage.load_profile, tiered_storage.compare_load,
@@ -86,6 +76,12 @@ GRANT EXECUTE ON FUNCTION tiered_storage.device_profiles, tiered_storage.recomme
  */
 GRANT USAGE ON SCHEMA _tiered_storage TO pg_monitor;
 GRANT SELECT ON _tiered_storage.tier_tablespaces,
+	_tiered_storage.tier_calibration, _tiered_storage.wal_calibration, _tiered_storage.sampler,
+	_tiered_storage.tiers, _tiered_storage.heat, _tiered_storage.device_io,
+	_tiered_storage.compression_estimates, _tiered_storage.write_amplification,
+	_tiered_storage.standbys, _tiered_storage.policies, _tiered_storage.fullness_policies,
+	_tiered_storage.pins, _tiered_storage.pinned_relations, _tiered_storage.move_windows,
+	_tiered_storage.moves, _tiered_storage.move_batches, _tiered_storage.move_progress,
 	_tiered_storage.load_history, _tiered_storage.load_state,
 	_tiered_storage.device_profile TO pg_monitor;
 GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims, _tiered_storage.is_paused,
@@ -97,7 +93,7 @@ GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims, _tiered_storage.is_
 	_tiered_storage.may_estimate, _tiered_storage.smoothed_rate, _tiered_storage.period_share,
 	_tiered_storage.wal_written_ratio, _tiered_storage.activity_pattern,
 	_tiered_storage.growth_per_hour, _tiered_storage.device_fit, _tiered_storage.wear_state,
-	_tiered_storage.server_write_counters, _tiered_storage.relation_write_amplification,
+	_tiered_storage.relation_write_amplification,
 	_tiered_storage.load_period, _tiered_storage.load_is_possible, _tiered_storage.load_sums,
 	_tiered_storage.load_totals, _tiered_storage.default_profiles,
 	_tiered_storage.file_class_io, _tiered_storage.file_period,
@@ -119,7 +115,10 @@ GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims, _tiered_storage.is_
 	_tiered_storage.worker_status, _tiered_storage.short_recommendations,
 	_tiered_storage.short_reason, _tiered_storage.short_number, _tiered_storage.first_columns,
 	_tiered_storage.clip, _tiered_storage.clip_words, _tiered_storage.short_quantity,
-	_tiered_storage.short_bytes, _tiered_storage.activity_rows TO pg_monitor;
+	_tiered_storage.short_bytes, _tiered_storage.short_rate, _tiered_storage.short_seconds,
+	_tiered_storage.short_time, _tiered_storage.percent, _tiered_storage.significant,
+	_tiered_storage.from_to, _tiered_storage.policy_words, _tiered_storage.metric_values,
+	_tiered_storage.activity_rows TO pg_monitor;
 
 GRANT EXECUTE ON FUNCTION _tiered_storage.report_advice, _tiered_storage.report_heat,
 	_tiered_storage.heat_parts, _tiered_storage.report_moves, _tiered_storage.report_load,

@@ -57,14 +57,14 @@ missing = different = 0
 metrics = json.load(open(metrics_file, encoding="utf-8"))
 for metric in metrics:
     # An empty label is none for Prometheus.
-    key = metric["metric"], frozenset((k, v) for k, v in metric["labels"].items() if v != "")
+    key = metric["name"], frozenset((k, v) for k, v in metric["labels"].items() if v != "")
     if key not in found:
         missing += 1
         print("missing:", key)
     elif not math.isclose(found[key], metric["value"], rel_tol=1e-3, abs_tol=1e-6):
         different += 1
         print("different:", key, found[key], metric["value"])
-hot = sum(metric["metric"] == "tiered_storage_relation_size_bytes" for metric in metrics)
+hot = sum(metric["name"] == "tiered_storage_relation_size_bytes" for metric in metrics)
 if missing or different or not 51 <= hot <= 53:
     sys.exit("%d missing, %d different, %d relations" % (missing, different, hot))
 print("ok - all %d values are as in the view metrics" % len(metrics))

@@ -862,10 +862,10 @@ sub check_everything
 
 	settle($session);
 	$counts{moves} += sql($session,
-		"SELECT count(*) FROM tiered_storage.moves WHERE state = 'done' AND move_id > $last_move"
+		"SELECT count(*) FROM _tiered_storage.moves WHERE state = 'done' AND move_id > $last_move"
 	);
 	$last_move = sql($session,
-		'SELECT coalesce(max(move_id), 0) FROM tiered_storage.moves');
+		'SELECT coalesce(max(move_id), 0) FROM _tiered_storage.moves');
 
 	# What was dropped in a transaction that a crash ended is not theirs to keep.
 	$session->query('DROP TABLE IF EXISTS app.passing');

@@ -41,7 +41,7 @@ CREATE TABLE tap_s.p_1 PARTITION OF tap_s.p FOR VALUES FROM ('2001-01-01') TO ('
 ALTER TABLE tap_s.p_1 OWNER TO tap_owner;
 CREATE TABLE tap_s.t (a int);
 ALTER TABLE tap_s.t OWNER TO tap_owner;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 CREATE FUNCTION tap_where(relation regclass) RETURNS name LANGUAGE sql AS
 	$$ SELECT COALESCE((SELECT spcname FROM pg_tablespace s WHERE s.oid = c.reltablespace), 'pg_default') FROM pg_class c WHERE c.oid = $1 $$;
 
@@ -68,7 +68,7 @@ SELECT tiered_storage.pin('tap_s.t', 'tap_fast') \g /dev/null
 CALL tiered_storage.apply_placement(relations => '{tap_s.t}');
 SELECT is(tap_where('tap_s.t'), 'fast', 'apply_placement()');
 SELECT tiered_storage.unpin('tap_s.t') \g /dev/null
-SELECT max(batch_id) AS batch FROM tiered_storage.move_batches \gset
+SELECT max(batch_id) AS batch FROM _tiered_storage.move_batches \gset
 CALL tiered_storage.undo_move(:batch);
 SELECT is(tap_where('tap_s.t'), 'slow', 'undo_move()');
 SELECT lives_ok($$ SELECT tiered_storage.pause(), tiered_storage.resume() $$, 'pause(), resume()');

@@ -4,7 +4,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(12);
+SELECT plan(17);
 
 CREATE TEMP VIEW objects AS
 	SELECT d.classid, d.objid, i.type, i.schema, i.name, i.identity
@@ -15,12 +15,9 @@ CREATE TEMP VIEW objects AS
 
 -- Types come with their tables and views, indexes and rules as well.
 SELECT bag_eq($$ SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
-	('activity'), ('compression_estimates'), ('device_io'), ('file_class_io'), ('fullness_policies'), ('heat'),
-	('hot_relations'), ('metrics'), ('move_batches'), ('move_metrics'), ('move_progress'), ('move_queue'),
-	('move_windows'), ('moves'), ('pinned_relations'), ('pins'), ('policies'), ('recent_moves'),
-	('recommendations'), ('relation_history'), ('relation_metrics'), ('relation_write_amplification'),
-	('sampler'), ('server_metrics'), ('server_writes'), ('standbys'), ('tier_calibration'), ('tier_metrics'),
-	('tiers'), ('wal_calibration'), ('wear'), ('workers'), ('write_amplification')
+	('activity'), ('file_class_io'), ('heat'), ('metrics'), ('move_batches'), ('move_progress'), ('move_windows'),
+	('moves'), ('pins'), ('policies'), ('recommendations'), ('relation_history'), ('sampler'), ('standbys'),
+	('tiers'), ('workers'), ('write_amplification'), ('devices')
 $$, 'relations that users read');
 SELECT bag_eq($$ SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
 	('add_fullness_policy'), ('add_move_window'), ('remove_move_window'), ('add_standby'), ('add_tier'),
@@ -50,6 +47,18 @@ SELECT is_empty($$ SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute
 	'no column that users read is an array of names: they are arrays of text');
 SELECT is_empty($$ SELECT nspname FROM pg_namespace WHERE nspname IN ('tiered_storage', '_tiered_storage')
 	AND COALESCE(obj_description(oid, 'pg_namespace'), '') = '' $$, 'and both schemas');
+
+-- It fits a screen; sql/69_widths.sql measures how wide the views are.
+SELECT cmp_ok(count(*), '<=', 40::bigint, 'at most 40 functions and procedures')
+	FROM pg_proc WHERE pronamespace = 'tiered_storage'::regnamespace;
+SELECT cmp_ok(count(*), '<=', 17::bigint, 'at most 17 views, but for one of the sampler')
+	FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace AND relname <> 'sampler';
+SELECT cmp_ok(count(*), '<=', 18::bigint, 'at most 18 settings')
+	FROM pg_settings WHERE name ~ '^tiered_storage\.' AND name !~ '^tiered_storage\.(debug_|test_)';
+SELECT is_empty($$ SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'tiered_storage'::regnamespace AND pronargs > 10 $$,
+	'no call has more than ten arguments');
+SELECT is_empty($$ SELECT oid::regclass FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace AND relnatts > 14 $$,
+	'no view has more than fourteen columns');
 
 -- What is beneath.
 SELECT isnt_empty($$ SELECT FROM objects WHERE type = 'schema' AND identity = '_tiered_storage' $$,

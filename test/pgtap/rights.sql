@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(54);
+SELECT plan(66);
 
 -- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
 SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
@@ -101,7 +101,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.relation_persistence', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.present_relation', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.present_pinned', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.server_write_counters', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.relation_write_amplification', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.wear_state', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.smoothed_rate', 'pg_monitor', 'EXECUTE'),
@@ -120,49 +119,59 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.short_reason', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.default_profiles', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_recommendations', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.worker_status', 'pg_monitor', 'EXECUTE')
+	('_tiered_storage.worker_status', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.from_to', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.metric_values', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.percent', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.policy_words', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.short_rate', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.short_seconds', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.short_time', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.significant', 'pg_monitor', 'EXECUTE')
 $$, 'EXECUTE is granted to pg_monitor on these functions, and to nobody else on any');
 SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
 	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace,
 		aclexplode(COALESCE(c.relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's'::"char" ELSE 'r' END, c.relowner))) a
 	WHERE n.nspname IN ('tiered_storage', '_tiered_storage') AND a.grantee <> c.relowner $$, $$ VALUES
-	('tiered_storage.device_io', 'pg_monitor', 'SELECT'),
-	('tiered_storage.compression_estimates', 'pg_monitor', 'SELECT'),
-	('tiered_storage.file_class_io', 'pg_monitor', 'SELECT'),
-	('tiered_storage.fullness_policies', 'pg_monitor', 'SELECT'),
-	('tiered_storage.heat', 'pg_monitor', 'SELECT'),
-	('tiered_storage.move_batches', 'pg_monitor', 'SELECT'),
-	('tiered_storage.move_progress', 'pg_monitor', 'SELECT'),
-	('tiered_storage.move_windows', 'pg_monitor', 'SELECT'),
-	('tiered_storage.move_queue', 'pg_monitor', 'SELECT'),
-	('tiered_storage.moves', 'pg_monitor', 'SELECT'),
-	('tiered_storage.pinned_relations', 'pg_monitor', 'SELECT'),
-	('tiered_storage.pins', 'pg_monitor', 'SELECT'),
-	('tiered_storage.policies', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.device_io', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.compression_estimates', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.fullness_policies', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.heat', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.move_batches', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.move_progress', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.move_windows', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.moves', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.pinned_relations', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.pins', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.policies', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.device_profile', 'pg_monitor', 'SELECT'),
 	('tiered_storage.recommendations', 'pg_monitor', 'SELECT'),
 	('tiered_storage.relation_history', 'pg_monitor', 'SELECT'),
 	('tiered_storage.sampler', 'pg_monitor', 'SELECT'),
-	('tiered_storage.server_writes', 'pg_monitor', 'SELECT'),
-	('tiered_storage.standbys', 'pg_monitor', 'SELECT'),
-	('tiered_storage.tier_calibration', 'pg_monitor', 'SELECT'),
-	('tiered_storage.wal_calibration', 'pg_monitor', 'SELECT'),
-	('tiered_storage.tiers', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.standbys', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.tier_calibration', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.wal_calibration', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.tiers', 'pg_monitor', 'SELECT'),
 	('tiered_storage.metrics', 'pg_monitor', 'SELECT'),
 	('tiered_storage.activity', 'pg_monitor', 'SELECT'),
-	('tiered_storage.recent_moves', 'pg_monitor', 'SELECT'),
-	('tiered_storage.hot_relations', 'pg_monitor', 'SELECT'),
-	('tiered_storage.server_metrics', 'pg_monitor', 'SELECT'),
-	('tiered_storage.tier_metrics', 'pg_monitor', 'SELECT'),
-	('tiered_storage.relation_metrics', 'pg_monitor', 'SELECT'),
-	('tiered_storage.move_metrics', 'pg_monitor', 'SELECT'),
-	('tiered_storage.wear', 'pg_monitor', 'SELECT'),
-	('tiered_storage.relation_write_amplification', 'pg_monitor', 'SELECT'),
-	('tiered_storage.workers', 'pg_monitor', 'SELECT'),
-	('tiered_storage.write_amplification', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.write_amplification', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.load_history', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.load_state', 'pg_monitor', 'SELECT'),
-	('_tiered_storage.tier_tablespaces', 'pg_monitor', 'SELECT')
+	('_tiered_storage.tier_tablespaces', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.sampler', 'pg_monitor', 'SELECT'),
+	('tiered_storage.devices', 'pg_monitor', 'SELECT'),
+	('tiered_storage.file_class_io', 'pg_monitor', 'SELECT'),
+	('tiered_storage.heat', 'pg_monitor', 'SELECT'),
+	('tiered_storage.move_batches', 'pg_monitor', 'SELECT'),
+	('tiered_storage.move_progress', 'pg_monitor', 'SELECT'),
+	('tiered_storage.move_windows', 'pg_monitor', 'SELECT'),
+	('tiered_storage.moves', 'pg_monitor', 'SELECT'),
+	('tiered_storage.pins', 'pg_monitor', 'SELECT'),
+	('tiered_storage.policies', 'pg_monitor', 'SELECT'),
+	('tiered_storage.standbys', 'pg_monitor', 'SELECT'),
+	('tiered_storage.tiers', 'pg_monitor', 'SELECT'),
+	('tiered_storage.workers', 'pg_monitor', 'SELECT'),
+	('tiered_storage.write_amplification', 'pg_monitor', 'SELECT')
 $$, 'SELECT is granted to pg_monitor on these relations, and nothing else to anybody');
 SELECT is_empty($$ SELECT attrelid::regclass, attname FROM pg_attribute WHERE attacl IS NOT NULL
 	AND attrelid IN (SELECT oid FROM pg_class WHERE relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace)) $$, 'no rights on single columns');
@@ -195,35 +204,32 @@ SELECT is_empty($$ SELECT n.nspname, r.rolname FROM pg_namespace n, pg_roles r W
 		OR r.rolname = 'tap_user' AND has_schema_privilege(r.oid, n.oid, 'USAGE, CREATE')) $$, 'nobody creates in the schemas');
 -- All views work with those rights alone: a view checks EXECUTE for the one who asks.
 SET ROLE tap_monitor;
-SELECT lives_ok('SELECT * FROM tiered_storage.device_io', 'pg_monitor: device_io');
-SELECT lives_ok('SELECT * FROM tiered_storage.heat', 'pg_monitor: heat');
-SELECT lives_ok('SELECT * FROM tiered_storage.compression_estimates', 'pg_monitor: compression_estimates');
+SELECT lives_ok('SELECT * FROM _tiered_storage.device_io', 'pg_monitor: device_io');
+SELECT lives_ok('SELECT * FROM _tiered_storage.heat', 'pg_monitor: heat');
+SELECT lives_ok('SELECT * FROM _tiered_storage.compression_estimates', 'pg_monitor: compression_estimates');
 SELECT lives_ok('SELECT * FROM tiered_storage.estimate_compression(''pg_class'')', 'pg_monitor: estimate_compression()');
-SELECT lives_ok('SELECT * FROM tiered_storage.file_class_io', 'pg_monitor: file_class_io');
-SELECT lives_ok('SELECT * FROM tiered_storage.standbys', 'pg_monitor: standbys');
+SELECT lives_ok('SELECT * FROM _tiered_storage.file_class_io()', 'pg_monitor: file_class_io');
+SELECT lives_ok('SELECT * FROM _tiered_storage.standbys', 'pg_monitor: standbys');
 SELECT lives_ok('SELECT * FROM tiered_storage.recommend_partitioning(0, true)', 'pg_monitor: recommend_partitioning()');
 SELECT throws_ok('SELECT * FROM _tiered_storage.standby', '42501', 'permission denied for table standby', 'pg_monitor: not the table beneath');
 SELECT throws_ok('SELECT * FROM tiered_storage.load_profile()', '55000', NULL, 'pg_monitor: load_profile(), of which one sample is not enough');
-SELECT lives_ok('SELECT * FROM tiered_storage.move_progress', 'pg_monitor: move_progress');
-SELECT lives_ok('SELECT * FROM tiered_storage.moves', 'pg_monitor: moves');
-SELECT lives_ok('SELECT * FROM tiered_storage.move_batches', 'pg_monitor: move_batches');
+SELECT lives_ok('SELECT * FROM _tiered_storage.move_progress', 'pg_monitor: move_progress');
+SELECT lives_ok('SELECT * FROM _tiered_storage.moves', 'pg_monitor: moves');
+SELECT lives_ok('SELECT * FROM _tiered_storage.move_batches', 'pg_monitor: move_batches');
 SELECT throws_ok('SELECT * FROM _tiered_storage.move_effect', '42501', 'permission denied for table move_effect', 'pg_monitor does not read what is beneath');
-SELECT lives_ok('SELECT * FROM tiered_storage.pins', 'pg_monitor: pins');
-SELECT lives_ok('SELECT * FROM tiered_storage.pinned_relations', 'pg_monitor: pinned_relations');
-SELECT lives_ok('SELECT * FROM tiered_storage.policies', 'pg_monitor: policies');
-SELECT lives_ok('SELECT * FROM tiered_storage.fullness_policies', 'pg_monitor: fullness_policies');
-SELECT lives_ok('SELECT * FROM tiered_storage.move_queue', 'pg_monitor: move_queue');
-SELECT lives_ok('SELECT * FROM tiered_storage.server_writes', 'pg_monitor: server_writes');
+SELECT lives_ok('SELECT * FROM _tiered_storage.pins', 'pg_monitor: pins');
+SELECT lives_ok('SELECT * FROM _tiered_storage.pinned_relations', 'pg_monitor: pinned_relations');
+SELECT lives_ok('SELECT * FROM _tiered_storage.policies', 'pg_monitor: policies');
+SELECT lives_ok('SELECT * FROM _tiered_storage.fullness_policies', 'pg_monitor: fullness_policies');
+SELECT lives_ok('SELECT * FROM _tiered_storage.move_queue_entries()', 'pg_monitor: move_queue');
 SELECT lives_ok('SELECT * FROM _tiered_storage.tier_tablespaces', 'pg_monitor: tier_tablespaces');
-SELECT lives_ok('SELECT * FROM tiered_storage.tiers', 'pg_monitor: tiers');
+SELECT lives_ok('SELECT * FROM _tiered_storage.tiers', 'pg_monitor: tiers');
 SELECT lives_ok('SELECT * FROM tiered_storage.metrics', 'pg_monitor: metrics');
 SELECT lives_ok('SELECT * FROM tiered_storage.activity', 'pg_monitor: activity');
-SELECT lives_ok('SELECT * FROM tiered_storage.recent_moves', 'pg_monitor: recent_moves');
-SELECT lives_ok('SELECT * FROM tiered_storage.hot_relations', 'pg_monitor: hot_relations');
-SELECT lives_ok('SELECT * FROM tiered_storage.workers', 'pg_monitor: workers');
-SELECT lives_ok('SELECT * FROM tiered_storage.write_amplification', 'pg_monitor: write_amplification');
-SELECT lives_ok('SELECT * FROM tiered_storage.relation_write_amplification', 'pg_monitor: relation_write_amplification');
-SELECT lives_ok('SELECT * FROM tiered_storage.wear', 'pg_monitor: wear');
+SELECT lives_ok('SELECT * FROM _tiered_storage.worker_status()', 'pg_monitor: workers');
+SELECT lives_ok('SELECT * FROM _tiered_storage.write_amplification', 'pg_monitor: write_amplification');
+SELECT lives_ok('SELECT * FROM _tiered_storage.relation_write_amplification()', 'pg_monitor: relation_write_amplification');
+SELECT lives_ok('SELECT * FROM _tiered_storage.wear_state()', 'pg_monitor: wear');
 SELECT lives_ok('SELECT * FROM _tiered_storage.tablespace_devices()', 'pg_monitor: tablespace_devices()');
 SELECT lives_ok('SELECT * FROM _tiered_storage.tablespace_claims()', 'pg_monitor: tablespace_claims()');
 SELECT lives_ok('SELECT * FROM tiered_storage.device_profiles()', 'pg_monitor: device_profiles()');
@@ -238,6 +244,21 @@ SELECT lives_ok('SELECT * FROM _tiered_storage.mover_progress(pg_backend_pid())'
 SELECT lives_ok('SELECT _tiered_storage.is_paused()', 'pg_monitor: is_paused()');
 SELECT throws_ok('SELECT tiered_storage.pause()', '42501', 'permission denied for function pause', 'pg_monitor does not pause moves');
 SELECT throws_ok('SELECT tiered_storage.resume()', '42501', 'permission denied for function resume', 'pg_monitor does not resume them');
+SELECT lives_ok('SELECT * FROM tiered_storage.devices', 'pg_monitor: the view devices');
+SELECT lives_ok('SELECT * FROM tiered_storage.file_class_io', 'pg_monitor: the view file_class_io');
+SELECT lives_ok('SELECT * FROM tiered_storage.heat', 'pg_monitor: the view heat');
+SELECT lives_ok('SELECT * FROM tiered_storage.move_batches', 'pg_monitor: the view move_batches');
+SELECT lives_ok('SELECT * FROM tiered_storage.move_progress', 'pg_monitor: the view move_progress');
+SELECT lives_ok('SELECT * FROM tiered_storage.move_windows', 'pg_monitor: the view move_windows');
+SELECT lives_ok('SELECT * FROM tiered_storage.moves', 'pg_monitor: the view moves');
+SELECT lives_ok('SELECT * FROM tiered_storage.pins', 'pg_monitor: the view pins');
+SELECT lives_ok('SELECT * FROM tiered_storage.policies', 'pg_monitor: the view policies');
+SELECT lives_ok('SELECT * FROM tiered_storage.relation_history', 'pg_monitor: the view relation_history');
+SELECT lives_ok('SELECT * FROM tiered_storage.sampler', 'pg_monitor: the view sampler');
+SELECT lives_ok('SELECT * FROM tiered_storage.standbys', 'pg_monitor: the view standbys');
+SELECT lives_ok('SELECT * FROM tiered_storage.tiers', 'pg_monitor: the view tiers');
+SELECT lives_ok('SELECT * FROM tiered_storage.workers', 'pg_monitor: the view workers');
+SELECT lives_ok('SELECT * FROM tiered_storage.write_amplification', 'pg_monitor: the view write_amplification');
 RESET ROLE;
 
 SELECT * FROM finish();

@@ -55,11 +55,11 @@ sub make_worker_wait
 	reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
 	wait_for_lock_wait($node, 'app', 'm_2001_09');
 	my $pid = $node->safe_psql('app',
-		"SELECT pid FROM tiered_storage.workers WHERE database_name = 'app' AND state = 'running'"
+		"SELECT pid FROM _tiered_storage.worker_status() WHERE database_name = 'app' AND state = 'running'"
 	);
 	isnt($pid, '', 'a worker at work is "running", with its pid');
 	is( $node->safe_psql(
-			'app', 'SELECT pid FROM tiered_storage.move_progress'),
+			'app', 'SELECT pid FROM _tiered_storage.move_progress'),
 		$pid,
 		'and it is the one that moves');
 	return ($session, $pid);
@@ -71,7 +71,7 @@ sub wait_for_move
 
 	ok( $node->poll_query_until(
 			'app',
-			"SELECT count(*) = 3 FROM tiered_storage.moves WHERE relation ~ '^m_2001_09' AND state = 'done'"
+			"SELECT count(*) = 3 FROM _tiered_storage.moves WHERE relation ~ '^m_2001_09' AND state = 'done'"
 		),
 		$what);
 	is(tablespaces_of($node, 'app', 'm_2001_09'), 'slow', "$what: all of it");
@@ -93,13 +93,13 @@ $node->safe_psql('app', 'CREATE EXTENSION tiered_storage');
 # in ten minutes.
 ok( $node->poll_query_until(
 		'app',
-		"SELECT state = 'waiting' AND last_finished_at IS NOT NULL FROM tiered_storage.workers WHERE database_name = 'app'"
+		"SELECT state = 'waiting' AND last_finished_at IS NOT NULL FROM _tiered_storage.worker_status() WHERE database_name = 'app'"
 	),
 	'CREATE EXTENSION wakes the worker');
 is( $node->safe_psql(
 		'app',
 		q(SELECT last_finished_at - c.created < interval '5 minutes', next_run_at - last_started_at, failures, last_error IS NULL
-		FROM tiered_storage.workers, (SELECT min(sampled_since) AS created FROM _tiered_storage.relation_state) c
+		FROM _tiered_storage.worker_status(), (SELECT min(sampled_since) AS created FROM _tiered_storage.relation_state) c
 		WHERE database_name = 'app')),
 	't|01:00:00|0|t',
 	'at once, and the next run comes after the interval');
@@ -152,7 +152,7 @@ wait_for_cycle($node, 'app');
 wait_for_cycle($node, 'app');
 is(tablespaces_of($node, 'app', qw(m_2001_01 m_2001_02)),
 	'pg_default', 'auto_migrate = off moves nothing that is due');
-is($node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.moves'),
+is($node->safe_psql('app', 'SELECT count(*) FROM _tiered_storage.moves'),
 	0, 'and tries nothing');
 
 my $before = fingerprint($node, 'app', 'measure');
@@ -160,7 +160,8 @@ my $log = -s $node->logfile;
 reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
 ok( $node->poll_query_until(
 		'app',
-		"SELECT count(*) = 6 FROM tiered_storage.moves WHERE state = 'done'"),
+		"SELECT count(*) = 6 FROM _tiered_storage.moves WHERE state = 'done'"
+	),
 	'auto_migrate = policies moves two partitions, with their primary keys and indexes'
 );
 is(tablespaces_of($node, 'app', qw(m_2001_01 m_2001_02)),
@@ -173,7 +174,7 @@ is( $node->safe_psql(
 		q(SELECT DISTINCT from_tablespace, to_tablespace, to_tier, policy_id IS NOT NULL, requested_by = current_user, method,
 			attempts > 0, failures, lock_wait_ms < 60000, lock_held_ms > 0,
 			lock_flush_ms <= lock_held_ms, elapsed_ms >= lock_held_ms, copied_bytes > 0, error IS NULL
-		FROM tiered_storage.moves)),
+		FROM _tiered_storage.moves)),
 	'pg_default|slow|slow|t|t|online|t|0|t|t|t|t|t|t',
 	'the record says from where, where to, for whom, how, and how long');
 $node->wait_for_log(
@@ -184,12 +185,12 @@ pass('and the log says so once');
 create_partition($node, 'app', 3);
 ok( $node->poll_query_until(
 		'app',
-		"SELECT count(*) = 3 FROM tiered_storage.moves WHERE relation ~ '^m_2001_03' AND state = 'done'"
+		"SELECT count(*) = 3 FROM _tiered_storage.moves WHERE relation ~ '^m_2001_03' AND state = 'done'"
 	),
 	'a partition that is created later is moved too');
 ok( $node->poll_query_until(
 		'app',
-		"SELECT last_due = 0 AND last_on_target = 3 AND last_result = '0 of 4 partitions are due' FROM tiered_storage.policies"
+		"SELECT last_due = 0 AND last_on_target = 3 AND last_result = '0 of 4 partitions are due' FROM _tiered_storage.policies"
 	),
 	'the policy says that everything is where it should be');
 
@@ -251,7 +252,7 @@ my $conflict =
   'nothing is moved, because tablespace "shared" belongs to tier "cold" here, but to tier "archive" in database "app"';
 ok( $node->poll_query_until(
 		'other',
-		"SELECT last_error = '$conflict' AND state = 'waiting' AND reason ~ 'moves nothing, see last_error' FROM tiered_storage.workers WHERE database_name = 'other'"
+		"SELECT last_error = '$conflict' AND state = 'waiting' AND reason ~ 'moves nothing, see last_error' FROM _tiered_storage.worker_status() WHERE database_name = 'other'"
 	),
 	'a disagreement is said by the worker of the one who came second');
 like(
@@ -280,7 +281,7 @@ $node->safe_psql('app',
 	"SELECT tiered_storage.alter_tier('archive', new_name => 'cold')");
 ok( $node->poll_query_until(
 		'app',
-		"SELECT count(*) = 2 AND every(state = 'waiting' AND last_error IS NULL) FROM tiered_storage.workers WHERE database_name IN ('app', 'other')"
+		"SELECT count(*) = 2 AND every(state = 'waiting' AND last_error IS NULL) FROM _tiered_storage.worker_status() WHERE database_name IN ('app', 'other')"
 	),
 	'when the first follows, both go on');
 
@@ -295,7 +296,7 @@ my ($session, $pid) = make_worker_wait();
 $node->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
 ok( $node->poll_query_until(
 		'app',
-		"SELECT failures > 0 AND last_error = 'the worker was terminated' FROM tiered_storage.workers WHERE database_name = 'app'"
+		"SELECT failures > 0 AND last_error = 'the worker was terminated' FROM _tiered_storage.worker_status() WHERE database_name = 'app'"
 	),
 	'a terminated worker is recorded');
 $session->query_safe('COMMIT');
@@ -303,12 +304,12 @@ $session->quit;
 wait_for_move('after a termination the worker runs again');
 ok( $node->poll_query_until(
 		'app',
-		"SELECT state = 'waiting' AND failures = 0 AND last_error IS NULL FROM tiered_storage.workers WHERE database_name = 'app'"
+		"SELECT state = 'waiting' AND failures = 0 AND last_error IS NULL FROM _tiered_storage.worker_status() WHERE database_name = 'app'"
 	),
 	'and the failure is forgotten after a good cycle');
 is( $node->safe_psql(
 		'app',
-		"SELECT DISTINCT failures FROM tiered_storage.moves WHERE state = 'done' AND relation ~ 'm_2001_09\$'"
+		"SELECT DISTINCT failures FROM _tiered_storage.moves WHERE state = 'done' AND relation ~ 'm_2001_09\$'"
 	),
 	1,
 	'the interrupted move counts as one failure');
@@ -332,7 +333,7 @@ pass('and goes on with the others');
 create_partition($node, 'copy', 4);
 ok( $node->poll_query_until(
 		'copy',
-		"SELECT count(*) = 3 FROM tiered_storage.moves WHERE relation ~ '^m_2001_04' AND state = 'done'"
+		"SELECT count(*) = 3 FROM _tiered_storage.moves WHERE relation ~ '^m_2001_04' AND state = 'done'"
 	),
 	'the policy of the template works in the copy');
 is( $node->safe_psql(
@@ -352,7 +353,7 @@ wait_for_cycle($node, 'copy');
 is("$rc $err", '0 ', 'DROP DATABASE succeeds with the worker active');
 is( $node->safe_psql(
 		'app',
-		"SELECT count(*) FROM tiered_storage.workers WHERE database_name = 'copy'"
+		"SELECT count(*) FROM _tiered_storage.worker_status() WHERE database_name = 'copy'"
 	),
 	0,
 	'the view knows it no more');
@@ -378,7 +379,7 @@ wait_for_cycle($node, 'app');
 is( worker_of($node, 'app', 'app'),
 	'waiting|until the next sample',
 	'a dropped database is in nobody\'s way');
-is( $node->safe_psql('app', 'SELECT tier_name FROM tiered_storage.policies'),
+is( $node->safe_psql('app', 'SELECT tier_name FROM _tiered_storage.policies'),
 	'hdd',
 	'a policy follows the rename of its tier');
 
@@ -401,11 +402,11 @@ $session->quit;
 my $now = $node->safe_psql('postgres', 'SELECT clock_timestamp()');
 ok( $node->poll_query_until(
 		'other',
-		"SELECT state = 'not running' AND reason = 'the database does not have the extension' AND last_error IS NULL AND pid IS NULL FROM tiered_storage.workers WHERE database_name = 'app'"
+		"SELECT state = 'not running' AND reason = 'the database does not have the extension' AND last_error IS NULL AND pid IS NULL FROM _tiered_storage.worker_status() WHERE database_name = 'app'"
 	),
 	'the worker says so');
 my $finished_sql =
-  "SELECT last_finished_at FROM tiered_storage.workers WHERE database_name = 'app'";
+  "SELECT last_finished_at FROM _tiered_storage.worker_status() WHERE database_name = 'app'";
 my $finished = $node->safe_psql('other', $finished_sql);
 wait_for_cycle($node, 'other');
 wait_for_cycle($node, 'other');
@@ -467,7 +468,7 @@ is(sampled_since($node, 'app'), $since, 'nor at a restart');
 create_partition($node, 'app', 5);
 ok( $node->poll_query_until(
 		'app',
-		"SELECT count(*) = 3 FROM tiered_storage.moves WHERE relation ~ '^m_2001_05' AND state = 'done'"
+		"SELECT count(*) = 3 FROM _tiered_storage.moves WHERE relation ~ '^m_2001_05' AND state = 'done'"
 	),
 	'and the worker still moves');
 
@@ -484,7 +485,7 @@ max_logical_replication_workers = 0
 $node->restart;
 ok( $node->poll_query_until(
 		'app',
-		"SELECT count(*) = 2 FROM tiered_storage.workers WHERE database_name IN ('app', 'other') AND state = 'failed' AND last_error = 'no background worker is free; raise max_worker_processes' AND failures > 0"
+		"SELECT count(*) = 2 FROM _tiered_storage.worker_status() WHERE database_name IN ('app', 'other') AND state = 'failed' AND last_error = 'no background worker is free; raise max_worker_processes' AND failures > 0"
 	),
 	'too few max_worker_processes: the view says what to raise');
 
@@ -496,7 +497,7 @@ $node->append_conf('postgresql.conf', "shared_preload_libraries = ''");
 $node->restart;
 is( $node->safe_psql(
 		'app',
-		q(SELECT DISTINCT state, reason FROM tiered_storage.workers WHERE database_name IN ('app', 'other', 'plain'))
+		q(SELECT DISTINCT state, reason FROM _tiered_storage.worker_status() WHERE database_name IN ('app', 'other', 'plain'))
 	),
 	'not running|tiered_storage is not in shared_preload_libraries',
 	'the view says why nothing happens by itself');

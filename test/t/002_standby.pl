@@ -37,7 +37,7 @@ $primary->safe_psql('app', 'CREATE EXTENSION tiered_storage');
 
 # After its first cycle the worker leaves the primary alone for an hour.
 $primary->poll_query_until('app',
-	"SELECT state = 'waiting' FROM tiered_storage.workers WHERE database_name = 'app'"
+	"SELECT state = 'waiting' FROM _tiered_storage.worker_status() WHERE database_name = 'app'"
 ) or die 'the worker did not run';
 $primary->safe_psql(
 	'app', q(
@@ -79,7 +79,7 @@ note 'Reading';
 
 is( $standby->safe_psql(
 		'app',
-		q(SELECT DISTINCT state, reason, pid IS NULL FROM tiered_storage.workers WHERE database_name IN ('app', 'postgres', 'template1'))
+		q(SELECT DISTINCT state, reason, pid IS NULL FROM _tiered_storage.worker_status() WHERE database_name IN ('app', 'postgres', 'template1'))
 	),
 	'idle|the server is in recovery, where nothing can be written|t',
 	'the worker is idle, and the view says why');
@@ -101,7 +101,7 @@ foreach my $relation (
 
 # Rates as of now decay from one moment to the next.
 my $heat =
-  'SELECT relation, kind, tier_name, size_bytes, sampled_since, heat_at, size_bytes > 0 FROM tiered_storage.heat ORDER BY relation::oid';
+  'SELECT relation, kind, tier_name, size_bytes, sampled_since, heat_at, size_bytes > 0 FROM _tiered_storage.heat ORDER BY relation::oid';
 my $expected = $primary->safe_psql('app', $heat);
 like($expected, qr/^m_2001_01\|table\|slow\|\d+\|.*\|t$/m,
 	'heat has content');
@@ -114,11 +114,11 @@ like(
 foreach my $query (
 	'SELECT policy_id, relation, verdict, to_tier FROM tiered_storage.evaluate_policies() ORDER BY relation',
 	'SELECT tablespace_name, tablespace_oid, path_exists, writable, device FROM _tiered_storage.tablespace_devices() ORDER BY 1',
-	'SELECT tier_name, tablespaces, relation_bytes, relations FROM tiered_storage.tiers ORDER BY 1',
+	'SELECT tier_name, tablespaces, relation_bytes, relations FROM _tiered_storage.tiers ORDER BY 1',
 	"SET client_min_messages = warning; SELECT tier_name, is_current FROM tiered_storage.explain_placement('m_2001_01') ORDER BY 1",
 	'SELECT relation, kind, current_tier FROM tiered_storage.recommend_placement(true) ORDER BY relation::oid',
-	'SELECT relation, state, effect FROM tiered_storage.moves ORDER BY move_id',
-	'SELECT * FROM tiered_storage.move_batches',
+	'SELECT relation, state, effect FROM _tiered_storage.moves ORDER BY move_id',
+	'SELECT * FROM _tiered_storage.move_batches',
 	'SELECT count(*) > 0 FROM _tiered_storage.relation_buffers()',)
 {
 	my ($rc, $out, $err) = $standby->psql('app', $query);
@@ -132,7 +132,7 @@ like(
 	qr/NOTICE:  00000: nothing is due; tiering policies: 1/,
 	'a dry run of migrate() works');
 my $batch = $primary->safe_psql('app',
-	'SELECT max(batch_id) FROM tiered_storage.move_batches');
+	'SELECT max(batch_id) FROM _tiered_storage.move_batches');
 like(
 	notices_of(
 		$standby, 'app',
@@ -208,14 +208,14 @@ $standby->promote;
 is( $standby->safe_psql(
 		'app', q(
 SELECT _tiered_storage.is_paused(), count(*) FILTER (WHERE state = 'done')
-FROM tiered_storage.moves WHERE relation ~ '^m_2001_03')
+FROM _tiered_storage.moves WHERE relation ~ '^m_2001_03')
 	),
 	't|0',
 	'what was paused on the standby is so after its promotion');
 $standby->safe_psql('app', 'SELECT tiered_storage.resume()');
 ok( $standby->poll_query_until(
 		'app',
-		"SELECT count(*) = 3 FROM tiered_storage.moves WHERE relation ~ '^m_2001_03' AND state = 'done'"
+		"SELECT count(*) = 3 FROM _tiered_storage.moves WHERE relation ~ '^m_2001_03' AND state = 'done'"
 	),
 	'the worker of the promoted server moves what is due');
 is(tablespaces_of($standby, 'app', @moved, 'm_2001_03'),
@@ -223,7 +223,7 @@ is(tablespaces_of($standby, 'app', @moved, 'm_2001_03'),
 is(fingerprint($standby, 'app', 'measure'), $rows, 'with the same rows');
 ok( $standby->poll_query_until(
 		'app',
-		"SELECT state = 'waiting' AND reason = 'until the next sample' AND last_error IS NULL FROM tiered_storage.workers WHERE database_name = 'app'"
+		"SELECT state = 'waiting' AND reason = 'until the next sample' AND last_error IS NULL FROM _tiered_storage.worker_status() WHERE database_name = 'app'"
 	),
 	'the view says that it works');
 is( $standby->safe_psql(

@@ -198,7 +198,7 @@ is( value_of(
 BEGIN;
 UPDATE _tiered_storage.relation_state SET heat_at = now() - interval '30 hours', observed_since = now() - interval '4 days';
 SELECT abs(h.writes_per_hour / e.expected - 1) < 1e-9, h.writes_per_hour < $fast
-FROM tiered_storage.heat h, LATERAL (SELECT
+FROM _tiered_storage.heat h, LATERAL (SELECT
 	$fast * power(2::float8, -extract(epoch FROM now() - heat_at)::float8 / 86400)
 		/ (1 - power(2::float8, -extract(epoch FROM now() - observed_since)::float8 / 86400)) AS expected) e
 WHERE relation = 't'::regclass;
@@ -209,7 +209,7 @@ is( value_of(
 		q(
 BEGIN;
 UPDATE _tiered_storage.relation_state SET heat_at = now() - interval '1 year', observed_since = now() - interval '2 years';
-SELECT writes_per_hour FROM tiered_storage.heat WHERE relation = 't'::regclass;
+SELECT writes_per_hour FROM _tiered_storage.heat WHERE relation = 't'::regclass;
 ROLLBACK)),
 	'0',
 	'and what comes less than once in a century does not come');
@@ -236,7 +236,7 @@ $node->safe_psql('fresh',
 $node->safe_psql('fresh', 'CALL tiered_storage.sample()');
 is( $node->safe_psql(
 		'fresh',
-		"SELECT writes_per_hour BETWEEN 600 AND 610 FROM tiered_storage.heat WHERE relation = 'n'::regclass"
+		"SELECT writes_per_hour BETWEEN 600 AND 610 FROM _tiered_storage.heat WHERE relation = 'n'::regclass"
 	),
 	't',
 	'600 rows within a moment are not extrapolated to an hour');
@@ -340,7 +340,7 @@ note 'New relations and new files';
 my $oid = value_of("SELECT 't'::regclass::oid");
 work("DROP TABLE t");
 is( value_of(
-		"SELECT count(*) FROM tiered_storage.heat WHERE relation::oid = $oid"
+		"SELECT count(*) FROM _tiered_storage.heat WHERE relation::oid = $oid"
 	),
 	0,
 	'a dropped relation leaves the view at once');
@@ -357,7 +357,7 @@ is(history_of('t'), '1 30', 'a new one of the same name begins anew');
 is_close(column('t', 'changes_fast'), advanced(0, 30, 1, 24),
 	'also its rate');
 is( value_of(
-		"SELECT relation FROM tiered_storage.heat WHERE relation = 't'::regclass"
+		"SELECT relation FROM _tiered_storage.heat WHERE relation = 't'::regclass"
 	),
 	't',
 	'and is in the view');
@@ -441,14 +441,14 @@ is( value_of(
 	'history_retention: older hours go');
 
 # The record of moves: finished at the real now, which is after all of the above.
-is(value_of('SELECT count(*) FROM tiered_storage.moves'),
+is(value_of('SELECT count(*) FROM _tiered_storage.moves'),
 	2, 'moves are kept for as long');
 sample_at(30 * 24 + 25);
-is(value_of('SELECT count(*) FROM tiered_storage.moves'), 2,
+is(value_of('SELECT count(*) FROM _tiered_storage.moves'), 2,
 	'and for a day and two hours, since windows and limits count those of a day'
 );
 sample_at(30 * 24 + 28);
-is(value_of('SELECT count(*) FROM tiered_storage.moves'), 0, 'then they go');
+is(value_of('SELECT count(*) FROM _tiered_storage.moves'), 0, 'then they go');
 
 # ---------------------------------------------------------------------
 note 'history_max_size';

@@ -55,7 +55,7 @@ sub record_of
 	return $node->safe_psql(
 		'app', qq(
 SELECT state, sqlstate, attempts, failures, next_attempt_at > now(), error
-FROM tiered_storage.moves WHERE relation = '$relation' ORDER BY move_id DESC LIMIT 1)
+FROM _tiered_storage.moves WHERE relation = '$relation' ORDER BY move_id DESC LIMIT 1)
 	);
 }
 
@@ -75,7 +75,7 @@ sub reader_of
 sub cancel_move
 {
 	$node->poll_query_until('app',
-		'SELECT count(pg_cancel_backend(pid)) = 0 FROM tiered_storage.move_progress'
+		'SELECT count(pg_cancel_backend(pid)) = 0 FROM _tiered_storage.move_progress'
 	) or die 'the move does not end';
 	return;
 }
@@ -139,7 +139,7 @@ is( record_of('m_2001_02'),
 );
 is( $node->safe_psql(
 		'app',
-		"SELECT lock_wait_ms >= 90, elapsed_ms > lock_wait_ms FROM tiered_storage.moves WHERE relation = 'm_2001_02'"
+		"SELECT lock_wait_ms >= 90, elapsed_ms > lock_wait_ms FROM _tiered_storage.moves WHERE relation = 'm_2001_02'"
 	),
 	't|t',
 	'which tells the time in the lock queue from the rest');
@@ -165,7 +165,7 @@ $node->safe_psql('app',
 );
 ok( $node->poll_query_until(
 		'app',
-		"SELECT count(*) = 3 FROM tiered_storage.moves WHERE relation ~ '^m_2001_02' AND state = 'done'"
+		"SELECT count(*) = 3 FROM _tiered_storage.moves WHERE relation ~ '^m_2001_02' AND state = 'done'"
 	),
 	'and then moves it');
 is(record_of('m_2001_02'), 'done||3|1||', 'in the same record');
@@ -205,7 +205,7 @@ for (1 .. 3)
 }
 is( $node->safe_psql(
 		'app',
-		"SELECT count(*) FROM tiered_storage.move_progress WHERE relation = 'm_2001_04'"
+		"SELECT count(*) FROM _tiered_storage.move_progress WHERE relation = 'm_2001_04'"
 	),
 	1,
 	'which goes on trying');
@@ -245,7 +245,7 @@ $move = start_sql(
 	'SET tiered_storage.debug_lock_attempts = 100',
 	'CALL tiered_storage.migrate()');
 $node->poll_query_until('app',
-	"SELECT count(*) = 1 FROM tiered_storage.move_progress m JOIN pg_stat_activity a USING (pid) WHERE m.relation = 'm_2001_04' AND a.wait_event_type = 'Extension'"
+	"SELECT count(*) = 1 FROM _tiered_storage.move_progress m JOIN pg_stat_activity a USING (pid) WHERE m.relation = 'm_2001_04' AND a.wait_event_type = 'Extension'"
 ) or die 'the move does not pause';
 cancel_move();
 like(
@@ -305,7 +305,7 @@ foreach my $table (qw(m_pinned m_unlogged))
 		"CALL tiered_storage.move_relation('$table', 'slow', allow_lock => true)"
 	);
 	$node->poll_query_until('app',
-		"SELECT phase = 'paused' FROM tiered_storage.move_progress WHERE relation = '$table'"
+		"SELECT phase = 'paused' FROM _tiered_storage.move_progress WHERE relation = '$table'"
 	) or die 'the move is not paused';
 	$node->safe_psql('app', "SELECT tiered_storage.pin('$table', 'disk')");
 	$node->safe_psql('app', 'SELECT tiered_storage.resume()');
@@ -352,7 +352,7 @@ $node->append_conf('postgresql.conf',
 $node->start;
 ok( $node->poll_query_until(
 		'app',
-		"SELECT state IN ('interrupted', 'failed') FROM tiered_storage.moves WHERE relation = 'm_2001_05'"
+		"SELECT state IN ('interrupted', 'failed') FROM _tiered_storage.moves WHERE relation = 'm_2001_05'"
 	),
 	'the record of the interrupted move does not say "running"');
 is(tablespaces_of($node, 'app', 'm_2001_04'),
@@ -497,7 +497,7 @@ like(
 	'what does not fit is reported');
 is( $node->safe_psql(
 		'app',
-		"SELECT state, sqlstate, count(*) FROM tiered_storage.moves WHERE relation ~ '^big' GROUP BY 1, 2 ORDER BY 1"
+		"SELECT state, sqlstate, count(*) FROM _tiered_storage.moves WHERE relation ~ '^big' GROUP BY 1, 2 ORDER BY 1"
 	),
 	"done||2\nskipped|53100|2",
 	'and recorded');
@@ -540,7 +540,7 @@ sub change_meanwhile
 	$session->query_safe($change);
 	my $run = start_sql($node, 'app', $patient, $call);
 	$node->poll_query_until('app',
-		"SELECT count(*) = 1 FROM tiered_storage.move_progress m JOIN pg_locks l ON l.pid = m.pid WHERE NOT l.granted AND l.locktype = 'relation'"
+		"SELECT count(*) = 1 FROM _tiered_storage.move_progress m JOIN pg_locks l ON l.pid = m.pid WHERE NOT l.granted AND l.locktype = 'relation'"
 	) or die 'no move waits for a lock';
 	$meanwhile->() if defined $meanwhile;
 	$session->query_safe('COMMIT');
@@ -556,7 +556,7 @@ is( change_meanwhile(
 	'a table that is dropped meanwhile is no error');
 is( $node->safe_psql(
 		'app',
-		"SELECT count(*) FROM tiered_storage.moves WHERE relation ~ 'm_2001_06' AND state <> 'done'"
+		"SELECT count(*) FROM _tiered_storage.moves WHERE relation ~ 'm_2001_06' AND state <> 'done'"
 	),
 	0,
 	'nor a failure');
@@ -577,7 +577,7 @@ is( change_meanwhile(
 is(tablespaces_of($node, 'app', 'm_2001_06'), 'slow', 'its indexes follow');
 is( $node->safe_psql(
 		'app',
-		"SELECT string_agg(DISTINCT state, ',') FROM tiered_storage.moves WHERE relation ~ 'm_2001_06'"
+		"SELECT string_agg(DISTINCT state, ',') FROM _tiered_storage.moves WHERE relation ~ 'm_2001_06'"
 	),
 	'done',
 	'nothing has failed');
@@ -715,7 +715,7 @@ is( $node->safe_psql(
 indexes_are_sound('under load');
 is( $node->safe_psql(
 		'app',
-		"SELECT count(*) FROM tiered_storage.moves WHERE state IN ('running', 'interrupted')"
+		"SELECT count(*) FROM _tiered_storage.moves WHERE state IN ('running', 'interrupted')"
 	),
 	0,
 	'no move is left open');
@@ -747,7 +747,7 @@ is( $node->safe_psql(
 	'every row is there once');
 is( $node->safe_psql(
 		'app',
-		"SELECT method FROM tiered_storage.moves WHERE relation = 'm_load' ORDER BY move_id DESC LIMIT 1"
+		"SELECT method FROM _tiered_storage.moves WHERE relation = 'm_load' ORDER BY move_id DESC LIMIT 1"
 	),
 	'set tablespace',
 	'and the record says how');

@@ -70,11 +70,11 @@ my $tiers_sql =
 my $tablespaces_sql =
   'SELECT tier_name, rank, tablespace_name, discovered FROM _tiered_storage.tier_tablespaces ORDER BY 1, 3';
 my $policies_sql =
-  'SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, return_when_reads_per_hour, return_after, return_tier, enabled, created_by, created_at FROM tiered_storage.policies ORDER BY 1';
+  'SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, return_when_reads_per_hour, return_after, return_tier, enabled, created_by, created_at FROM _tiered_storage.policies ORDER BY 1';
 my $fullness_sql =
-  'SELECT policy_id, tier_name, target_name, high_watermark, low_watermark, follows_tier, created_by, created_at, enabled FROM tiered_storage.fullness_policies ORDER BY 1';
+  'SELECT policy_id, tier_name, target_name, high_watermark, low_watermark, follows_tier, created_by, created_at, enabled FROM _tiered_storage.fullness_policies ORDER BY 1';
 my $pins_sql =
-  'SELECT relation, relation_name, tier_name, until, include_indexes, pinned_by, pinned_at, relations FROM tiered_storage.pins ORDER BY 2';
+  'SELECT relation, relation_name, tier_name, until, include_indexes, pinned_by, pinned_at, relations FROM _tiered_storage.pins ORDER BY 2';
 my $windows_sql =
   'SELECT * FROM _tiered_storage.move_window ORDER BY window_name';
 my $verdicts_sql =
@@ -151,7 +151,7 @@ sub check_restored
 		'ALTER TABLE "Their Schema"."New Name" RENAME TO "Newest"');
 	is( $server->safe_psql(
 			$db,
-			'SELECT relation FROM tiered_storage.policies WHERE policy_id = 3'
+			'SELECT relation FROM _tiered_storage.policies WHERE policy_id = 3'
 		),
 		'"Their Schema"."Newest"',
 		"$name: and a later rename is followed");
@@ -239,7 +239,7 @@ check_restored($node, 'plain', 'plain dump');
 restore_ok($node, '--schema-only', '--schema-only', '-d', 'two_steps', $dump);
 is( $node->safe_psql(
 		'two_steps',
-		'SELECT count(*), (SELECT count(*) FROM tiered_storage.policies) FROM _tiered_storage.tier WHERE NOT discovered'
+		'SELECT count(*), (SELECT count(*) FROM _tiered_storage.policies) FROM _tiered_storage.tier WHERE NOT discovered'
 	),
 	'0|0',
 	'--schema-only: the extension is there with what it discovers');
@@ -273,7 +273,7 @@ CREATE TABLE u (i int) TABLESPACE between;
 SELECT tiered_storage.add_tier('quick', '{quick}', profile => 'nvme', rank => 2);
 SELECT tiered_storage.add_tier('cold', '{cold}', profile => 'hdd_7200', rank => 7);
 -- As discovery calls the rest: only these tablespaces of it are meant.
-SELECT tiered_storage.alter_tier(tier_name, tablespaces => '{pg_default}', rank => 5, price_per_gb_month => 7) FROM tiered_storage.tiers WHERE discovered;
+SELECT tiered_storage.alter_tier(tier_name, tablespaces => '{pg_default}', rank => 5, price_per_gb_month => 7) FROM _tiered_storage.tiers WHERE discovered;
 SELECT tiered_storage.add_tiering_policy('t', tier => 'cold', idle_for => '1 day', index_tier => 'quick', options => jsonb_build_object('return_when_reads_per_hour', 100, 'return_tier', 'quick'));
 SELECT tiered_storage.add_fullness_policy('quick', 'cold');
 SELECT tiered_storage.pin('t', 'quick');
@@ -282,11 +282,11 @@ $alone->safe_psql('tiered',
 	"SELECT tiered_storage.add_standby('a standby', conninfo => 'host=/nonexistent')"
 );
 my $defined_sql = q(
-SELECT tier_name, rank, tablespaces, discovered, profile FROM tiered_storage.tiers WHERE NOT discovered ORDER BY 1;
-SELECT relation, tier_name, index_tier, return_tier FROM tiered_storage.policies;
-SELECT tier_name, target_name FROM tiered_storage.fullness_policies;
-SELECT relation, tier_name FROM tiered_storage.pins;
-SELECT standby_name, conninfo FROM tiered_storage.standbys;
+SELECT tier_name, rank, tablespaces, discovered, profile FROM _tiered_storage.tiers WHERE NOT discovered ORDER BY 1;
+SELECT relation, tier_name, index_tier, return_tier FROM _tiered_storage.policies;
+SELECT tier_name, target_name FROM _tiered_storage.fullness_policies;
+SELECT relation, tier_name FROM _tiered_storage.pins;
+SELECT standby_name, conninfo FROM _tiered_storage.standbys;
 );
 my $defined = $alone->safe_psql('tiered', $defined_sql);
 my $tiered = $alone->basedir . '/tiered.dump';
@@ -346,10 +346,10 @@ CREATE EXTENSION tiered_storage;
 SELECT tiered_storage.add_tier('a quick', '{quick}', device => jsonb_build_object('random_read_ms', 0.0001));
 SELECT tiered_storage.add_tier('a warm', '{warm}', device => jsonb_build_object('random_read_ms', 1000));
 SELECT tiered_storage.add_tier('a cold', '{cold}', device => jsonb_build_object('random_read_ms', 2000));
-SELECT tiered_storage.add_tier('the same', '{same}', device => jsonb_build_object('random_read_ms', t.random_read_ms)) FROM tiered_storage.tiers t WHERE 'pg_default' = ANY (t.tablespaces);
+SELECT tiered_storage.add_tier('the same', '{same}', device => jsonb_build_object('random_read_ms', t.random_read_ms)) FROM _tiered_storage.tiers t WHERE 'pg_default' = ANY (t.tablespaces);
 ));
 my $order_sql =
-  q(SELECT string_agg(CASE WHEN 'pg_default' = ANY (tablespaces) THEN 'pg_default' ELSE tier_name END, ', ' ORDER BY rank), count(DISTINCT rank) FROM tiered_storage.tiers);
+  q(SELECT string_agg(CASE WHEN 'pg_default' = ANY (tablespaces) THEN 'pg_default' ELSE tier_name END, ', ' ORDER BY rank), count(DISTINCT rank) FROM _tiered_storage.tiers);
 
 sub keeps_order
 {
@@ -381,7 +381,7 @@ keeps_order(
 $ranked->safe_psql(
 	'ranks', q(
 SELECT tiered_storage.alter_tier('a warm', rank => 0), tiered_storage.alter_tier('a quick', rank => 9);
-SELECT tiered_storage.add_fullness_policy(tier_name, 'a quick') FROM tiered_storage.tiers WHERE 'pg_default' = ANY (tablespaces);
+SELECT tiered_storage.add_fullness_policy(tier_name, 'a quick') FROM _tiered_storage.tiers WHERE 'pg_default' = ANY (tablespaces);
 ));
 keeps_order('ranks may contradict speeds',
 	'a warm, pg_default, the same, a cold, a quick|5');
@@ -527,13 +527,13 @@ is(sampled_since($new, 'app'), $since,
 is(fingerprint($new, 'app', 'measure'), $rows, 'pg_upgrade: with all rows');
 # Its first cycle may have begun before anybody asks.
 $new->poll_query_until('app',
-	"SELECT state = 'waiting' FROM tiered_storage.workers WHERE database_name = 'app'"
+	"SELECT state = 'waiting' FROM _tiered_storage.worker_status() WHERE database_name = 'app'"
 ) or die 'the worker does not end its first cycle';
 is( worker_of($new, 'app', 'app'),
 	'waiting|until the next sample; moves nothing, because tiered_storage.auto_migrate is off',
 	'pg_upgrade: the worker runs');
 $new->safe_psql('app', 'ALTER TABLE measure RENAME TO measured');
-is($new->safe_psql('app', 'SELECT relation FROM tiered_storage.policies'),
+is($new->safe_psql('app', 'SELECT relation FROM _tiered_storage.policies'),
 	'measured', 'pg_upgrade: policies are known by OID again');
 $new->stop;
 

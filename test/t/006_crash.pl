@@ -180,7 +180,7 @@ sub pause_at_copying
 		't', 'moves are paused');
 	let_go($stops, 'copying');
 	wait_for($stops,
-		"SELECT phase = 'paused' FROM tiered_storage.move_progress WHERE pid = $move->{pid}"
+		"SELECT phase = 'paused' FROM _tiered_storage.move_progress WHERE pid = $move->{pid}"
 	);
 	return;
 }
@@ -384,7 +384,7 @@ is($node->safe_psql('app', 'SELECT _tiered_storage.is_paused()'),
 	't', 'moves are still paused');
 my $paused = start_move($node, 'app', 'at_copied', 'pg_default');
 $node->poll_query_until('app',
-	"SELECT phase = 'paused' FROM tiered_storage.move_progress WHERE relation = 'at_copied'"
+	"SELECT phase = 'paused' FROM _tiered_storage.move_progress WHERE relation = 'at_copied'"
 ) or die 'the move does not pause';
 is($node->safe_psql('app', 'SELECT tiered_storage.resume()'),
 	't', 'until somebody lets them go on');
@@ -442,7 +442,7 @@ foreach my $case (
 			: "SELECT pg_terminate_backend($pid)");
 		let_go($stops, $point);
 		wait_for($stops,
-			"SELECT failures = 1 FROM tiered_storage.moves WHERE relation = '$table'"
+			"SELECT failures = 1 FROM _tiered_storage.moves WHERE relation = '$table'"
 		);
 		$stops->query_safe(
 			"UPDATE _tiered_storage.move SET next_attempt_at = now() WHERE state = 'failed'"
@@ -451,7 +451,7 @@ foreach my $case (
 	}
 	ok( $node->poll_query_until(
 			'measured',
-			"SELECT count(*) = 3 AND sum(failures) = 1 FROM tiered_storage.moves WHERE relation ~ '^$table' AND state = 'done'"
+			"SELECT count(*) = 3 AND sum(failures) = 1 FROM _tiered_storage.moves WHERE relation ~ '^$table' AND state = 'done'"
 		),
 		"$how at $point: the worker moves it all the same, later");
 	is(fingerprint($node, 'measured', $table),

@@ -103,7 +103,7 @@ foreach my $round (1 .. 10)
 stop_writers($writers);
 is( $primary->safe_psql(
 		'app',
-		"SELECT count(*) FROM tiered_storage.moves WHERE state = 'done'"),
+		"SELECT count(*) FROM _tiered_storage.moves WHERE state = 'done'"),
 	10 * 7 * @tables,
 	'every move of every relation succeeds');
 standby_is_sound('under load');
@@ -230,7 +230,7 @@ is( $stops->query_safe(
 	't',
 	'the relation is moved');
 is( $stops->query_safe(
-		'SELECT state FROM tiered_storage.moves ORDER BY move_id DESC LIMIT 1'
+		'SELECT state FROM _tiered_storage.moves ORDER BY move_id DESC LIMIT 1'
 	),
 	'done',
 	'and the record is complete');

@@ -256,7 +256,7 @@ sub is_refused
 		"$relation: moved under a lock by him who says so");
 	is( $where->safe_psql(
 			'app',
-			"SELECT method FROM tiered_storage.moves WHERE relation = '$relation' AND state = 'done'"
+			"SELECT method FROM _tiered_storage.moves WHERE relation = '$relation' AND state = 'done'"
 		),
 		'set tablespace',
 		"$relation: and the record tells how");

@@ -50,7 +50,7 @@ sub await_worker
 	my ($db) = @_;
 
 	$node->poll_query_until($db,
-		"SELECT state = 'waiting' FROM tiered_storage.workers WHERE database_name = '$db'"
+		"SELECT state = 'waiting' FROM _tiered_storage.worker_status() WHERE database_name = '$db'"
 	) or die 'the worker did not run';
 	return;
 }
@@ -191,12 +191,12 @@ $node->safe_psql('app', "SELECT pad FROM t WHERE id = $_")
 my $told = $node->safe_psql('app', 'SELECT clock_timestamp()');
 $node->safe_psql('app', 'SELECT _tiered_storage.notify_launcher()');
 $node->poll_query_until('app',
-	"SELECT state = 'waiting' AND last_finished_at > '$told' FROM tiered_storage.workers WHERE database_name = 'app'"
+	"SELECT state = 'waiting' AND last_finished_at > '$told' FROM _tiered_storage.worker_status() WHERE database_name = 'app'"
 ) or die 'the worker does not come';
 is(last_period('t'), 'e|4|0', 'rows by their key are random');
 is( $node->safe_psql(
 		'app',
-		"SELECT source FROM tiered_storage.heat WHERE relation = 't'::regclass"
+		"SELECT source FROM _tiered_storage.heat WHERE relation = 't'::regclass"
 	),
 	'executor',
 	'and the view says how that is known');
@@ -241,7 +241,7 @@ $node->safe_psql('app', 'VACUUM (DISABLE_PAGE_SKIPPING) t');
 sample();
 is(last_period('t'), 'e|0|0', 'vacuum is no use');
 ok( $node->safe_psql('app',
-		"SELECT round(maintenance_reads_per_hour) FROM tiered_storage.heat WHERE relation = 't'::regclass"
+		"SELECT round(maintenance_reads_per_hour) FROM _tiered_storage.heat WHERE relation = 't'::regclass"
 	) > 0,
 	'but shown apart');
 
@@ -371,7 +371,7 @@ sample();
 is( $node->safe_psql(
 		'app', q(
 SELECT string_agg(DISTINCT source, ' ' ORDER BY source), count(*)
-FROM tiered_storage.heat WHERE relation::text ~ '^many_' AND sequential_reads_per_hour > 0)
+FROM _tiered_storage.heat WHERE relation::text ~ '^many_' AND sequential_reads_per_hour > 0)
 	),
 	'executor statistics|1200',
 	'relations that found no room are judged by their statistics, and none is lost'

@@ -240,7 +240,7 @@ like(
 	'a standby takes no sample');
 is( $standby->safe_psql(
 		'app',
-		"SELECT write_source, page_writes_per_hour > 0, wal_bytes_per_hour > 0 FROM tiered_storage.heat WHERE relation = 'w'::regclass"
+		"SELECT write_source, page_writes_per_hour > 0, wal_bytes_per_hour > 0 FROM _tiered_storage.heat WHERE relation = 'w'::regclass"
 	),
 	'wal|t|t',
 	'and shows what the primary has counted');

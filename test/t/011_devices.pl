@@ -158,7 +158,7 @@ sub device_io
 {
 	my ($columns) = @_;
 	return value_of(
-		"SELECT $columns FROM tiered_storage.device_io ORDER BY device");
+		"SELECT $columns FROM _tiered_storage.device_io ORDER BY device");
 }
 
 my $last =
@@ -216,7 +216,8 @@ is( value_of(
 
 # What is asked for at the same time, without a sample: the advice.
 value_of(
-	"SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers");
+	"SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers"
+);
 value_of(
 	"SELECT tiered_storage.add_tier('main', '{pg_default}', profile => 'hdd_7200', device => jsonb_build_object('compressed', false))"
 );
@@ -338,7 +339,7 @@ sub proposed
 	return value_of(
 		qq(SET client_min_messages = warning;
 BEGIN;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers \\g /dev/null
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers \\g /dev/null
 SELECT tiered_storage.add_tier($tier) \\g /dev/null
 SELECT _tiered_storage.second_tier_statements();
 ROLLBACK)

@@ -119,7 +119,7 @@ sub state_of
 {
 	my ($name) = @_;
 	return $primary->safe_psql('app',
-		"SELECT last_pull_at IS NOT NULL, failures, COALESCE(error, '-') FROM tiered_storage.standbys WHERE standby_name = '$name'"
+		"SELECT last_pull_at IS NOT NULL, failures, COALESCE(error, '-') FROM _tiered_storage.standbys WHERE standby_name = '$name'"
 	);
 }
 
@@ -173,7 +173,7 @@ is( $primary->safe_psql(
 	'what is read on a standby is not unread');
 is( $primary->safe_psql(
 		'app',
-		"SELECT last_used_at > now() - interval '1 hour' FROM tiered_storage.heat WHERE relation IN ('hot'::regclass, 'cold'::regclass) ORDER BY relation::text DESC"
+		"SELECT last_used_at > now() - interval '1 hour' FROM _tiered_storage.heat WHERE relation IN ('hot'::regclass, 'cold'::regclass) ORDER BY relation::text DESC"
 	),
 	"t\nf",
 	'one was used, one was not');
@@ -342,12 +342,12 @@ like(
 	qr/ERROR:  25006: cannot execute tiered_storage.add_standby\(\) during recovery/,
 	'a standby adds none');
 is( $standby->safe_psql(
-		'app', "SELECT count(*) FROM tiered_storage.standbys"),
+		'app', "SELECT count(*) FROM _tiered_storage.standbys"),
 	5,
 	'but shows');
 is( $standby->safe_psql(
 		'app',
-		"SELECT count(device), bool_and(null_reason ~ 'all: measured on the primary') FROM tiered_storage.file_class_io"
+		"SELECT count(device), bool_and(null_reason ~ 'all: measured on the primary') FROM _tiered_storage.file_class_io()"
 	),
 	'0|t',
 	'figures of files are not those of its devices');

@@ -37,7 +37,7 @@ my $move = start_sql(
 	"CALL tiered_storage.move_relation('busy', 'slow')");
 wait_for_lock_wait($node, 'postgres', 'busy');
 my $mover = $node->safe_psql('postgres',
-	'SELECT pid FROM tiered_storage.move_progress');
+	'SELECT pid FROM _tiered_storage.move_progress');
 
 # It sleeps until both are there: the end of its time, and the barrier.
 # Between two attempts it waits for nothing: then it is to go on.
@@ -66,7 +66,7 @@ kill 'CONT', $mover;
 ok($both, 'a barrier is set while an attempt is over');
 is(finish_sql($drop), '', 'all have seen it, the mover too');
 is( $node->safe_psql(
-		'postgres', 'SELECT count(*) FROM tiered_storage.move_progress'),
+		'postgres', 'SELECT count(*) FROM _tiered_storage.move_progress'),
 	1,
 	'which goes on meanwhile');
 

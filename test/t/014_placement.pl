@@ -29,7 +29,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE app');
 $node->safe_psql(
 	'app', q(
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
 CREATE ROLE rich;
@@ -139,7 +139,7 @@ note 'Not asked for';
 settle_with('tiered_storage.sample_interval' => '1s');
 wait_for_cycle($node, 'app');
 wait_for_cycle($node, 'app');
-is($node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.moves'),
+is($node->safe_psql('app', 'SELECT count(*) FROM _tiered_storage.moves'),
 	0, 'auto_migrate = policies moves nothing because of heat');
 unlike(
 	notices_of($node, 'app', 'CALL tiered_storage.migrate()'),
@@ -164,7 +164,7 @@ like(
 	notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)'),
 	qr/move_limit_per_day is used up/,
 	'and a dry run says so');
-is($node->safe_psql('app', 'SELECT count(*) FROM tiered_storage.moves'),
+is($node->safe_psql('app', 'SELECT count(*) FROM _tiered_storage.moves'),
 	0, 'nor does the worker');
 
 # The first one and its index fit, the second does not any more.
@@ -172,7 +172,8 @@ my $log = -s $node->logfile;
 settle_with('tiered_storage.move_limit_per_day' => '2MB');
 ok( $node->poll_query_until(
 		'app',
-		"SELECT count(*) = 2 FROM tiered_storage.moves WHERE state = 'done'"),
+		"SELECT count(*) = 2 FROM _tiered_storage.moves WHERE state = 'done'"
+	),
 	'the worker moves what the advice is sure of');
 wait_for_cycle($node, 'app');
 wait_for_cycle($node, 'app');
@@ -182,7 +183,7 @@ is( places(),
 );
 is( $node->safe_psql(
 		'app',
-		q(SELECT DISTINCT batch_id, requested_by, policy_id IS NULL, from_tier, to_tier, predicted_saved_io_s_per_hour > 0, method FROM tiered_storage.moves)
+		q(SELECT DISTINCT batch_id, requested_by, policy_id IS NULL, from_tier, to_tier, predicted_saved_io_s_per_hour > 0, method FROM _tiered_storage.moves)
 	),
 	'1|rich|t|slow|fast|t|online',
 	'one batch, in the name of the owner');
@@ -347,7 +348,7 @@ like(
 	'GRANT lets the owner in');
 is( $node->safe_psql(
 		'app',
-		"SELECT requested_by FROM tiered_storage.moves WHERE relation = 'hot_poor'"
+		"SELECT requested_by FROM _tiered_storage.moves WHERE relation = 'hot_poor'"
 	),
 	'poor',
 	'in his name');
@@ -382,7 +383,7 @@ like(
 
 # Each attempt that ends with a lock timeout is a rollback.
 $node->poll_query_until('app',
-	"SELECT attempts >= 2 FROM tiered_storage.move_progress WHERE relation = 'hot_3'"
+	"SELECT attempts >= 2 FROM _tiered_storage.move_progress WHERE relation = 'hot_3'"
 ) or die 'no second attempt';
 like(
 	error_of($node, 'app', 'CALL tiered_storage.apply_placement()'),
@@ -423,7 +424,7 @@ like(places(), qr/hot_3 slow, hot_4 fast/, 'hot_4 was moved first');
 # Between two moves it would see this.
 settle_with('tiered_storage.auto_migrate' => 'off');
 $node->safe_psql('app',
-	'SELECT pg_terminate_backend(pid) FROM tiered_storage.move_progress');
+	'SELECT pg_terminate_backend(pid) FROM _tiered_storage.move_progress');
 $node->poll_query_until('app',
 	"SELECT count(*) = 0 FROM pg_locks WHERE locktype = 'object' AND objsubid = 1"
 ) or die 'the lock of the batch remains';

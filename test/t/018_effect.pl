@@ -35,11 +35,11 @@ SELECT pg_stat_force_next_flush();	-- not after the first sample
 CREATE EXTENSION tiered_storage;
 ));
 $node->poll_query_until('app',
-	"SELECT state = 'waiting' FROM tiered_storage.workers WHERE database_name = 'app'"
+	"SELECT state = 'waiting' FROM _tiered_storage.worker_status() WHERE database_name = 'app'"
 ) or die 'the worker did not run';
 $node->safe_psql(
 	'app', q(
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, price_per_gb_month => 1000000, reserve_fraction => 0);
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, price_per_gb_month => 10, reserve_fraction => 0);
 UPDATE _tiered_storage.relation_state SET sampled_since = sampled_since - interval '30 days', changes_fast = 0, changes_slow = 0,
@@ -49,7 +49,7 @@ UPDATE _tiered_storage.relation_state SET sampled_since = sampled_since - interv
 sub batches
 {
 	return $node->safe_psql('app',
-		'SELECT batch_id, kind, measured_moves, effect, undo_command FROM tiered_storage.move_batches ORDER BY 1'
+		'SELECT batch_id, kind, measured_moves, effect, undo_command FROM _tiered_storage.move_batches ORDER BY 1'
 	);
 }
 
@@ -188,7 +188,7 @@ ALTER TABLE t ALTER x SET STORAGE PLAIN;
 INSERT INTO t SELECT repeat('x', 7000) FROM generate_series(1, 100);
 DO $$ BEGIN FOR i IN 1..200 LOOP PERFORM FROM t; END LOOP; END $$;
 SELECT pg_stat_force_next_flush();
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', device => jsonb_build_object('random_read_ms', 0.1, 'compressed', false));
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', device => jsonb_build_object('random_read_ms', 10, 'compressed', false));
 TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.device_state;
@@ -231,7 +231,7 @@ CALL tiered_storage.move_relation('t', '$tier');
 sub effect
 {
 	return $node->safe_psql('postgres',
-		'SELECT effect_source, round(unmoved_io_s_per_hour::numeric, 3), round(measured_io_s_per_hour::numeric, 3), effect FROM tiered_storage.moves ORDER BY move_id DESC LIMIT 1'
+		'SELECT effect_source, round(unmoved_io_s_per_hour::numeric, 3), round(measured_io_s_per_hour::numeric, 3), effect FROM _tiered_storage.moves ORDER BY move_id DESC LIMIT 1'
 	);
 }
 
@@ -246,7 +246,7 @@ foreach (1 .. 4)
 }
 cmp_ok($request_ms, '>', 2**32, 'the time of requests has overflowed');
 is( $node->safe_psql(
-		'postgres', 'SELECT explained FROM tiered_storage.device_io'),
+		'postgres', 'SELECT explained FROM _tiered_storage.device_io'),
 	't',
 	'the device is explained');
 is( $node->safe_psql(

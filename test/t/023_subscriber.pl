@@ -68,13 +68,13 @@ CALL tiered_storage.migrate();
 ));
 	is( $publisher->safe_psql(
 			'app',
-			"SELECT relation, state FROM tiered_storage.moves WHERE state <> 'done'"
+			"SELECT relation, state FROM _tiered_storage.moves WHERE state <> 'done'"
 		),
 		'',
 		"$name: moves are done");
 	is( $publisher->safe_psql(
 			'app',
-			q(SELECT string_agg(relation, ',' ORDER BY relation COLLATE "C") FROM tiered_storage.moves)
+			q(SELECT string_agg(relation, ',' ORDER BY relation COLLATE "C") FROM _tiered_storage.moves)
 		),
 		'moved,moved_pkey,parted_old,parted_old_pkey',
 		"$name: all of them");
@@ -201,7 +201,7 @@ run_cycle($subscriber, 'app');
 isnt($subscriber->safe_psql('app', $own), $before, 'its own worker samples');
 is( $subscriber->safe_psql(
 		'app',
-		q(SELECT string_agg(tier_name, ',') FROM tiered_storage.tiers WHERE tier_name IN ('attic', 'slow'))
+		q(SELECT string_agg(tier_name, ',') FROM _tiered_storage.tiers WHERE tier_name IN ('attic', 'slow'))
 	),
 	'attic',
 	'and has its own tiers');
@@ -214,7 +214,7 @@ INSERT INTO _tiered_storage.tier SELECT (jsonb_populate_record(t, '{"tier_name":
 ));
 is( $subscriber->safe_psql(
 		'app',
-		q(SELECT count(*) FROM tiered_storage.tiers WHERE tier_name = 'loaded')
+		q(SELECT count(*) FROM _tiered_storage.tiers WHERE tier_name = 'loaded')
 	),
 	'1',
 	'rows that a person loads count');

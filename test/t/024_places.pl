@@ -53,7 +53,7 @@ sub wait_phase
 	my ($relation, $phase) = @_;
 
 	wait_for($stops,
-		"SELECT count(*) = 1 FROM tiered_storage.move_progress WHERE relation = '$relation' AND phase = '$phase'"
+		"SELECT count(*) = 1 FROM _tiered_storage.move_progress WHERE relation = '$relation' AND phase = '$phase'"
 	);
 	return;
 }
@@ -136,7 +136,7 @@ like(
 	'a move that was paused gets a place again');
 is( $node->safe_psql(
 		'app',
-		'SELECT waited_ms > 0, waited_ms < elapsed_ms FROM tiered_storage.moves ORDER BY move_id DESC LIMIT 1'
+		'SELECT waited_ms > 0, waited_ms < elapsed_ms FROM _tiered_storage.moves ORDER BY move_id DESC LIMIT 1'
 	),
 	't|t',
 	'and says which part of its time that was, so that no forecast goes by it'
@@ -145,7 +145,7 @@ is( $node->safe_psql(
 # The same in the record, in the log and on the screen.
 my ($elapsed_ms, $waited_ms) = split /\|/,
   $node->safe_psql('app',
-	'SELECT elapsed_ms, waited_ms FROM tiered_storage.moves ORDER BY move_id DESC LIMIT 1'
+	'SELECT elapsed_ms, waited_ms FROM _tiered_storage.moves ORDER BY move_id DESC LIMIT 1'
   );
 my $waited_s = sprintf '%.3f', $waited_ms / 1000;
 like(
@@ -173,12 +173,12 @@ sub is_over
 
 	is( $node->safe_psql(
 			'app',
-			"SELECT state, sqlstate, elapsed_ms IS NOT NULL FROM tiered_storage.moves WHERE relation = '$relation' ORDER BY move_id DESC LIMIT 1"
+			"SELECT state, sqlstate, elapsed_ms IS NOT NULL FROM _tiered_storage.moves WHERE relation = '$relation' ORDER BY move_id DESC LIMIT 1"
 		),
 		$expected,
 		"$name: the record is complete");
 	is( $node->safe_psql(
-			'app', 'SELECT count(*) FROM tiered_storage.move_progress'),
+			'app', 'SELECT count(*) FROM _tiered_storage.move_progress'),
 		0,
 		"$name: no move is under way");
 	foreach my $target (qw(pg_default slow))
@@ -245,7 +245,7 @@ $mine = start_move($node, 'app', 'mine', 'slow');
 wait_stopped($stops, 'copying');
 reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
 wait_for($stops,
-	q(SELECT count(*) = 1 FROM tiered_storage.move_progress p JOIN pg_stat_activity a USING (pid) WHERE a.backend_type = 'tiered_storage worker' AND p.phase = 'queued')
+	q(SELECT count(*) = 1 FROM _tiered_storage.move_progress p JOIN pg_stat_activity a USING (pid) WHERE a.backend_type = 'tiered_storage worker' AND p.phase = 'queued')
 );
 my %before = map { $_ => samples_of($_) } qw(app other);
 
@@ -258,7 +258,7 @@ foreach my $db (qw(app other))
 }
 is( $node->safe_psql(
 		'app',
-		q(SELECT count(*) FROM tiered_storage.move_progress p JOIN pg_stat_activity a USING (pid) WHERE a.backend_type = 'tiered_storage worker' AND p.phase = 'queued')
+		q(SELECT count(*) FROM _tiered_storage.move_progress p JOIN pg_stat_activity a USING (pid) WHERE a.backend_type = 'tiered_storage worker' AND p.phase = 'queued')
 	),
 	'1',
 	'which it still does');

@@ -199,11 +199,11 @@ SELECT tiered_storage.resume();
 SET client_min_messages = error;
 DO $$
 BEGIN
-	PERFORM tiered_storage.remove_policy(policy_id => p.policy_id) FROM tiered_storage.policies p;
+	PERFORM tiered_storage.remove_policy(policy_id => p.policy_id) FROM _tiered_storage.policies p;
 	DELETE FROM _tiered_storage.pin;
 	DELETE FROM _tiered_storage.fullness_policy;
 	DELETE FROM _tiered_storage.standby;
-	PERFORM tiered_storage.remove_tier(t.tier_name) FROM tiered_storage.tiers t;
+	PERFORM tiered_storage.remove_tier(t.tier_name) FROM _tiered_storage.tiers t;
 	PERFORM tiered_storage.add_tier('quick', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0);
 	PERFORM tiered_storage.add_tier('cheap', '{slow,pg_default}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 0.01);
 END $$;
@@ -737,7 +737,7 @@ SELECT t FROM _tiered_storage.move t ORDER BY t::text;
 }
 
 $node->poll_query_until('app',
-	"SELECT state = 'waiting' FROM tiered_storage.workers WHERE database_name = 'app'"
+	"SELECT state = 'waiting' FROM _tiered_storage.worker_status() WHERE database_name = 'app'"
 ) or die 'the worker does not come';
 
 # What it has found.

@@ -88,10 +88,10 @@ is($node->safe_psql('app', 'SHOW tiered_storage.move_rate_limit'),
 my $move = start_sql($node, 'app',
 	"CALL tiered_storage.move_relation('large', 'other')");
 $node->poll_query_until('app',
-	"SELECT count(*) = 1 FROM tiered_storage.move_progress WHERE phase = 'copying'"
+	"SELECT count(*) = 1 FROM _tiered_storage.move_progress WHERE phase = 'copying'"
 ) or die 'the move does not copy';
 my $pid =
-  $node->safe_psql('app', 'SELECT pid FROM tiered_storage.move_progress');
+  $node->safe_psql('app', 'SELECT pid FROM _tiered_storage.move_progress');
 my $locker = $node->background_psql('app');
 $locker->query_safe('BEGIN; LOCK TABLE _tiered_storage.move_file');
 $node->safe_psql('app', "SELECT pg_cancel_backend($pid)");

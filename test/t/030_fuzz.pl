@@ -32,7 +32,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE app');
 $node->safe_psql(
 	'app', q(
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0);
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1);
 CREATE TABLE thing (x int) TABLESPACE fast;

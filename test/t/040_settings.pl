@@ -229,7 +229,7 @@ reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
 my $offset = -s $node->logfile;
 ok( $node->poll_query_until(
 		'app',
-		"SELECT count(*) = 2 FROM tiered_storage.moves WHERE relation IN ('m_2001_01', 'm_2001_02') AND state = 'done'"
+		"SELECT count(*) = 2 FROM _tiered_storage.moves WHERE relation IN ('m_2001_01', 'm_2001_02') AND state = 'done'"
 	),
 	'moves of the worker');
 wait_for_cycle($node, 'app');

@@ -93,7 +93,7 @@ $node->safe_psql('app',
 reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
 ok( $node->poll_query_until(
 		'app',
-		"SELECT count(*) = 1 FROM tiered_storage.moves WHERE relation = 'vacuumed_1' AND state = 'skipped' AND sqlstate = '55P03'"
+		"SELECT count(*) = 1 FROM _tiered_storage.moves WHERE relation = 'vacuumed_1' AND state = 'skipped' AND sqlstate = '55P03'"
 	),
 	'nor does the worker');
 is($node->safe_psql('app', $vacuum), $workers, 'nor takes it away');
@@ -120,7 +120,7 @@ sub untouched
 	my ($relation, $name) = @_;
 	is( $node->safe_psql(
 			'app',
-			"SELECT state, sqlstate, attempts, copied_bytes FROM tiered_storage.moves WHERE relation = '$relation' ORDER BY move_id DESC LIMIT 1"
+			"SELECT state, sqlstate, attempts, copied_bytes FROM _tiered_storage.moves WHERE relation = '$relation' ORDER BY move_id DESC LIMIT 1"
 		),
 		'skipped|55P03|0|0',
 		$name);

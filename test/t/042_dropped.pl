@@ -121,7 +121,7 @@ foreach my $moment (@moments)
 		elsif ($what eq 'paused')
 		{
 			wait_for($stops,
-				"SELECT count(*) > 0 FROM tiered_storage.move_progress WHERE phase = 'paused'"
+				"SELECT count(*) > 0 FROM _tiered_storage.move_progress WHERE phase = 'paused'"
 			);
 		}
 		else

@@ -77,7 +77,7 @@ sub last_error_of
 	my ($ask, $db) = @_;
 
 	return $node->safe_psql($ask,
-		"SELECT last_error FROM tiered_storage.workers WHERE database_name = '$db'"
+		"SELECT last_error FROM _tiered_storage.worker_status() WHERE database_name = '$db'"
 	);
 }
 
@@ -122,12 +122,12 @@ like(
 	'the error of another database');
 is( $node->safe_psql(
 		'utf',
-		"SELECT count(*) FROM tiered_storage.workers WHERE last_error IS NOT NULL"
+		"SELECT count(*) FROM _tiered_storage.worker_status() WHERE last_error IS NOT NULL"
 	),
 	'1',
 	'and nothing else is wrong');
 $node->safe_psql('latin',
-	"SET client_encoding = 'UTF8'; SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers"
+	"SET client_encoding = 'UTF8'; SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers"
 );
 $node->safe_psql('utf', "SELECT tiered_storage.remove_tier('warm')");
 wait_for_cycle($node, $_) foreach 'latin', 'utf';

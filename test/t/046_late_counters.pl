@@ -383,7 +383,7 @@ sub start_cold
 {
 	$node->restart;
 	$node->poll_query_until('postgres',
-		"SELECT state = 'waiting' FROM tiered_storage.workers WHERE database_name = 'postgres'"
+		"SELECT state = 'waiting' FROM _tiered_storage.worker_status() WHERE database_name = 'postgres'"
 	) or die 'the worker did not run';
 	sample();
 	return;

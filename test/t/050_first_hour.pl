@@ -61,7 +61,7 @@ sub install
 		as_of($hours) . qq(
 SET client_min_messages = warning;
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('ssd', '$fast', profile => 'nvme', rank => 0, reserve_fraction => 0);
 SELECT tiered_storage.add_tier('hdd', '$slow', profile => 'hdd_7200', rank => 1, reserve_fraction => 0);
 ));
@@ -164,7 +164,7 @@ unlike(notices_of($node, 'one', join ' ', @statements),
 	qr/ERROR/, 'unknown disks: they work as they are');
 is( $node->safe_psql(
 		'one',
-		q(SELECT tier_name, tablespaces, profile FROM tiered_storage.tiers ORDER BY rank)
+		q(SELECT tier_name, tablespaces, profile FROM _tiered_storage.tiers ORDER BY rank)
 	),
 	"fast|{pg_default,ssd}|$profile{fast}\nslow|{hdd}|$profile{slow}",
 	'unknown disks: and all tablespaces are where their names say');
@@ -181,14 +181,14 @@ sub second_tier_of
 	$node->safe_psql(
 		'one', qq(
 SET client_min_messages = warning;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT $tier));
 	my $said = (ask('one', 0.02))[1];
 	like($said, qr/there is only one tier/, "$what: said");
 	my ($statements) = $said =~ /HINT:  If .* which is which: (SELECT .*;)$/m;
 	unlike(notices_of($node, 'one', $statements),
 		qr/ERROR/, "$what: the statements work as they are");
-	is( $node->safe_psql('one', 'SELECT count(*) FROM tiered_storage.tiers'),
+	is( $node->safe_psql('one', 'SELECT count(*) FROM _tiered_storage.tiers'),
 		2,
 		"$what: and there are two tiers");
 	return $statements;
@@ -211,7 +211,7 @@ like(
 	'all tablespaces: they are divided');
 is( $node->safe_psql(
 		'one',
-		q(SELECT tier_name, array_length(tablespaces, 1) FROM tiered_storage.tiers ORDER BY rank)
+		q(SELECT tier_name, array_length(tablespaces, 1) FROM _tiered_storage.tiers ORDER BY rank)
 	),
 	"it's \\|3\nslow|1",
 	'all tablespaces: none is lost');
@@ -229,7 +229,7 @@ install('fresh', 0.01, '{ssd}', '{hdd,pg_default}');
 is( $node->safe_psql(
 		'fresh',
 		q(SELECT random_reads_per_hour, maintenance_reads_per_hour > 0, hits_14d_per_hour < 50000
-			FROM tiered_storage.heat WHERE relation = 'customer'::regclass)),
+			FROM _tiered_storage.heat WHERE relation = 'customer'::regclass)),
 	'0|t|t',
 	'fresh load: what no index has led to was not read at random, and not by the load'
 );

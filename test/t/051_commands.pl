@@ -33,7 +33,7 @@ $node->safe_psql(
 	'app', q(
 SET client_min_messages = error;
 CREATE EXTENSION tiered_storage;
-DO $$ BEGIN PERFORM tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers; END $$;
+DO $$ BEGIN PERFORM tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers; END $$;
 SELECT tiered_storage.add_tier('fast', '{quick}', profile => 'nvme', rank => 0, reserve_fraction => 0, price_per_gb_month => 1000000, device => jsonb_build_object('compressed', false));
 SELECT tiered_storage.add_tier('S''l"o\\w', '{slow,fast}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 0.01, device => jsonb_build_object('compressed', false));
 CREATE ROLE other LOGIN;

@@ -39,7 +39,7 @@ sub install
 		$db, q(
 SET client_min_messages = warning;
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('ssd', '{pg_default}', profile => 'nvme', rank => 0, reserve_fraction => 0, price_per_gb_month => 1000);
 SELECT tiered_storage.add_tier('hdd', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 1);
 ));

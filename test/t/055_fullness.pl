@@ -114,7 +114,7 @@ sub result
 {
 	my ($db) = @_;
 	return $node->safe_psql($db,
-		'SELECT last_result FROM tiered_storage.fullness_policies');
+		'SELECT last_result FROM _tiered_storage.fullness_policies');
 }
 
 # ---------------------------------------------------------------------
@@ -208,7 +208,7 @@ like(
 
 # Measured again before each move: somebody makes room while the first one moves.
 my $batch =
-  $node->safe_psql('app', 'SELECT max(batch_id) FROM tiered_storage.moves');
+  $node->safe_psql('app', 'SELECT max(batch_id) FROM _tiered_storage.moves');
 drain($disk{fast});
 $node->safe_psql('app', "CALL tiered_storage.undo_move($batch)");
 is(on_fast('app'), 'a1 a2 a3 a4', 'undone');
@@ -234,7 +234,7 @@ my $offset = -s $node->logfile;
 reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
 run_cycle($node, 'other');
 $node->poll_query_until('other',
-	'SELECT count(*) = 2 FROM tiered_storage.moves')
+	'SELECT count(*) = 2 FROM _tiered_storage.moves')
   or die 'the worker moves nothing';
 run_cycle($node, 'other');
 like(

@@ -116,12 +116,12 @@ UPDATE partman.part_config SET retention = '30 days', retention_keep_table = fal
 		'what pg_partman creates is created on the fast tier');
 	is( $node->safe_psql(
 			'postgres',
-			q(SELECT count(*) FROM tiered_storage.moves WHERE state = 'running')
+			q(SELECT count(*) FROM _tiered_storage.moves WHERE state = 'running')
 		),
 		'0',
 		'no move is left behind');
 	$node->safe_psql('postgres',
-		'SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies'
+		'SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies'
 	);
 }
 

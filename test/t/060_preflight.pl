@@ -34,7 +34,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE app');
 $node->safe_psql(
 	'app', q(
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('ssd', '{fast}', profile => 'nvme', reserve_fraction => 0);
 SELECT tiered_storage.add_tier('hdd', '{slow}', profile => 'hdd_7200', reserve_fraction => 0);
 CREATE ROLE owner;
@@ -586,7 +586,7 @@ CREATE TABLE aged (at date NOT NULL) PARTITION BY RANGE (at);
 CREATE TABLE aged_1 PARTITION OF aged FOR VALUES FROM ('2001-01-01') TO ('2001-02-01') TABLESPACE fast;
 SELECT tiered_storage.add_tiering_policy('aged', '1 day', 'hdd') IS NULL;
 CALL tiered_storage.migrate();
-SELECT max(batch_id) FROM tiered_storage.moves;
+SELECT max(batch_id) FROM _tiered_storage.moves;
 )) =~ s/.*\n//sr;
 $node->safe_psql('app',
 	"CREATE TABLE aged_2 PARTITION OF aged FOR VALUES FROM ('2001-02-01') TO ('2001-03-01') TABLESPACE fast"

@@ -261,7 +261,7 @@ is(on_shared('other'), '',
 	'what a fullness policy of another database brings counts for the mark');
 like(
 	$node->safe_psql(
-		'other', 'SELECT last_result FROM tiered_storage.fullness_policies'),
+		'other', 'SELECT last_result FROM _tiered_storage.fullness_policies'),
 	qr/and nothing can leave; tier "shared" has room for \d+ kB of \d+ kB/,
 	'which the policy says');
 let_go($stops, 'copying');
@@ -287,7 +287,7 @@ is(on_shared('app'), '', 'so that it is not there, too');
 cmp_ok(bytes_of_shared(), '<=', 1_000_000, 'the tier is not above its mark');
 is( $node->safe_psql(
 		'app',
-		"SELECT state, sqlstate, (SELECT count(*) FROM tiered_storage.move_queue WHERE state = 'failed lately') FROM tiered_storage.moves ORDER BY move_id DESC LIMIT 1"
+		"SELECT state, sqlstate, (SELECT count(*) FROM _tiered_storage.move_queue_entries() WHERE state = 'failed lately') FROM _tiered_storage.moves ORDER BY move_id DESC LIMIT 1"
 	),
 	'skipped|53100|0',
 	'that is no failure, after which it would have to wait');

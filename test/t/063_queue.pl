@@ -39,7 +39,7 @@ prepare_matter($node, 'app');
 $node->safe_psql(
 	'app', q(
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('ssd', '{fast}', profile => 'nvme', reserve_fraction => 0);
 SELECT tiered_storage.add_tier('hdd', '{slow}', profile => 'hdd_7200', reserve_fraction => 0);
 CREATE TABLE d (d date, t text) PARTITION BY RANGE (d);
@@ -68,14 +68,15 @@ sub queue
 	my ($server) = @_;
 
 	return ($server // $node)->safe_psql('app',
-		"SELECT relation, state, failures, regexp_replace(reason, ' at \\d{4}-\\S+ \\S+', ' at T') FROM tiered_storage.move_queue ORDER BY place"
+		"SELECT relation, state, failures, regexp_replace(reason, ' at \\d{4}-\\S+ \\S+', ' at T') FROM _tiered_storage.move_queue_entries() ORDER BY place"
 	);
 }
 
 sub reason
 {
 	return $node->safe_psql('app',
-		"SELECT reason FROM tiered_storage.move_queue WHERE place = 1");
+		"SELECT reason FROM _tiered_storage.move_queue_entries() WHERE place = 1"
+	);
 }
 
 sub crash
@@ -134,7 +135,7 @@ $node->safe_psql('app',
 	"UPDATE _tiered_storage.move SET next_attempt_at = now() + interval '1 day' WHERE state = 'skipped'"
 );
 my $as_it_was =
-  "SELECT relation, state, failures, next_attempt_at, last_error FROM tiered_storage.move_queue";
+  "SELECT relation, state, failures, next_attempt_at, last_error FROM _tiered_storage.move_queue_entries()";
 my $failed = $node->safe_psql('app', $as_it_was);
 crash();
 is($node->safe_psql('app', $as_it_was),
@@ -158,11 +159,11 @@ like(queue(), qr/^d_4\|running\|0\|\w.*$/, 'one that runs');
 crash();
 eval { $stops->quit };
 $node->poll_query_until('app',
-	'SELECT count(*) = 0 FROM tiered_storage.move_queue')
+	'SELECT count(*) = 0 FROM _tiered_storage.move_queue_entries()')
   or die 'it is not moved after a crash';
 is( $node->safe_psql(
 		'app',
-		"SELECT state, failures FROM tiered_storage.moves WHERE relation = 'd_4'"
+		"SELECT state, failures FROM _tiered_storage.moves WHERE relation = 'd_4'"
 	),
 	'done|1',
 	'was interrupted, and is moved after the crash');
@@ -175,7 +176,7 @@ like(
 	'one that is ready');
 crash();
 $node->poll_query_until('app',
-	'SELECT count(*) = 0 FROM tiered_storage.move_queue')
+	'SELECT count(*) = 0 FROM _tiered_storage.move_queue_entries()')
   or die 'it is not moved after a crash';
 is(on_slow(), 'd_1 d_2 d_3 d_4 d_5', 'is moved after a crash, too');
 is( $node->safe_psql('app', 'SELECT count(*) FROM d'),
@@ -200,7 +201,7 @@ wait_for($stops,
 );
 is( $node->safe_psql(
 		'app',
-		"SELECT count(DISTINCT relation) FROM tiered_storage.move_queue WHERE state = 'running'"
+		"SELECT count(DISTINCT relation) FROM _tiered_storage.move_queue_entries() WHERE state = 'running'"
 	),
 	2,
 	'two move, and not the same');
@@ -210,7 +211,7 @@ run_cycle($node, 'app');
 is(queue(), '', 'all is moved');
 is( $node->safe_psql(
 		'app',
-		"SELECT relation, count(*) FILTER (WHERE state = 'done'), max(failures) FROM tiered_storage.moves WHERE relation ~ 'd_[6-9]' GROUP BY 1 ORDER BY 1"
+		"SELECT relation, count(*) FILTER (WHERE state = 'done'), max(failures) FROM _tiered_storage.moves WHERE relation ~ 'd_[6-9]' GROUP BY 1 ORDER BY 1"
 	),
 	join("\n", map { "d_$_|1|0" } 6 .. 9),
 	'each once');
@@ -238,7 +239,7 @@ like(on_slow(), qr/d_14 d_15$/,
 	'relations that are locked hold up none that is not');
 is( $node->safe_psql(
 		'app',
-		"SELECT relation, state, failures, last_error ~ '^could not lock' FROM tiered_storage.move_queue ORDER BY place"
+		"SELECT relation, state, failures, last_error ~ '^could not lock' FROM _tiered_storage.move_queue_entries() ORDER BY place"
 	),
 	"d_11|failed|1|t\nd_12|failed|1|t\nd_13|failed|1|t",
 	'and each of them is tried again later');
@@ -254,7 +255,7 @@ like(on_slow(), qr/d_16$/, 'one that is free is moved all the same');
 is( $node->safe_psql(
 		'app', q(
 SELECT q.relation, q.state, q.failures, m.error ~ '^others use it', m.copied_bytes > 0
-	FROM tiered_storage.move_queue q JOIN _tiered_storage.move m ON m.relation_oid = q.relation::regclass ORDER BY place)
+	FROM _tiered_storage.move_queue_entries() q JOIN _tiered_storage.move m ON m.relation_oid = q.relation::regclass ORDER BY place)
 	),
 	"d_11|failed|2|f|t\nd_12|failed|2|t|f\nd_13|failed|2|t|f",
 	'the others are copied no more after the first');
@@ -279,7 +280,7 @@ $node->safe_psql(
 	'app', q(
 SELECT tiered_storage.add_move_window('all day', NULL, '00:00', '24:00', 'UTC', max_bytes => 1000000000000);
 SET tiered_storage.test_now = '2030-01-01 23:00+00';
-SELECT moved_bytes + 5 * size_bytes / 2 AS most FROM tiered_storage.move_windows, tiered_storage.move_queue \gset
+SELECT moved_bytes + 5 * size_bytes / 2 AS most FROM _tiered_storage.move_windows, _tiered_storage.move_queue_entries() \gset
 SELECT tiered_storage.remove_move_window('all day');
 SELECT tiered_storage.add_move_window('all day', NULL, '00:00', '24:00', 'UTC', max_bytes => :most);
 ));
@@ -303,7 +304,7 @@ like(
 	'a third one waits, although it would succeed');
 is( $node->safe_psql(
 		'app',
-		"SET tiered_storage.test_now = '2030-01-01 23:00+00'; SELECT max_bytes - moved_bytes < size_bytes, moved_bytes <= max_bytes FROM tiered_storage.move_windows, tiered_storage.move_queue"
+		"SET tiered_storage.test_now = '2030-01-01 23:00+00'; SELECT max_bytes - moved_bytes < size_bytes, moved_bytes <= max_bytes FROM _tiered_storage.move_windows, _tiered_storage.move_queue_entries()"
 	),
 	't|t',
 	'as the view says');
@@ -366,7 +367,7 @@ set_version($version);
 $node->safe_psql('app', 'CALL tiered_storage.migrate()');
 is( $node->safe_psql(
 		'app',
-		"SELECT state, failures, next_attempt_at, error FROM tiered_storage.moves WHERE relation = 'd_24'"
+		"SELECT state, failures, next_attempt_at, error FROM _tiered_storage.moves WHERE relation = 'd_24'"
 	),
 	'done|0||',
 	'as its record says');
@@ -429,7 +430,7 @@ stays(
 	'also from a tier that is too full');
 like(
 	$node->safe_psql(
-		'app', 'SELECT last_result FROM tiered_storage.fullness_policies'),
+		'app', 'SELECT last_result FROM _tiered_storage.fullness_policies'),
 	qr/ full, above 50\.0%.*; waiting: standby "standby" is /,
 	'which its policy says');
 $node->safe_psql(
@@ -504,23 +505,23 @@ $node->safe_psql('app', 'SELECT _tiered_storage.notify_launcher()');
 wait_stopped($stops, 'copied');
 is( $node->safe_psql(
 		'app',
-		"SELECT relation, state FROM tiered_storage.move_queue ORDER BY relation::text"
+		"SELECT relation, state FROM _tiered_storage.move_queue_entries() ORDER BY relation::text"
 	),
 	"d_17|failed\nd_18|running\nd_19|ready",
 	'before it');
 $failed = $node->safe_psql('app',
-	"SELECT failures, last_error FROM tiered_storage.move_queue WHERE relation = 'd_17'::regclass"
+	"SELECT failures, last_error FROM _tiered_storage.move_queue_entries() WHERE relation = 'd_17'::regclass"
 );
 $node->wait_for_catchup($standby);
 $node->stop('immediate');
 eval { $stops->quit };
 $standby->promote;
 $standby->poll_query_until('app',
-	"SELECT string_agg(relation::text || ' ' || state, ', ') = 'd_17 failed' FROM tiered_storage.move_queue"
+	"SELECT string_agg(relation::text || ' ' || state, ', ') = 'd_17 failed' FROM _tiered_storage.move_queue_entries()"
 ) or die 'the promoted server does not go on: ' . queue($standby);
 is( $standby->safe_psql(
 		'app',
-		"SELECT failures, last_error FROM tiered_storage.move_queue WHERE relation = 'd_17'::regclass"
+		"SELECT failures, last_error FROM _tiered_storage.move_queue_entries() WHERE relation = 'd_17'::regclass"
 	),
 	$failed,
 	'the promoted server knows what has failed');

@@ -42,7 +42,7 @@ create_in_place_tablespace($node, 'fast');
 $node->safe_psql(
 	'postgres', q(
 CREATE EXTENSION IF NOT EXISTS tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', pg_size_bytes('100MB'))),
 	tiered_storage.add_tier('wide', '{small,large}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
 ));
@@ -173,7 +173,7 @@ INSERT INTO year SELECT '$year-02-02', repeat('x', 1000) FROM generate_series(1,
 ));
 }
 my $queued = $node->safe_psql('postgres',
-	"SELECT string_agg(relation || ' ' || to_tablespace, ', ' ORDER BY place) FROM tiered_storage.move_queue"
+	"SELECT string_agg(relation || ' ' || to_tablespace, ', ' ORDER BY place) FROM _tiered_storage.move_queue_entries()"
 );
 $says = notices_of($node, 'postgres',
 	'CALL tiered_storage.migrate(dry_run => true)');
@@ -267,7 +267,7 @@ $node->poll_query_until('postgres',
 	"SELECT current_setting('tiered_storage.auto_migrate') = 'placement'")
   or die 'auto_migrate is not set';
 $queued = $node->safe_psql('postgres',
-	"SELECT string_agg(relation || ' ' || to_tablespace, ', ' ORDER BY relation::text) FROM tiered_storage.move_queue"
+	"SELECT string_agg(relation || ' ' || to_tablespace, ', ' ORDER BY relation::text) FROM _tiered_storage.move_queue_entries()"
 );
 $says = notices_of($node, 'postgres',
 	'CALL tiered_storage.migrate(dry_run => true)');

@@ -39,7 +39,7 @@ prepare_matter($node, 'app');
 $node->safe_psql(
 	'app', q(
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('ssd', '{fast}', profile => 'nvme', reserve_fraction => 0);
 SELECT tiered_storage.add_tier('hdd', '{slow}', profile => 'hdd_7200', reserve_fraction => 0);
 CREATE TABLE d (d date, t text) PARTITION BY RANGE (d);
@@ -109,7 +109,7 @@ sub wait_held_up
 	my ($why) = @_;
 
 	wait_for($stops,
-		"SELECT phase = 'waiting' AND waits_for ~ '^$why' AND blocks_done < blocks_total FROM tiered_storage.move_progress"
+		"SELECT phase = 'waiting' AND waits_for ~ '^$why' AND blocks_done < blocks_total FROM _tiered_storage.move_progress"
 	);
 	return;
 }
@@ -131,7 +131,8 @@ sub poll_start
 
 sub wait_ended
 {
-	wait_for($stops, 'SELECT count(*) = 0 FROM tiered_storage.move_progress');
+	wait_for($stops,
+		'SELECT count(*) = 0 FROM _tiered_storage.move_progress');
 	return;
 }
 
@@ -149,7 +150,7 @@ sub last_move
 	my ($relation) = @_;
 
 	return $node->safe_psql('app',
-		"SELECT state, failures, sqlstate, error FROM tiered_storage.moves WHERE relation = '$relation' ORDER BY move_id DESC LIMIT 1"
+		"SELECT state, failures, sqlstate, error FROM _tiered_storage.moves WHERE relation = '$relation' ORDER BY move_id DESC LIMIT 1"
 	);
 }
 
@@ -170,14 +171,15 @@ pass('the copy waits for the standby');
 like(
 	$node->safe_psql(
 		'app',
-		'SELECT relation, state, reason FROM tiered_storage.move_queue'),
+		'SELECT relation, state, reason FROM _tiered_storage.move_queue_entries()'
+	),
 	qr/^d_1\|running\|waiting: $behind; \d+ of \d+ blocks$/,
 	'as move_queue says');
 is( $node->safe_psql(
 		'app', q(
 SELECT count(*) FILTER (WHERE l.locktype IN ('relation', 'transactionid', 'tuple')),
 	count(a.backend_xmin), count(a.backend_xid)
-FROM tiered_storage.move_progress p JOIN pg_stat_activity a ON a.pid = p.pid LEFT JOIN pg_locks l ON l.pid = p.pid)
+FROM _tiered_storage.move_progress p JOIN pg_stat_activity a ON a.pid = p.pid LEFT JOIN pg_locks l ON l.pid = p.pid)
 	),
 	'0|0|0',
 	'it has no lock on a relation or row, no snapshot and no transaction ID');
@@ -209,7 +211,7 @@ fall_behind();
 let_go($stops, 'copying');
 wait_held_up($behind);
 $node->safe_psql('app',
-	'SELECT pg_cancel_backend(pid) FROM tiered_storage.move_progress');
+	'SELECT pg_cancel_backend(pid) FROM _tiered_storage.move_progress');
 like(finish_sql($run), qr/canceling statement due to user request/,
 	'ends it');
 is(place_of('d_2'), 'fast', 'it is where it was');
@@ -238,7 +240,8 @@ $node->safe_psql('app',
 );
 like(
 	$node->safe_psql(
-		'app', 'SELECT state, reason FROM tiered_storage.move_queue'),
+		'app',
+		'SELECT state, reason FROM _tiered_storage.move_queue_entries()'),
 	qr/^waiting\|waiting: $behind$/,
 	'and it does not begin again');
 reload_with($node, 'tiered_storage.debug_lag_timeout' => '-1');
@@ -263,7 +266,7 @@ $stops = new_stops($node, 'app');
 catch_up();
 $node->safe_psql('app', 'SELECT _tiered_storage.notify_launcher()');
 $node->poll_query_until('app',
-	'SELECT count(*) = 0 FROM tiered_storage.move_queue')
+	'SELECT count(*) = 0 FROM _tiered_storage.move_queue_entries()')
   or die 'it is not moved after a crash';
 is(place_of('d_2'), 'slow', 'it is moved after the crash');
 is($node->safe_psql('app', 'SELECT count(*) FROM d_2'),
@@ -359,7 +362,7 @@ like(
 is(on_fast(), 't1 t2 t3 t4', 'so that no hotter one leaves in their place');
 like(
 	$node->safe_psql(
-		'app', 'SELECT last_result FROM tiered_storage.fullness_policies'),
+		'app', 'SELECT last_result FROM _tiered_storage.fullness_policies'),
 	qr/% full, above 70\.0%.*; waiting: $behind$/,
 	'which the policy says');
 

@@ -33,7 +33,7 @@ CREATE TABLE paced TABLESPACE fast AS SELECT i, i / 2.0 AS h FROM generate_serie
 ));
 my $rows = fingerprint($node, 'app', 'paced');
 my $pace =
-  'SELECT phase, pace_bytes_per_s, slowdown FROM tiered_storage.move_progress';
+  'SELECT phase, pace_bytes_per_s, slowdown FROM _tiered_storage.move_progress';
 my $stops = new_stops($node, 'app');
 
 hold($stops, 'copying');

@@ -39,7 +39,7 @@ create_in_place_tablespace($node, 'fast');
 $node->safe_psql(
 	'postgres', q(
 CREATE EXTENSION IF NOT EXISTS tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0),
 	tiered_storage.add_tier('packed', '{packed}', profile => 'hdd_7200', rank => 1, device => jsonb_build_object('compressed', true));
 ));
@@ -79,7 +79,7 @@ sub used
 	return $node->safe_psql(
 		'postgres', qq(
 SELECT round(used_bytes / $mb.0), round((relation_bytes::float8 / used_bytes)::numeric, 1)
-	FROM tiered_storage.placement_summary() s JOIN (SELECT tier_name, relation_bytes FROM tiered_storage.tiers) t USING (tier_name)
+	FROM tiered_storage.placement_summary() s JOIN (SELECT tier_name, relation_bytes FROM _tiered_storage.tiers) t USING (tier_name)
 	WHERE tier_name = '$tier'));
 }
 

@@ -38,7 +38,7 @@ foreach my $db (qw(warm hot))
 	$node->safe_psql(
 		$db, qq(
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.$define;
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
 CREATE TABLE one (a text) TABLESPACE $place{$db};
@@ -100,7 +100,8 @@ sub moves
 {
 	my ($db) = @_;
 
-	return $node->safe_psql($db, 'SELECT count(*) FROM tiered_storage.moves');
+	return $node->safe_psql($db,
+		'SELECT count(*) FROM _tiered_storage.moves');
 }
 
 sub wait_places

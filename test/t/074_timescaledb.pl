@@ -213,7 +213,7 @@ my $mover = start_sql($node, 'postgres',
 	map { ("CALL tiered_storage.move_relation('$oldest', '$_')") }
 	  (qw(slow fast)) x 20);
 $node->poll_query_until('postgres',
-	"SELECT count(*) > 1 FROM tiered_storage.moves WHERE relation = '$oldest' AND state = 'done'"
+	"SELECT count(*) > 1 FROM _tiered_storage.moves WHERE relation = '$oldest' AND state = 'done'"
 ) or die 'the chunk is not moved';
 $node->safe_psql('postgres',
 	q(SELECT drop_chunks('m', older_than => timestamptz '2026-10-02')));
@@ -227,7 +227,8 @@ is( $node->safe_psql(
 	'what was to be dropped is gone');
 is( $node->safe_psql(
 		'postgres',
-		q(SELECT count(*) FROM tiered_storage.moves WHERE state = 'running')),
+		q(SELECT count(*) FROM _tiered_storage.moves WHERE state = 'running')
+	),
 	'0',
 	'no move is left behind');
 sample_at('2040-01-11 00:00:00+00');
@@ -269,7 +270,7 @@ is($node->safe_psql('postgres', $fast), '', 'until it is pinned no longer');
 is($rc, 0, 'the hypertable can be pinned');
 is( $node->safe_psql(
 		'postgres',
-		"SELECT string_agg(relation::text, ' ') FROM tiered_storage.pins"),
+		"SELECT string_agg(relation::text, ' ') FROM _tiered_storage.pins"),
 	'm',
 	'which is no pin of its chunks');
 $node->safe_psql('postgres', q(SELECT tiered_storage.unpin('m')));
@@ -290,10 +291,11 @@ reload_with($node, 'tiered_storage.move_rate_limit' => '64kB');
 $mover = start_sql($node, 'postgres',
 	"CALL tiered_storage.move_relation('$large', 'slow')");
 $node->poll_query_until('postgres',
-	"SELECT count(*) > 0 FROM tiered_storage.move_progress WHERE relation = '$large' AND blocks_done > 0"
+	"SELECT count(*) > 0 FROM _tiered_storage.move_progress WHERE relation = '$large' AND blocks_done > 0"
 ) or die 'the chunk is not copied';
 my $pid = $node->safe_psql('postgres',
-	"SELECT pid FROM tiered_storage.move_progress WHERE relation = '$large'");
+	"SELECT pid FROM _tiered_storage.move_progress WHERE relation = '$large'"
+);
 is(kill('KILL', $pid), 1, 'its copy is interrupted');
 finish_sql($mover);
 $node->poll_query_until('postgres', 'SELECT true')
@@ -304,7 +306,7 @@ is($node->safe_psql('postgres', $fast),
 	'2027-01-01', 'the chunk is where it was');
 is( $node->safe_psql(
 		'postgres',
-		"SELECT state IN ('interrupted', 'failed') FROM tiered_storage.moves WHERE relation = '$large' AND kind = 'table' ORDER BY move_id DESC LIMIT 1"
+		"SELECT state IN ('interrupted', 'failed') FROM _tiered_storage.moves WHERE relation = '$large' AND kind = 'table' ORDER BY move_id DESC LIMIT 1"
 	),
 	't',
 	'the history says so');

@@ -74,12 +74,12 @@ $session->query_safe('SELECT pg_reload_conf()');
 $session->query_safe('SELECT _tiered_storage.notify_launcher()');
 ok( wait_in(
 		$session,
-		q(SELECT count(*) > 0 AND bool_and(state = 'done') FROM tiered_storage.moves WHERE relation ~ 'm_2001_01')
+		q(SELECT count(*) > 0 AND bool_and(state = 'done') FROM _tiered_storage.moves WHERE relation ~ 'm_2001_01')
 	),
 	'the worker needs none');
 ok( wait_in(
 		$session,
-		q(SELECT state = 'waiting' AND failures = 0 FROM tiered_storage.workers WHERE database_name = 'app')
+		q(SELECT state = 'waiting' AND failures = 0 FROM _tiered_storage.worker_status() WHERE database_name = 'app')
 	),
 	'and its cycle ends well');
 $_->quit foreach @held, $session;
@@ -113,7 +113,7 @@ SELECT tiered_storage.add_tiering_policy('large', '90 days', 'disk');
 	like(
 		$node->safe_psql(
 			'app',
-			q(SELECT state, reason FROM tiered_storage.move_queue WHERE relation = 'large_old'::regclass)
+			q(SELECT state, reason FROM _tiered_storage.move_queue_entries() WHERE relation = 'large_old'::regclass)
 		),
 		qr/^failed\|next attempt at .* after 1 failure: not enough space in tablespace "disk": .* are free$/,
 		'the queue says why, and when it is tried again');

@@ -34,7 +34,7 @@ $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION tiered_storage');
 run_cycle($node, 'postgres');
 $node->safe_psql('postgres',
-	"SELECT tiered_storage.remove_tier(tier_name, true) FROM tiered_storage.tiers"
+	"SELECT tiered_storage.remove_tier(tier_name, true) FROM _tiered_storage.tiers"
 );
 create_in_place_tablespace($node, 'fast');
 $node->safe_psql(
@@ -63,7 +63,7 @@ is( ask("SELECT path FROM _tiered_storage.server_directories() WHERE directory =
 # ---------------------------------------------------------------------
 
 my $wal_tier = ask(
-	"SELECT COALESCE((SELECT tier_name FROM _tiered_storage.directory_tiers() WHERE directory = 'pg_wal'), (SELECT min(tier_name) FROM tiered_storage.tiers))"
+	"SELECT COALESCE((SELECT tier_name FROM _tiered_storage.directory_tiers() WHERE directory = 'pg_wal'), (SELECT min(tier_name) FROM _tiered_storage.tiers))"
 );
 is( ask("SELECT count(*) > 1 FROM tiered_storage.calibrate_tier('$wal_tier', 0.5, 8388608) WHERE measurement LIKE 'pg_wal %'"
 	),
@@ -117,7 +117,7 @@ is(measured(1, 0.01, "'another'"), '', 'measured on another device');
 # Full-page images: two GB of WAL and 12 checkpoints an hour
 # ---------------------------------------------------------------------
 
-ask(q(CREATE OR REPLACE VIEW tiered_storage.write_amplification AS SELECT NULL::name AS tier_name, true AS is_total,
+ask(q(CREATE OR REPLACE VIEW _tiered_storage.write_amplification AS SELECT NULL::name AS tier_name, true AS is_total,
 	1::float8 AS row_changes_per_hour, 1::float8 AS row_bytes_per_hour, 1::float8 AS page_write_bytes_per_hour,
 	1::float8 AS maintenance_write_bytes_per_hour, 1::float8 AS moved_bytes_per_hour, 100::float8 AS wal_bytes_per_hour,
 	80::float8 AS full_page_image_bytes_per_hour, 1::float8 AS amplification));
@@ -267,7 +267,7 @@ is( checkpoints(24, 0, '4e9', 100),
 	'never more than all of it');
 
 # Its pages are written with images of a quarter of a block.
-ask(q(CREATE OR REPLACE VIEW tiered_storage.write_amplification AS SELECT NULL::name AS tier_name, true AS is_total,
+ask(q(CREATE OR REPLACE VIEW _tiered_storage.write_amplification AS SELECT NULL::name AS tier_name, true AS is_total,
 	1::float8 AS row_changes_per_hour, 1::float8 AS row_bytes_per_hour, 200::float8 AS page_write_bytes_per_hour,
 	120::float8 AS maintenance_write_bytes_per_hour, 1::float8 AS moved_bytes_per_hour, 100::float8 AS wal_bytes_per_hour,
 	80::float8 AS full_page_image_bytes_per_hour, 1::float8 AS amplification));
@@ -275,7 +275,7 @@ is(checkpoints(24, 0, '4e9', 0.8), '', 'small images');
 is( checkpoints(24, 0, '4e9', 3.2),
 	'checkpoint_timeout 1200s 0.40, max_wal_size 2GB 0.40, wal_compression 0.60',
 	'many small images');
-ask(q(CREATE OR REPLACE VIEW tiered_storage.write_amplification AS SELECT NULL::name AS tier_name, true AS is_total,
+ask(q(CREATE OR REPLACE VIEW _tiered_storage.write_amplification AS SELECT NULL::name AS tier_name, true AS is_total,
 	1::float8 AS row_changes_per_hour, 1::float8 AS row_bytes_per_hour, 1::float8 AS page_write_bytes_per_hour,
 	1::float8 AS maintenance_write_bytes_per_hour, 1::float8 AS moved_bytes_per_hour, 1::float8 AS wal_bytes_per_hour,
 	0::float8 AS full_page_image_bytes_per_hour, 1::float8 AS amplification WHERE false)
@@ -348,7 +348,7 @@ is( $standby->safe_psql(
 	't|0|t',
 	'... and commands that fail there are none');
 is( $standby->safe_psql('postgres',
-		"SELECT DISTINCT device, written_bytes, used_fraction, substring(reason FROM '^this is a standby') FROM tiered_storage.wear WHERE tier_name IS NOT NULL AND device IS NOT NULL"
+		"SELECT DISTINCT device, written_bytes, used_fraction, substring(reason FROM '^this is a standby') FROM _tiered_storage.wear_state() WHERE tier_name IS NOT NULL AND device IS NOT NULL"
 	) =~ s/^[^|]+//r,
 	'|||this is a standby',
 	'it does not know the wear of its devices');

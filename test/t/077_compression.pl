@@ -64,7 +64,7 @@ $own->quit;
 finish_sql($drop);
 is( $node->safe_psql(
 		'postgres',
-		'SELECT count(*) FROM tiered_storage.compression_estimates'),
+		'SELECT count(*) FROM _tiered_storage.compression_estimates'),
 	'0',
 	'what was dropped is not shown');
 
@@ -86,7 +86,7 @@ is( $standby->safe_psql(
 	'what a standby does not have');
 is( $standby->safe_psql(
 		'postgres',
-		'SELECT count(*) FROM tiered_storage.compression_estimates'),
+		'SELECT count(*) FROM _tiered_storage.compression_estimates'),
 	'0',
 	'where nothing can be written');
 $standby->stop;
@@ -124,7 +124,7 @@ SKIP:
 		my ($estimated, $measured, $why) = split /\|/,
 		  $node->safe_psql(
 			'postgres',
-			"SELECT round(ratio::numeric, 2), round(measured_ratio::numeric, 2), measured_reason FROM tiered_storage.compression_estimates WHERE relation = '$relation'::regclass AND algorithm = '$algorithm'"
+			"SELECT round(ratio::numeric, 2), round(measured_ratio::numeric, 2), measured_reason FROM _tiered_storage.compression_estimates WHERE relation = '$relation'::regclass AND algorithm = '$algorithm'"
 		  );
 
 		$measured ||= 0;

@@ -130,7 +130,8 @@ sub wear
 	my ($columns, $tier) = @_;
 	$tier = 'fast' unless defined $tier;
 	return value_of(
-		"SELECT $columns FROM tiered_storage.wear WHERE tier_name = '$tier'");
+		"SELECT $columns FROM _tiered_storage.wear_state() WHERE tier_name = '$tier'"
+	);
 }
 
 my $mb =
@@ -142,10 +143,10 @@ my $mb =
 
 value_of('CREATE EXTENSION tiered_storage');
 $node->poll_query_until('postgres',
-	"SELECT count(*) = 1 FROM tiered_storage.workers WHERE database_name = 'postgres' AND state = 'waiting' AND last_finished_at IS NOT NULL"
+	"SELECT count(*) = 1 FROM _tiered_storage.worker_status() WHERE database_name = 'postgres' AND state = 'waiting' AND last_finished_at IS NOT NULL"
 ) or die 'no worker';
 value_of(
-	q(SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+	q(SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
 TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.device_state, _tiered_storage.device_wear, _tiered_storage.device_wear_day)
@@ -153,7 +154,7 @@ TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storag
 
 like(
 	wear('device, counted_since, written_bytes, used_fraction, reason'),
-	qr/^fakea\|\|\|\|no two samples.*; its endurance is not known/,
+	qr/^fakea\|\|\|\|no two samples.*; its endurance is not configured/,
 	'no sample: a reason');
 sample(0);
 is(wear($mb), '0|', 'one sample: nothing was counted');
@@ -171,7 +172,7 @@ is( wear(
 	'part of it is ours; what is not known is null');
 like(
 	wear('reason'),
-	qr/^less than a day was counted; its endurance is not known/,
+	qr/^less than a day was counted; its endurance is not configured/,
 	'and there is a reason');
 is(wear('shared_with, ' . $mb, 'slow'),
 	'{fast}|36|36.000', 'two tiers on one device have one ledger');
@@ -214,7 +215,7 @@ is(wear('round((written_bytes_per_day / 1048576)::numeric, 3)'),
 	'960.000', 'the pace');
 like(
 	wear('reason'),
-	qr/^its endurance is not known[^;]*$/,
+	qr/^its endurance is not configured[^;]*$/,
 	'only the endurance is missing');
 
 ######################################################################
@@ -261,7 +262,7 @@ value_of(
 );
 is(wear($life), '1024|1.0200|0.00|t', 'its life is over');
 is( value_of(
-		'SELECT tier_name, wear_exceeded FROM tiered_storage.tiers ORDER BY 1'
+		'SELECT tier_name, wear_exceeded FROM _tiered_storage.tiers ORDER BY 1'
 	),
 	"fast|t\nslow|t",
 	'the tiers say so');
@@ -311,7 +312,7 @@ value_of(
 value_of('CREATE DATABASE other');
 $node->safe_psql(
 	'other', q(CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, device => jsonb_build_object('compressed', false, 'endurance_tbw', 4));
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, device => jsonb_build_object('compressed', false));
 CALL tiered_storage.sample()));
@@ -320,13 +321,13 @@ sample(24);
 $node->safe_psql('other', 'CALL tiered_storage.sample()');
 is( $node->safe_psql(
 		'other',
-		'SELECT device, tier_name, shared_with, written_bytes / 1048576 FROM tiered_storage.wear WHERE device IS NOT NULL AND tier_name IS NOT NULL ORDER BY 2'
+		'SELECT device, tier_name, shared_with, written_bytes / 1048576 FROM _tiered_storage.wear_state() WHERE device IS NOT NULL AND tier_name IS NOT NULL ORDER BY 2'
 	),
 	"fakea|fast|{slow}|960\nfakea|slow|{fast}|960",
 	'another database: the device once, since it has looked');
 is( $node->safe_psql(
 		'other',
-		'SELECT round(endurance_bytes / 1e9) FROM tiered_storage.wear WHERE tier_name = \'fast\''
+		'SELECT round(endurance_bytes / 1e9) FROM _tiered_storage.wear_state() WHERE tier_name = \'fast\''
 	),
 	'4000',
 	'with what it says of the endurance');
@@ -361,7 +362,7 @@ value_of('CALL heat()');
 
 # Within the budget, it is advised and would be moved.
 my $queue =
-  "SELECT from_tier, to_tier, reason FROM tiered_storage.move_queue WHERE relation = 't'::regclass";
+  "SELECT from_tier, to_tier, reason FROM _tiered_storage.move_queue_entries() WHERE relation = 't'::regclass";
 my $advice =
   "SELECT recommended_tier FROM tiered_storage.recommend_placement() WHERE relation = 't'::regclass";
 is(value_of($advice), 'fast', 'within the budget: it is advised');
@@ -388,7 +389,7 @@ like(
 
 # The gate: what was advised before, or returns by a policy.
 is( value_of(
-		q(SELECT count(*) FROM tiered_storage.move_queue WHERE reason ~ 'wears out')
+		q(SELECT count(*) FROM _tiered_storage.move_queue_entries() WHERE reason ~ 'wears out')
 	),
 	'0',
 	'nothing waits that is not advised');
@@ -407,7 +408,7 @@ INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period
 	SELECT s.last_sample_at - h * interval '1 hour', 'r1'::regclass, 3600, 1, 200, 0, 0, 0 FROM generate_series(1, 26) h, _tiered_storage.sampler s)
 );
 my $waits =
-  q(SELECT state, reason FROM tiered_storage.move_queue WHERE relation = 'r1'::regclass);
+  q(SELECT state, reason FROM _tiered_storage.move_queue_entries() WHERE relation = 'r1'::regclass);
 like(
 	value_of($waits),
 	qr/^waiting\|waiting: tier "fast" wears out: device "fakea" is written .* a day and endures 1024 MB$/,
@@ -485,7 +486,7 @@ is(warnings() - $warned, 1, 'once');
 $node->safe_psql('other', 'CALL tiered_storage.sample()');
 is( $node->safe_psql(
 		'other',
-		'SELECT wear_exceeded FROM tiered_storage.wear WHERE tier_name = \'fast\''
+		'SELECT wear_exceeded FROM _tiered_storage.wear_state() WHERE tier_name = \'fast\''
 	),
 	't',
 	'it wears out for the other database, too');
@@ -537,7 +538,7 @@ is( wear('device, wear_exceeded, reason'),
 	'||the device of its tablespaces is not known: the server does not see /proc/self/mountinfo',
 	'no device: a reason');
 is( value_of(
-		'SELECT count(*) FROM tiered_storage.tiers WHERE wear_exceeded IS NULL'
+		'SELECT count(*) FROM _tiered_storage.tiers WHERE wear_exceeded IS NULL'
 	),
 	'2',
 	'and nothing is said of the tiers');

@@ -36,7 +36,7 @@ create_in_place_tablespace($node, 'a_full');
 
 $node->safe_psql(
 	'postgres', q(
-SELECT tiered_storage.remove_tier(tier_name, true) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name, true) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('hdd', '{pg_default}', profile => 'hdd_7200', reserve_fraction => 0.25, device => jsonb_build_object('fsync_ms', 8)),
 	tiered_storage.add_tier('ssd', '{a_full,fast}', profile => 'sata_ssd', reserve_fraction => 0.25, device => jsonb_build_object('fsync_ms', 2));
 INSERT INTO _tiered_storage.tier_calibration
@@ -61,10 +61,10 @@ CREATE OR REPLACE FUNCTION _tiered_storage.tablespace_devices(OUT tablespace_nam
 		p.mount_point, r.kind, r.rotational, r.is_virtual, r.compressed, hashtext(p.mount_point)::bigint,
 		1000000000000, 1000000000000 - p.free_bytes, p.free_bytes, r.profile
 	FROM public.real_devices() r JOIN public.place p ON p.tablespace = r.tablespace_name $$;
-CREATE TABLE io (LIKE tiered_storage.device_io);
+CREATE TABLE io (LIKE _tiered_storage.device_io);
 ALTER TABLE io ALTER sampled_at SET DEFAULT now();
 INSERT INTO io (device, busy_1d_fraction, reads_1d_per_s) VALUES ('sda', 0.2, 0), ('sdb', 0, 0);
-CREATE OR REPLACE VIEW tiered_storage.device_io AS SELECT * FROM io;
+CREATE OR REPLACE VIEW _tiered_storage.device_io AS SELECT * FROM io;
 CREATE OR REPLACE FUNCTION _tiered_storage.file_class_io(
 	OUT file_class text, OUT tier_name name, OUT reads_per_hour float8,
 	OUT read_bytes_per_hour float8, OUT writes_per_hour float8, OUT write_bytes_per_hour float8,

@@ -30,7 +30,7 @@ create_databases($node, 'app');
 $node->safe_psql(
 	'app', q(
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('ssd', '{fast}', profile => 'nvme', reserve_fraction => 0);
 SELECT tiered_storage.add_tier('hdd', '{slow}', profile => 'hdd_7200', reserve_fraction => 0);
 CREATE TABLE d (d date, n int) PARTITION BY RANGE (d);
@@ -61,7 +61,7 @@ sub bytes_of
 	my $names = join ',', @_;
 
 	return $node->safe_psql('app',
-		"SELECT sum(size_bytes) FROM (SELECT DISTINCT ON (relation) size_bytes FROM tiered_storage.moves WHERE relation = ANY ('{$names}') AND state = 'done' ORDER BY relation, move_id DESC) m"
+		"SELECT sum(size_bytes) FROM (SELECT DISTINCT ON (relation) size_bytes FROM _tiered_storage.moves WHERE relation = ANY ('{$names}') AND state = 'done' ORDER BY relation, move_id DESC) m"
 	);
 }
 
@@ -104,7 +104,7 @@ sub cannot_be_undone
 {
 	my ($what) = @_;
 	my $running = $stops->query_safe(
-		q(SELECT max(batch_id) FROM tiered_storage.move_batches));
+		q(SELECT max(batch_id) FROM _tiered_storage.move_batches));
 
 	like(
 		error_of($node, 'app', $_),
@@ -244,7 +244,7 @@ note 'undo_move()';
 
 my $batch = $node->safe_psql(
 	'app', q(
-SELECT batch_id FROM tiered_storage.move_batches WHERE moves_done > 0 ORDER BY batch_id DESC LIMIT 1)
+SELECT batch_id FROM _tiered_storage.move_batches WHERE moves_done > 0 ORDER BY batch_id DESC LIMIT 1)
 );
 $offset = -s $node->logfile;
 hold($stops, 'copied');

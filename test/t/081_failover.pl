@@ -43,7 +43,7 @@ foreach my $name (sort keys %standby)
 $primary->safe_psql(
 	'app', q(
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('ssd', '{fast}', profile => 'nvme', reserve_fraction => 0);
 SELECT tiered_storage.add_tier('hdd', '{slow}', profile => 'hdd_7200', reserve_fraction => 0);
 CREATE TABLE d (d date, n int, t text) PARTITION BY RANGE (d);
@@ -74,7 +74,7 @@ sub queue
 	my ($server) = @_;
 
 	return $server->safe_psql('app',
-		"SELECT relation, state, failures, regexp_replace(reason, ' at \\d{4}-\\S+ \\S+', ' at T') FROM tiered_storage.move_queue ORDER BY relation::text"
+		"SELECT relation, state, failures, regexp_replace(reason, ' at \\d{4}-\\S+ \\S+', ' at T') FROM _tiered_storage.move_queue_entries() ORDER BY relation::text"
 	);
 }
 
@@ -85,7 +85,7 @@ sub record
 	my $names = join ',', @relations;
 
 	return $server->safe_psql('app',
-		"SELECT relation, state, failures FROM tiered_storage.moves WHERE relation = ANY ('{$names}') ORDER BY relation"
+		"SELECT relation, state, failures FROM _tiered_storage.moves WHERE relation = ANY ('{$names}') ORDER BY relation"
 	);
 }
 
@@ -218,7 +218,7 @@ $primary->poll_query_until('app',
   or die 'the standby does not fall behind';
 let_go($stops, 'copying');
 wait_for($stops,
-	"SELECT phase = 'waiting' FROM tiered_storage.move_progress");
+	"SELECT phase = 'waiting' FROM _tiered_storage.move_progress");
 my $lag =
   'waiting: standby "lag" is \d+ (?:kB|MB) behind \(move_max_lag is 1024 kB\)';
 like(
@@ -232,7 +232,7 @@ eval { $stops->quit };
 $promoted->promote;
 wait_for_worker(
 	$promoted,
-	"SELECT string_agg(relation::text, ' ') = 'd_2' FROM tiered_storage.move_queue",
+	"SELECT string_agg(relation::text, ' ') = 'd_2' FROM _tiered_storage.move_queue_entries()",
 	'what has waited for the standby is moved by it');
 like(queue($promoted), qr/^$failed$/, 'what has failed is known');
 is(record($promoted, 'd_6', 'd_7'),

@@ -87,7 +87,7 @@ sub check_server
 
 	note $what;
 	is( $ask->(
-			'SELECT string_agg(DISTINCT tier_name, $$,$$) FROM tiered_storage.tiers'
+			'SELECT string_agg(DISTINCT tier_name, $$,$$) FROM _tiered_storage.tiers'
 		),
 		'unknown',
 		"$what: a tier of a device that is not known");
@@ -124,20 +124,20 @@ CALL tiered_storage.sample();)
 		),
 		'0|t',
 		"$what: no device, and how full the file system is");
-	is($ask->('SELECT count(*) FROM tiered_storage.device_io'),
+	is($ask->('SELECT count(*) FROM _tiered_storage.device_io'),
 		'0', "$what: nothing is counted of it");
 	is( $ask->(
-			"SELECT count(*), bool_and(device IS NULL AND num_nulls(written_bytes, written_bytes_per_day, relation_bytes_per_day, wal_bytes_per_day, moved_bytes_per_day, own_fraction, used_fraction, expected_life_years, wear_exceeded) = 9 AND reason ~ '^the device of its tablespaces is not known: ') FROM tiered_storage.wear"
+			"SELECT count(*), bool_and(device IS NULL AND num_nulls(written_bytes, written_bytes_per_day, relation_bytes_per_day, wal_bytes_per_day, moved_bytes_per_day, own_fraction, used_fraction, expected_life_years, wear_exceeded) = 9 AND reason ~ '^the device of its tablespaces is not known: ') FROM _tiered_storage.wear_state()"
 		),
 		'2|t',
 		"$what: nothing is said of its wear, and why");
 	is( $ask->(
-			"SELECT bool_and(devices IS NULL AND wear_exceeded IS NULL AND used_bytes > 0) FROM tiered_storage.tiers"
+			"SELECT bool_and(devices IS NULL AND wear_exceeded IS NULL AND used_bytes > 0) FROM _tiered_storage.tiers"
 		),
 		't',
 		"$what: the tiers");
 	is( $ask->(
-			"SELECT bool_and(device IS NULL AND (num_nulls(reads_per_hour, read_bytes_per_hour, writes_per_hour, write_bytes_per_hour, fsyncs_per_hour, io_s_per_hour, wait_s_per_hour) = 0 OR null_reason IS NOT NULL)) FROM tiered_storage.file_class_io"
+			"SELECT bool_and(device IS NULL AND (num_nulls(reads_per_hour, read_bytes_per_hour, writes_per_hour, write_bytes_per_hour, fsyncs_per_hour, io_s_per_hour, wait_s_per_hour) = 0 OR null_reason IS NOT NULL)) FROM _tiered_storage.file_class_io()"
 		),
 		't',
 		"$what: what is null has a reason");
@@ -153,22 +153,22 @@ CALL tiered_storage.sample();)
 		qr/; how busy devices are is not known: the kernel's counters are not to be seen$/,
 		"$what: ... also the WAL's place");
 	is( $ask->(
-			"SELECT count(*) FILTER (WHERE metric ~ 'tier_(busy|wear)'), count(*) FILTER (WHERE metric ~ 'tier_used_bytes') FROM tiered_storage.metrics"
+			"SELECT count(*) FILTER (WHERE name ~ 'tier_(busy|wear)'), count(*) FILTER (WHERE name ~ 'tier_used_bytes') FROM tiered_storage.metrics"
 		),
 		'0|2',
 		"$what: no metric of a device, but of its room");
 	is( $ask->(
-			"SELECT count(*) > 0, bool_and(ratio >= 1), bool_and(measured_ratio IS NOT NULL OR measured_reason IS NOT NULL) FROM tiered_storage.compression_estimates"
+			"SELECT count(*) > 0, bool_and(ratio >= 1), bool_and(measured_ratio IS NOT NULL OR measured_reason IS NOT NULL) FROM _tiered_storage.compression_estimates"
 		),
 		't|t|t',
 		"$what: what is estimated needs no device");
 	is( $ask->(
-			"SELECT bool_and(measured > 0) FROM tiered_storage.tier_calibration WHERE measurement IN ('random_read_ms', 'fsync_ms', 'sequential_read_mb_per_s')"
+			"SELECT bool_and(measured > 0) FROM _tiered_storage.tier_calibration WHERE measurement IN ('random_read_ms', 'fsync_ms', 'sequential_read_mb_per_s')"
 		),
 		't',
 		"$what: what is measured needs no name of a device");
 	is( $ask->(
-			'SELECT count(*) > 0, bool_and(device IS NULL) FROM tiered_storage.wal_calibration'
+			'SELECT count(*) > 0, bool_and(device IS NULL) FROM _tiered_storage.wal_calibration'
 		),
 		't|t',
 		"$what: nor does the WAL");

@@ -31,7 +31,7 @@ create_in_place_tablespace($node, qw(fast slow));
 $node->safe_psql(
 	'postgres', q(
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, price_per_gb_month => 2);
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, price_per_gb_month => 1);
 SET tiered_storage.test_now = '2029-12-31 23:00:00+00';

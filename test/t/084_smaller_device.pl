@@ -40,7 +40,7 @@ $node->safe_psql(
 	'postgres', qq(
 CREATE EXTENSION tiered_storage;
 CREATE TABLESPACE disk LOCATION '$disk/ts';
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('small', '{small}', profile => 'nvme', rank => 0, reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', 1000000)),
 	tiered_storage.add_tier('disk', '{disk}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
 CREATE TABLE t_1 TABLESPACE disk AS SELECT i, $names FROM generate_series(1, 10 * 1024) i;

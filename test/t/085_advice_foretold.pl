@@ -28,7 +28,7 @@ create_in_place_tablespace($node, $_) for qw(fast slow);
 $node->safe_psql(
 	'postgres', q(
 CREATE EXTENSION IF NOT EXISTS tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, device => jsonb_build_object('compressed', false)),
 	tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
 ));
@@ -81,14 +81,14 @@ sub limit
 sub queue
 {
 	return $node->safe_psql('postgres',
-		"SELECT relation, state, regexp_replace(reason, '^(the worker looks|next attempt).*', '') FROM tiered_storage.move_queue ORDER BY place"
+		"SELECT relation, state, regexp_replace(reason, '^(the worker looks|next attempt).*', '') FROM _tiered_storage.move_queue_entries() ORDER BY place"
 	);
 }
 
 sub moves
 {
 	return $node->safe_psql('postgres',
-		'SELECT relation, state FROM tiered_storage.moves ORDER BY move_id');
+		'SELECT relation, state FROM _tiered_storage.moves ORDER BY move_id');
 }
 
 my ($dry_run, $run) = (
@@ -194,7 +194,7 @@ INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period
 ));
 is( $node->safe_psql(
 		'postgres',
-		'SELECT relation, cause FROM tiered_storage.move_queue ORDER BY place'
+		'SELECT relation, cause FROM _tiered_storage.move_queue_entries() ORDER BY place'
 	),
 	"r_1|tiering policy\no|advice",
 	'it is listed once');
@@ -259,7 +259,7 @@ reload_with(
 	'tiered_storage.sample_interval' => '1s',
 	'tiered_storage.migrate_interval' => '1s');
 $node->poll_query_until('postgres',
-	"SELECT EXISTS (SELECT FROM tiered_storage.moves WHERE relation = 'b' AND state = 'done')"
+	"SELECT EXISTS (SELECT FROM _tiered_storage.moves WHERE relation = 'b' AND state = 'done')"
 ) or die 'it is not moved';
 is(moves(), "a|skipped\nb|done", 'as in the run');
 

@@ -50,7 +50,7 @@ sub restart
 {
 	$node->restart;
 	$node->poll_query_until('postgres',
-		"SELECT state = 'waiting' FROM tiered_storage.workers WHERE database_name = 'postgres'"
+		"SELECT state = 'waiting' FROM _tiered_storage.worker_status() WHERE database_name = 'postgres'"
 	) or die 'the worker did not run';
 	return;
 }
@@ -172,7 +172,7 @@ is( $node->safe_psql(
 		'postgres', q(
 SELECT last_used_at < now() - '8 days'::interval, sequential_reads_per_hour, random_reads_per_hour,
 	maintenance_reads_per_hour > 100, source
-FROM tiered_storage.heat WHERE relation = 'large'::regclass)
+FROM _tiered_storage.heat WHERE relation = 'large'::regclass)
 	),
 	't|0|0|t|executor',
 	'its reads are maintenance');

@@ -29,7 +29,7 @@ create_databases($node, 'app');
 $node->safe_psql(
 	'app', q(
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', reserve_fraction => 0, high_watermark => 0.5, low_watermark => 0.45, device => jsonb_build_object('capacity_bytes', 10000000)),
 	tiered_storage.add_tier('slow', '{slow}', profile => 'sata_ssd', reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', 1000000000)),
 	tiered_storage.add_tier('cheap', '{cheap}', profile => 'hdd_7200', reserve_fraction => 0, device => jsonb_build_object('capacity_bytes', 1000000000));
@@ -46,14 +46,14 @@ CALL tiered_storage.sample();
 sub moves
 {
 	return $node->safe_psql('app',
-		"SELECT string_agg(relation || ' to ' || to_tier, ', ' ORDER BY move_id) FROM tiered_storage.moves WHERE state = 'done'"
+		"SELECT string_agg(relation || ' to ' || to_tier, ', ' ORDER BY move_id) FROM _tiered_storage.moves WHERE state = 'done'"
 	);
 }
 
 sub queue
 {
 	return $node->safe_psql('app',
-		"SELECT string_agg(relation || ' to ' || to_tier, ', ' ORDER BY place) FROM tiered_storage.move_queue"
+		"SELECT string_agg(relation || ' to ' || to_tier, ', ' ORDER BY place) FROM _tiered_storage.move_queue_entries()"
 	);
 }
 
@@ -128,12 +128,12 @@ SELECT tiered_storage.alter_tier('slow', high_watermark => 0.7, low_watermark =>
 	tiered_storage.add_fullness_policy('slow', 'cheap'), tiered_storage.add_tiering_policy('g', '30 days', 'slow');
 ));
 my $last =
-  $node->safe_psql('app', 'SELECT max(move_id) FROM tiered_storage.moves');
+  $node->safe_psql('app', 'SELECT max(move_id) FROM _tiered_storage.moves');
 $order = queue();
 $node->safe_psql('app', 'CALL tiered_storage.migrate()');
 is( $node->safe_psql(
 		'app',
-		"SELECT count(*) FILTER (WHERE relation ~ '^g_' AND state = 'done'), count(*) FILTER (WHERE state <> 'done') FROM tiered_storage.moves WHERE move_id > $last"
+		"SELECT count(*) FILTER (WHERE relation ~ '^g_' AND state = 'done'), count(*) FILTER (WHERE state <> 'done') FROM _tiered_storage.moves WHERE move_id > $last"
 	),
 	'4|0',
 	'that is emptied in between');
@@ -154,7 +154,7 @@ note 'The worker looks with each sample';
 
 # A regular run has been, and the next one is far.
 $node->safe_psql('app',
-	'SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM tiered_storage.policies'
+	'SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies'
 );
 reload_with(
 	$node,
@@ -162,12 +162,12 @@ reload_with(
 	'tiered_storage.sample_interval' => '1s');
 my $now = $stops->query_safe('SELECT clock_timestamp()');
 wait_for($stops,
-	"SELECT count(*) > 0 FROM tiered_storage.workers WHERE database_name = 'app' AND last_started_at > '$now' AND last_finished_at > last_started_at"
+	"SELECT count(*) > 0 FROM _tiered_storage.worker_status() WHERE database_name = 'app' AND last_started_at > '$now' AND last_finished_at > last_started_at"
 );
 $node->safe_psql('app',
 	'INSERT INTO new SELECT i FROM generate_series(1, 60000) i');
 wait_for($stops,
-	"SELECT count(*) = 1 FROM tiered_storage.moves WHERE relation = 'old_2' AND to_tier = 'slow' AND state = 'done'"
+	"SELECT count(*) = 1 FROM _tiered_storage.moves WHERE relation = 'old_2' AND to_tier = 'slow' AND state = 'done'"
 );
 pass('what has to leave does not wait for the next regular run');
 

@@ -30,7 +30,7 @@ $node->safe_psql(
 	'app', q(
 CREATE TABLE a (id int); CREATE TABLE b (id int); CREATE TABLE c (id int);
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.remove_tier(tier_name) FROM tiered_storage.tiers;
+SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{pg_default,fast}', profile => 'nvme', rank => 0, reserve_fraction => 0);
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0);
 ));
@@ -50,7 +50,7 @@ sub wait_until
 	ok($node->poll_query_until('app', $question), $name)
 	  or diag(
 		value_of(
-			"SELECT * FROM tiered_storage.workers WHERE database_name = 'app'"
+			"SELECT * FROM _tiered_storage.worker_status() WHERE database_name = 'app'"
 		));
 	return;
 }
@@ -70,7 +70,7 @@ sub left_out_is
 
 	wait_until(
 		"SELECT state = 'waiting' AND failures = 0 AND COALESCE(last_error, '') = '' AND left_out_why IS NOT DISTINCT FROM $expected "
-		  . "AND left_out = CASE WHEN left_out_why IS NULL THEN 0 ELSE 1 END FROM tiered_storage.workers WHERE database_name = 'app'",
+		  . "AND left_out = CASE WHEN left_out_why IS NULL THEN 0 ELSE 1 END FROM _tiered_storage.worker_status() WHERE database_name = 'app'",
 		$name);
 	return;
 }
@@ -233,7 +233,7 @@ value_of('CALL tiered_storage.sample()');
 # No sample of the worker comes between what seems hot and the advice.
 reload_with($node, 'tiered_storage.sample_interval' => '1h');
 wait_until(
-	"SELECT state = 'waiting' AND next_run_at > now() + interval '10 minutes' FROM tiered_storage.workers WHERE database_name = 'app'",
+	"SELECT state = 'waiting' AND next_run_at > now() + interval '10 minutes' FROM _tiered_storage.worker_status() WHERE database_name = 'app'",
 	'the worker has time');
 
 sub apply_with
@@ -306,7 +306,7 @@ value_of(
 # The verdict on a batch.
 my ($first, $second) = split /,/,
   value_of(
-	"SELECT string_agg(DISTINCT batch_id::text, ',' ORDER BY batch_id::text) FROM tiered_storage.moves WHERE relation::text LIKE 'hot%' AND state = 'done'"
+	"SELECT string_agg(DISTINCT batch_id::text, ',' ORDER BY batch_id::text) FROM _tiered_storage.moves WHERE relation::text LIKE 'hot%' AND state = 'done'"
   );
 value_of(
 	"ALTER TABLE _tiered_storage.move_effect ADD CONSTRAINT no_verdict CHECK (batch_effect IS NULL OR batch_id <> $first)"
@@ -385,7 +385,7 @@ sub many_are_left_out
 	my ($number, $why, $name) = @_;
 
 	wait_until(
-		"SELECT state = 'waiting' AND failures = 0 AND left_out = $number AND left_out_why LIKE '$why' FROM tiered_storage.workers WHERE database_name = 'app'",
+		"SELECT state = 'waiting' AND failures = 0 AND left_out = $number AND left_out_why LIKE '$why' FROM _tiered_storage.worker_status() WHERE database_name = 'app'",
 		$name);
 	return;
 }
@@ -409,7 +409,7 @@ wait_until(
 	'the others are sampled');
 ok( $node->poll_query_until(
 		'app',
-		q(SELECT left_out = 1 AND left_out_why = 'public.single (sample): fault in sample of "single"' FROM tiered_storage.workers WHERE database_name = 'other')
+		q(SELECT left_out = 1 AND left_out_why = 'public.single (sample): fault in sample of "single"' FROM _tiered_storage.worker_status() WHERE database_name = 'other')
 	),
 	'another database names its own');
 value_of("CALL tiered_storage.move_relation('$_', 'fast')") foreach 'a', 'b';
@@ -420,7 +420,7 @@ break_steps('');
 left_out_is('NULL', 'healed');
 ok( $node->poll_query_until(
 		'app',
-		"SELECT left_out = 0 FROM tiered_storage.workers WHERE database_name = 'other'"
+		"SELECT left_out = 0 FROM _tiered_storage.worker_status() WHERE database_name = 'other'"
 	),
 	'there as well');
 $node->safe_psql('postgres', 'DROP DATABASE other');
@@ -437,7 +437,7 @@ value_of(
 );
 value_of("INSERT INTO $hostile VALUES (1)");
 wait_until(
-	"SELECT left_out = 1 AND length(left_out_why) > 130 AND left_out_why LIKE '%(sample): new row%no_name%' FROM tiered_storage.workers WHERE database_name = 'app'",
+	"SELECT left_out = 1 AND length(left_out_why) > 130 AND left_out_why LIKE '%(sample): new row%no_name%' FROM _tiered_storage.worker_status() WHERE database_name = 'app'",
 	'it is named');
 value_of("DROP SCHEMA $schema CASCADE");
 left_out_is('NULL', 'and forgotten once it is dropped');

@@ -193,7 +193,7 @@ sub state_of
 {
 	my ($name) = @_;
 	return $primary->safe_psql('app',
-		"SELECT last_pull_at IS NOT NULL, failures, COALESCE(error, '-') FROM tiered_storage.standbys WHERE standby_name = '$name'"
+		"SELECT last_pull_at IS NOT NULL, failures, COALESCE(error, '-') FROM _tiered_storage.standbys WHERE standby_name = '$name'"
 	);
 }
 
@@ -413,7 +413,7 @@ is( $primary->safe_psql(
 	0,
 	'nothing of them was taken');
 $primary->safe_psql('app',
-	"SELECT tiered_storage.remove_standby(standby_name) FROM tiered_storage.standbys"
+	"SELECT tiered_storage.remove_standby(standby_name) FROM _tiered_storage.standbys"
 );
 
 # ---------------------------------------------------------------------
@@ -455,7 +455,7 @@ sub wait_for_end
 sub last_error
 {
 	return $primary->safe_psql('app',
-		"SELECT state, last_error FROM tiered_storage.workers WHERE database_name = 'app'"
+		"SELECT state, last_error FROM _tiered_storage.worker_status() WHERE database_name = 'app'"
 	);
 }
 
@@ -485,7 +485,7 @@ is(is_there($pid), 1, 'the standby is another one, and it still waits');
 wait_for_end($pid);
 is( $primary->safe_psql(
 		'app',
-		'SELECT COALESCE(failures, 0), error FROM tiered_storage.standbys'),
+		'SELECT COALESCE(failures, 0), error FROM _tiered_storage.standbys'),
 	'0|',
 	'what the other one did not answer is not held against it');
 $primary->safe_psql('app', "SELECT tiered_storage.remove_standby('stalls')");
@@ -502,7 +502,7 @@ wait_for_end($pid);
 like(last_error(), qr/^failed\|the worker was terminated/, 'terminated');
 is( $primary->safe_psql(
 		'app',
-		'SELECT count(*) FROM tiered_storage.standbys WHERE error IS NULL'),
+		'SELECT count(*) FROM _tiered_storage.standbys WHERE error IS NULL'),
 	1,
 	'neither is an error of the standby');
 pull_standbys($primary, 'app');

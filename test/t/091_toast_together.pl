@@ -222,7 +222,7 @@ foreach my $file (0 .. 2)
 			);
 			let_go($stops, "in_file_$file");
 			wait_for($stops,
-				"SELECT phase = 'paused' FROM tiered_storage.move_progress");
+				"SELECT phase = 'paused' FROM _tiered_storage.move_progress");
 			$node->safe_psql('app', 'DELETE FROM cut WHERE id > 20');
 			$node->safe_psql('app', $vacuum);
 			my @after = split /\|/, $node->safe_psql('app', $sizes);
@@ -336,7 +336,7 @@ $run = start_sql(
 wait_stopped($stops, 'caught_up');
 $vacuum = begin_vacuum();
 let_go($stops, 'caught_up');
-wait_for($stops, 'SELECT attempts > 0 FROM tiered_storage.move_progress');
+wait_for($stops, 'SELECT attempts > 0 FROM _tiered_storage.move_progress');
 is( $node->safe_psql(
 		'app', "SET lock_timeout = '1min'; SELECT sum_of('vacuumed')"),
 	$sum,

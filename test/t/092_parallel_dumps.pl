@@ -63,10 +63,10 @@ my @movers = map {
 		"CALL move_all($_)")
 } 1, 2;
 $node->poll_query_until('app',
-	"SELECT count(*) > 4 FROM tiered_storage.moves WHERE state = 'done'")
+	"SELECT count(*) > 4 FROM _tiered_storage.moves WHERE state = 'done'")
   or die 'nothing is moved';
 my $before = $node->safe_psql('app',
-	"SELECT count(*) FROM tiered_storage.moves WHERE state = 'done'");
+	"SELECT count(*) FROM _tiered_storage.moves WHERE state = 'done'");
 
 # It would be the name of the dump, too.
 delete $ENV{PGAPPNAME};
@@ -89,7 +89,7 @@ foreach (@movers)
 cmp_ok(
 	$node->safe_psql(
 		'app',
-		"SELECT count(*) FROM tiered_storage.moves WHERE state = 'done'"),
+		"SELECT count(*) FROM _tiered_storage.moves WHERE state = 'done'"),
 	'>', $before,
 	'and moves are made meanwhile');
 
@@ -109,7 +109,7 @@ BEGIN
 		EXCEPTION WHEN SQLSTATE 'TS001' THEN
 			NULL;
 		END;
-		EXIT WHEN (SELECT attempts >= attempts_made FROM tiered_storage.move_progress);
+		EXIT WHEN (SELECT attempts >= attempts_made FROM _tiered_storage.move_progress);
 		COMMIT;
 	END LOOP;
 END $$;
@@ -150,7 +150,7 @@ foreach my $who (sort keys %holder)
 		"SET tiered_storage.move_lock_timeout = '60s'",
 		"CALL tiered_storage.move_relation('d1', '$target')");
 	$node->poll_query_until('app',
-		'SELECT count(*) = 1 FROM tiered_storage.move_progress')
+		'SELECT count(*) = 1 FROM _tiered_storage.move_progress')
 	  or die 'the move does not begin';
 	is($node->psql('app', 'CALL lock_nowait(6)'),
 		0, "$who: nobody who asks with NOWAIT is refused");

@@ -44,10 +44,10 @@ sub start_worker_move
 {
 	$node->safe_psql('app', 'SELECT _tiered_storage.notify_launcher()');
 	$node->poll_query_until('app',
-		"SELECT phase = 'copying' AND blocks_done > 0 FROM tiered_storage.move_progress WHERE relation = 'm_1'"
+		"SELECT phase = 'copying' AND blocks_done > 0 FROM _tiered_storage.move_progress WHERE relation = 'm_1'"
 	) or die 'the worker moves nothing';
 	return $node->safe_psql('app',
-		"SELECT pid FROM tiered_storage.move_progress WHERE relation = 'm_1'"
+		"SELECT pid FROM _tiered_storage.move_progress WHERE relation = 'm_1'"
 	);
 }
 
@@ -79,13 +79,14 @@ is( $node->safe_psql(
 is_left('paused');
 is( $node->safe_psql(
 		'app',
-		'SELECT state, sqlstate, error FROM tiered_storage.moves ORDER BY move_id DESC LIMIT 1'
+		'SELECT state, sqlstate, error FROM _tiered_storage.moves ORDER BY move_id DESC LIMIT 1'
 	),
 	'skipped|57014|moves were paused meanwhile',
 	'the record says why');
 is( $node->safe_psql(
 		'app',
-		'SELECT relation, state, reason FROM tiered_storage.move_queue'),
+		'SELECT relation, state, reason FROM _tiered_storage.move_queue_entries()'
+	),
 	'm_1|waiting|waiting: moves are paused, see resume()',
 	'it is no failure');
 $node->safe_psql('postgres', $_)
@@ -111,7 +112,7 @@ reload_with($node, 'tiered_storage.move_rate_limit' => 0);
 is($node->safe_psql('app', 'SELECT tiered_storage.resume()'),
 	't', 'moves are resumed');
 $node->poll_query_until('app',
-	"SELECT count(*) > 0 FROM tiered_storage.moves WHERE relation = 'm_1' AND state = 'done'"
+	"SELECT count(*) > 0 FROM _tiered_storage.moves WHERE relation = 'm_1' AND state = 'done'"
 ) or die 'the worker does not move it';
 is(tablespaces_of($node, 'app', 'm_1'), 'slow', 'the worker begins anew');
 is(fingerprint($node, 'app', 'm_1'), $rows, 'with all rows');
@@ -145,7 +146,7 @@ $locker->query_safe('ROLLBACK');
 $locker->quit;
 is( $node->safe_psql(
 		'app',
-		"SELECT failures, last_error FROM tiered_storage.workers WHERE database_name = 'app'"
+		"SELECT failures, last_error FROM _tiered_storage.worker_status() WHERE database_name = 'app'"
 	),
 	'0|',
 	'which is no failure');
@@ -157,10 +158,10 @@ note 'Sessions';
 my $call =
   start_sql($node, 'app', "CALL tiered_storage.move_relation('mine', 'hdd')");
 $node->poll_query_until('app',
-	"SELECT phase = 'paused' FROM tiered_storage.move_progress WHERE relation = 'mine'"
+	"SELECT phase = 'paused' FROM _tiered_storage.move_progress WHERE relation = 'mine'"
 ) or die 'the call does not wait';
 $pid = $node->safe_psql('app',
-	"SELECT pid FROM tiered_storage.move_progress WHERE relation = 'mine'");
+	"SELECT pid FROM _tiered_storage.move_progress WHERE relation = 'mine'");
 like(
 	notices_of($node, 'app', 'SELECT tiered_storage.pause()'),
 	qr/NOTICE:  00000: 1 session waits with its move for tiered_storage\.resume\(\)\nDETAIL:  Its process is $pid\.\n/,

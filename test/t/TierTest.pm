@@ -253,7 +253,7 @@ sub wait_for_cycle
 	$node->poll_query_until(
 		$db, qq(
 SELECT state = 'waiting' AND last_started_at > '$now' AND last_finished_at >= last_started_at
-FROM tiered_storage.workers WHERE database_name = '$db')
+FROM _tiered_storage.worker_status() WHERE database_name = '$db')
 	) or die "no cycle of the worker of $db ended";
 	return;
 }
@@ -289,7 +289,7 @@ sub worker_of
 	while ($attempts-- > 0)
 	{
 		$answer = $node->safe_psql($ask,
-			"SELECT state, reason FROM tiered_storage.workers WHERE database_name = '$db'"
+			"SELECT state, reason FROM _tiered_storage.worker_status() WHERE database_name = '$db'"
 		);
 		last if $answer !~ /^(starting|running)\|/;
 		select undef, undef, undef, 0.1;
@@ -304,7 +304,7 @@ sub wait_for_lock_wait
 
 	$node->poll_query_until(
 		$db, qq(
-SELECT count(*) = 1 FROM tiered_storage.move_progress m JOIN pg_locks l ON l.pid = m.pid
+SELECT count(*) = 1 FROM _tiered_storage.move_progress m JOIN pg_locks l ON l.pid = m.pid
 WHERE NOT l.granted AND l.locktype = 'relation' AND l.relation = '$relation'::regclass)
 	) or die "no move waits for $relation";
 	return;
@@ -801,7 +801,7 @@ sub record_of_move
 	my ($node, $db, $relation) = @_;
 
 	return $node->safe_psql($db,
-		"SELECT state, sqlstate FROM tiered_storage.moves WHERE relation = '$relation' ORDER BY move_id DESC LIMIT 1"
+		"SELECT state, sqlstate FROM _tiered_storage.moves WHERE relation = '$relation' ORDER BY move_id DESC LIMIT 1"
 	);
 }
 

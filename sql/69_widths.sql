@@ -1,0 +1,106 @@
+-- No view that people read is wider than 120 columns in psql, with names of 24 characters, terabytes, and rates of nine
+-- digits: rows are formatted by psql, and counted.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/include/begin.sql
+\set ECHO none
+SET client_min_messages = error;
+CREATE TABLESPACE regress_wide_tablespace1 LOCATION '';
+CREATE TABLESPACE regress_wide_tablespace2 LOCATION '';
+CREATE ROLE regress_wide_role_of_24c SUPERUSER;
+SET ROLE regress_wide_role_of_24c;
+SELECT tiered_storage.add_tier('regress_wide_tier_fast_1', '{regress_wide_tablespace1}', profile => 'cloud_pd_balanced',
+	rank => 0, price_per_gb_month => 0.1234567, reserve_fraction => 0,
+	device => '{"random_read_ms": 0.123456789, "endurance_tbw": 1}'),
+	tiered_storage.add_tier('regress_wide_tier_slow_1', '{regress_wide_tablespace2}', profile => 'cloud_pd_standard',
+	rank => 1000000, reserve_fraction => 0, device => '{"compressed": false}') \g /dev/null
+CREATE TABLE regress_wide_table_24_ch (at timestamptz, filler text) TABLESPACE regress_wide_tablespace1;
+INSERT INTO regress_wide_table_24_ch SELECT now(), repeat('x', 500) FROM generate_series(1, 1000);
+CREATE TABLE regress_wide_table_24_c2 AS SELECT * FROM regress_wide_table_24_ch;
+ALTER TABLE regress_wide_table_24_c2 SET TABLESPACE regress_wide_tablespace1;
+CREATE INDEX regress_wide_index_hot24 ON regress_wide_table_24_ch (at) TABLESPACE regress_wide_tablespace2;
+CREATE INDEX regress_wide_index_24_ch ON regress_wide_table_24_ch (at) TABLESPACE regress_wide_tablespace1;
+ANALYZE regress_wide_table_24_ch, regress_wide_table_24_c2;
+CALL tiered_storage.sample();
+CALL tiered_storage.move_relation('regress_wide_index_24_ch', 'regress_wide_tier_slow_1');
+CALL tiered_storage.move_relation('regress_wide_table_24_c2', 'regress_wide_tier_slow_1');
+SELECT tiered_storage.add_tiering_policy('regress_wide_table_24_ch', tier => 'regress_wide_tier_slow_1',
+	idle_for => '1 year 2 mons 3 days', options => '{"below_reads_per_hour": 123456789, "no_writes_for": "100 days"}'),
+	tiered_storage.add_fullness_policy('regress_wide_tier_fast_1', 'regress_wide_tier_slow_1'),
+	tiered_storage.pin('regress_wide_table_24_c2', until => now() + interval '100 years'),
+	tiered_storage.add_move_window('regress_wide_window_24ch', '{mon,tue,wed,thu,fri,sat}', '22:00', '24:00',
+	'America/Argentina/ComodRivadavia', max_bytes => 999 * 1099511627776) \g /dev/null
+INSERT INTO _tiered_storage.standby VALUES ('regress_wide_standby_24c', 'host=x', CURRENT_USER, CURRENT_USER::regrole, now());
+INSERT INTO _tiered_storage.standby_state VALUES ('regress_wide_standby_24c', now(), now(), now(), 999999, 999999999,
+	repeat('an error of many words ', 20));
+SET ROLE NONE;
+
+-- As large as it gets.
+UPDATE _tiered_storage.tier SET capacity_bytes = 999 * 2 ^ 40;
+UPDATE _tiered_storage.sampler SET wal_since = now() - interval '300 days';
+UPDATE _tiered_storage.relation_state SET size_bytes = 98 * 2 ^ 40, device_random_fast = 999999999,
+	device_sequential_fast = 999999999, random_fast = 999999999, sequential_fast = 999999999, page_writes_fast = 999999999,
+	changes_fast = 999999999, maintenance_writes_fast = 999999999, wal_bytes_fast = 999e12, image_bytes_fast = 999e12,
+	tuples = 1e6, observed_since = now() - interval '300 days', sampled_since = now() - interval '300 days',
+	last_used_at = now(), heat_at = now(), random_slow = 999999999, device_random_slow = 999999999,
+	evidence_began_at = now() - interval '7 days', evidence_interval_s = 38400, proven_since = now() - interval '300 days',
+	evidence_reads = decode(repeat('0000803f', 16), 'hex'), evidence_writes = decode(repeat('0000803f', 16), 'hex'),
+	placed_at = NULL
+	WHERE relation_oid IN (SELECT oid FROM pg_class WHERE relname ~ '^regress_wide_');
+-- Something that should move, and a record of moves as long ago as that.
+UPDATE _tiered_storage.relation_state SET size_bytes = 8192, device_random_fast = 12345, random_fast = 12345,
+	random_slow = 12345, device_random_slow = 12345, device_sequential_fast = 0, sequential_fast = 0, page_writes_fast = 0,
+	changes_fast = 0, maintenance_writes_fast = 0
+	WHERE relation_oid = 'regress_wide_index_hot24'::regclass;
+UPDATE _tiered_storage.policy SET last_result = repeat('a result of many words ', 20), last_evaluated_at = now();
+UPDATE _tiered_storage.fullness_policy SET last_result = repeat('a result of many words ', 20), last_evaluated_at = now();
+UPDATE _tiered_storage.device_state SET period_s = 60, last_busy_ms = 60000, busy_ms = 60000;
+UPDATE _tiered_storage.device_wear SET written_bytes = 999e12;
+INSERT INTO _tiered_storage.device_wear_day AS w SELECT d.device, now()::date, 86400, 999e12, 86400, 1, 86400, 1, 1
+	FROM _tiered_storage.device_wear d
+	ON CONFLICT (device, day) DO UPDATE SET period_s = 86400, written_bytes = 999e12;
+INSERT INTO _tiered_storage.tier_calibration SELECT tier_name, now(), 'random_read_ms', 'ms', 1, 1, 1, 'x' FROM _tiered_storage.tier;
+UPDATE _tiered_storage.move SET batch_id = 123456789, size_bytes = 98 * 2 ^ 40, elapsed_ms = 999 * 3600e3, lock_held_ms = 9.99e6,
+	predicted_saved_io_s_per_hour = 123456.789;
+INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, to_tablespace, from_tier, to_tier, state,
+	requested_by, reason, method, size_bytes, started_at, finished_at, batch_id, error)
+	SELECT 1, 'regress_wide_gone_24_cha', 'table', 'regress_wide_tablespace1', 'regress_wide_tablespace2',
+		'regress_wide_tier_fast_1', 'regress_wide_tier_slow_1', s, CURRENT_USER, 'why', 'online', 98 * 2 ^ 40, now(), now(),
+		123456789, repeat('an error of many words ', 20)
+	FROM unnest('{failed,skipped,running}'::text[]) s, generate_series(1, 3);
+UPDATE _tiered_storage.move m SET pid = a.pid, backend_start = a.backend_start FROM pg_stat_activity a
+	WHERE a.pid = pg_backend_pid() AND m.state = 'running' AND m.move_id IN (SELECT max(move_id) FROM _tiered_storage.move);
+
+\pset format aligned
+\pset footer on
+\setenv WIDEST '{if (length > m) m = length} END {print (m <= 120 ? "fits" : m " columns") (NR > 4 ? ", with rows" : ", no row")}'
+\set ECHO all
+SELECT * FROM tiered_storage.tiers \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.devices \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.heat WHERE relation ~ 'regress_wide_' \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.file_class_io \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.write_amplification \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.standbys \g | awk "$WIDEST"
+\set ECHO none
+-- Nothing is advised for a tier that wears out, or has too much to do.
+UPDATE _tiered_storage.relation_state SET device_random_fast = 0, random_fast = 0, random_slow = 0, device_random_slow = 0,
+	device_sequential_fast = 0, sequential_fast = 0, page_writes_fast = 0, page_writes_slow = 0, changes_fast = 0,
+	maintenance_writes_fast = 0 WHERE relation_oid <> 'regress_wide_index_hot24'::regclass;
+UPDATE _tiered_storage.tier SET endurance_tbw = NULL;
+\set ECHO all
+SELECT * FROM tiered_storage.recommendations \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.policies \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.pins \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.move_windows \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.moves \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.move_progress \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.move_batches \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.activity \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.workers \g | awk "$WIDEST"
+\set ECHO none
+\pset format unaligned
+\pset footer off
+DROP EXTENSION tiered_storage CASCADE;
+DROP TABLE regress_wide_table_24_ch, regress_wide_table_24_c2;
+DROP ROLE regress_wide_role_of_24c;
+DROP TABLESPACE regress_wide_tablespace1;
+DROP TABLESPACE regress_wide_tablespace2;

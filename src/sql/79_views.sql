@@ -1,0 +1,301 @@
+---------------------------------------------------------------------------
+-- The views that people read: no wider than a terminal; functions and metrics have more.
+-- First those of tiers, of what is observed, advised and ruled.
+---------------------------------------------------------------------------
+
+/* A share of a whole in percent; null: not known. */
+CREATE FUNCTION _tiered_storage.percent(part float8, whole float8) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT round((100 * part / NULLIF(whole, 0))::numeric) || ' %'
+$$;
+
+/* The number with three significant digits. */
+CREATE FUNCTION _tiered_storage.significant(number float8) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE WHEN number = 0 THEN 0 ELSE trim_scale(round(number::numeric,
+		LEAST(2 - floor(log(abs(number)))::integer, 12))) END
+$$;
+
+/* Bytes per hour in short; null: none, or not known. */
+CREATE FUNCTION _tiered_storage.short_rate(bytes float8) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT _tiered_storage.short_bytes(NULLIF(bytes, 0)) || '/h'
+$$;
+
+/* Seconds per hour in short. */
+CREATE FUNCTION _tiered_storage.short_seconds(seconds float8) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE WHEN seconds <= -999.5 THEN '-' ELSE '' END || _tiered_storage.short_quantity(
+		CASE WHEN seconds <= -999.5 THEN -seconds ELSE seconds END, 1000, '', 'k', 'M', 'G')
+		|| ' s/h'
+$$;
+
+/* From where to where, both in at most eight columns of a screen. */
+CREATE FUNCTION _tiered_storage.from_to(from_name text, to_name text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT concat(_tiered_storage.clip(from_name, 8), ' > ', _tiered_storage.clip(to_name, 8))
+$$;
+
+/* Month, day and time, in eleven characters. */
+CREATE FUNCTION _tiered_storage.short_time(at timestamptz) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT to_char(at, 'MM-DD HH24:MI')
+$$;
+
+CREATE VIEW tiered_storage.tiers AS
+	SELECT t.tier_name, t.rank,
+		_tiered_storage.clip(pg_catalog.array_to_string(t.tablespaces, ', '), 24) AS tablespaces,
+		_tiered_storage.clip(t.profile, 17) AS profile,
+		_tiered_storage.short_bytes(t.capacity_bytes) AS capacity, t.free_bytes,
+		_tiered_storage.percent(t.used_bytes, t.used_bytes
+			OPERATOR(pg_catalog.+) t.free_bytes) AS used
+	FROM _tiered_storage.tiers t ORDER BY t.rank, t.tier_name;
+COMMENT ON VIEW tiered_storage.tiers IS
+'the storage tiers, fastest first, and how full they are; devices has their devices';
+COMMENT ON COLUMN tiered_storage.tiers.tier_name IS 'name of the tier';
+COMMENT ON COLUMN tiered_storage.tiers.rank IS 'place in the order of tiers; 0 is the fastest';
+COMMENT ON COLUMN tiered_storage.tiers.tablespaces IS
+'its tablespaces, in at most 24 columns of a screen; null: none';
+COMMENT ON COLUMN tiered_storage.tiers.profile IS
+'device profile, the source of figures that are neither given nor measured';
+COMMENT ON COLUMN tiered_storage.tiers.capacity IS
+'capacity as given, otherwise the size of its file systems; null: unknown';
+COMMENT ON COLUMN tiered_storage.tiers.free_bytes IS
+'bytes free on its file systems; null: unknown';
+COMMENT ON COLUMN tiered_storage.tiers.used IS
+'used share of its file systems, by everything on them; null: unknown';
+
+CREATE VIEW tiered_storage.devices AS
+	SELECT w.tier_name, _tiered_storage.clip(w.device, 12) AS device,
+		_tiered_storage.percent(d.busy_fraction, 1) AS busy,
+		_tiered_storage.significant(t.random_read_ms) AS read_ms,
+		_tiered_storage.significant(t.price_per_gb_month::pg_catalog.float8) AS price,
+		pg_catalog.to_char((SELECT pg_catalog.max(k.calibrated_at)
+			FROM _tiered_storage.tier_calibration k
+			WHERE k.tier_name OPERATOR(pg_catalog.=) t.tier_name), 'YYYY-MM-DD') AS calibrated,
+		_tiered_storage.short_bytes(w.written_bytes_per_day) AS written_a_day,
+		_tiered_storage.percent(w.used_fraction, 1) AS worn,
+		CASE WHEN w.expected_life_years IS NOT NULL
+			THEN _tiered_storage.short_number(LEAST(w.expected_life_years, 999)) END AS life_years
+	FROM _tiered_storage.wear_state() w
+	LEFT JOIN _tiered_storage.tier t ON t.tier_name OPERATOR(pg_catalog.=) w.tier_name
+	LEFT JOIN _tiered_storage.device_io d ON d.device OPERATOR(pg_catalog.=) w.device
+	ORDER BY t.rank, w.tier_name, w.device;
+COMMENT ON VIEW tiered_storage.devices IS
+'the device of each tier: load, figures of the tier, and wear; null: not known, and report() says '
+'why';
+COMMENT ON COLUMN tiered_storage.devices.tier_name IS 'tier on the device; null: none';
+COMMENT ON COLUMN tiered_storage.devices.device IS
+'block device beneath its tablespaces; null: not known';
+COMMENT ON COLUMN tiered_storage.devices.busy IS
+'share of the time between the last two samples in which it was busy';
+COMMENT ON COLUMN tiered_storage.devices.read_ms IS
+'time of a random read in ms, as calibrated, given or of the profile';
+COMMENT ON COLUMN tiered_storage.devices.price IS 'price per GB and month';
+COMMENT ON COLUMN tiered_storage.devices.calibrated IS
+'day of the last calibrate_tier(); null: never';
+COMMENT ON COLUMN tiered_storage.devices.written_a_day IS
+'bytes written per day by everybody, mean of the seven days counted last';
+COMMENT ON COLUMN tiered_storage.devices.worn IS 'share of its life that is used';
+COMMENT ON COLUMN tiered_storage.devices.life_years IS
+'years until its life is used up if it is written to as lately';
+
+CREATE VIEW tiered_storage.heat AS
+	SELECT _tiered_storage.clip(h.relation::pg_catalog.text, 130) AS relation, h.tier_name,
+		h.size_bytes,
+		_tiered_storage.short_quantity(NULLIF(h.device_random_reads_per_hour, 0), 1000,
+			'', 'k', 'M', 'G', 'T') OPERATOR(pg_catalog.||) '/h' AS random,
+		_tiered_storage.short_rate(h.device_sequential_reads_per_hour
+			OPERATOR(pg_catalog.*) b.size) AS scanned,
+		_tiered_storage.short_rate(h.page_writes_per_hour
+			OPERATOR(pg_catalog.*) b.size) AS written,
+		_tiered_storage.short_time(h.last_used_at) AS last_used
+	FROM _tiered_storage.heat h
+	CROSS JOIN (SELECT pg_catalog.current_setting('block_size')::pg_catalog.int4 AS size) b
+	LEFT JOIN _tiered_storage.tier t ON t.tier_name OPERATOR(pg_catalog.=) h.tier_name
+	WHERE h.size_bytes OPERATOR(pg_catalog.>) 0
+	ORDER BY h.device_random_reads_per_hour OPERATOR(pg_catalog.*) COALESCE(t.random_read_ms, 1)
+		OPERATOR(pg_catalog.+) h.device_sequential_reads_per_hour
+		OPERATOR(pg_catalog.*) b.size OPERATOR(pg_catalog./) 1000
+		OPERATOR(pg_catalog./) COALESCE(t.sequential_read_mb_per_s, 100) DESC NULLS LAST,
+		h.size_bytes DESC, h.relation;
+COMMENT ON VIEW tiered_storage.heat IS
+'relations that are not empty, those first whose reads take most device time; rates per hour with '
+'a half-life of one day';
+COMMENT ON COLUMN tiered_storage.heat.relation IS
+'table, partition, materialized view, index or TOAST table';
+COMMENT ON COLUMN tiered_storage.heat.tier_name IS 'tier that it is on; null: none';
+COMMENT ON COLUMN tiered_storage.heat.size_bytes IS 'size of all forks in bytes';
+COMMENT ON COLUMN tiered_storage.heat.random IS
+'random reads per hour that reached the device; null: none';
+COMMENT ON COLUMN tiered_storage.heat.scanned IS
+'bytes per hour that scans read from the device; null: none';
+COMMENT ON COLUMN tiered_storage.heat.written IS
+'bytes of pages per hour that checkpoints write; null: none, or not counted';
+COMMENT ON COLUMN tiered_storage.heat.last_used IS
+'month, day and time of the last use that a sample saw; null: none';
+
+CREATE VIEW tiered_storage.file_class_io AS
+	SELECT f.file_class, f.tier_name, _tiered_storage.clip(f.place, 20) AS place,
+		_tiered_storage.short_rate(f.read_bytes_per_hour) AS read,
+		_tiered_storage.short_rate(f.write_bytes_per_hour) AS written,
+		_tiered_storage.short_quantity(NULLIF(f.fsyncs_per_hour, 0), 1000, '', 'k', 'M', 'G')
+			OPERATOR(pg_catalog.||) '/h' AS fsyncs,
+		_tiered_storage.short_seconds(f.wait_s_per_hour) AS waits,
+		_tiered_storage.short_seconds(f.saved_s_per_hour) AS saves
+	FROM _tiered_storage.file_class_io() f;
+COMMENT ON VIEW tiered_storage.file_class_io IS
+'what relations, WAL, temporary files, SLRU and the log read and write per hour over the last '
+'sampled day, and what moving them would save; null: none, or not known';
+COMMENT ON COLUMN tiered_storage.file_class_io.file_class IS 'relations, wal, temp, slru or log';
+COMMENT ON COLUMN tiered_storage.file_class_io.tier_name IS
+'tier that these files are on; null: more than one, or none';
+COMMENT ON COLUMN tiered_storage.file_class_io.place IS
+'tablespaces, directory, or name of the SLRU, in at most 20 columns of a screen';
+COMMENT ON COLUMN tiered_storage.file_class_io.read IS 'bytes read per hour';
+COMMENT ON COLUMN tiered_storage.file_class_io.written IS 'bytes written per hour';
+COMMENT ON COLUMN tiered_storage.file_class_io.fsyncs IS 'fsyncs per hour';
+COMMENT ON COLUMN tiered_storage.file_class_io.waits IS
+'seconds per hour that backends of this database waited for them';
+COMMENT ON COLUMN tiered_storage.file_class_io.saves IS
+'of these, what would be saved on the tier with the lowest rank';
+
+CREATE VIEW tiered_storage.write_amplification AS
+	SELECT w.tier_name, w.relation,
+		_tiered_storage.short_rate(w.row_bytes_per_hour) AS rows,
+		_tiered_storage.short_rate(w.page_bytes) AS pages,
+		_tiered_storage.short_rate(w.maintenance_write_bytes_per_hour) AS upkeep,
+		_tiered_storage.short_rate(w.wal_bytes_per_hour) AS wal,
+		_tiered_storage.short_rate(w.full_page_image_bytes_per_hour) AS images,
+		_tiered_storage.short_quantity(w.amplification, 1000, '', 'k', 'M') AS factor
+	FROM (
+		SELECT t.tier_name, NULL::pg_catalog.regclass AS relation, t.row_bytes_per_hour,
+			t.page_write_bytes_per_hour AS page_bytes, t.maintenance_write_bytes_per_hour,
+			t.wal_bytes_per_hour, t.full_page_image_bytes_per_hour, t.amplification,
+			CASE WHEN t.is_total THEN 0 ELSE 1 END AS place
+		FROM _tiered_storage.write_amplification t
+		UNION ALL
+		SELECT r.tier_name, r.relation, r.row_bytes_per_hour,
+			r.table_write_bytes_per_hour OPERATOR(pg_catalog.+) r.toast_write_bytes_per_hour
+				OPERATOR(pg_catalog.+) r.index_write_bytes_per_hour,
+			r.maintenance_write_bytes_per_hour, r.wal_bytes_per_hour,
+			r.full_page_image_bytes_per_hour, r.amplification, 2
+		FROM _tiered_storage.relation_write_amplification() r
+		WHERE r.wal_bytes_per_hour OPERATOR(pg_catalog.>) 0) w
+	ORDER BY w.place, w.page_bytes DESC NULLS LAST, w.tier_name, w.relation;
+COMMENT ON VIEW tiered_storage.write_amplification IS
+'what is written per hour for the changes of rows: in all, by tier, and by table with its TOAST '
+'table and the indexes of both; empty while the WAL is not read';
+COMMENT ON COLUMN tiered_storage.write_amplification.tier_name IS
+'tier; null: all, or no tier';
+COMMENT ON COLUMN tiered_storage.write_amplification.relation IS
+'table or materialized view; null: all of the tier';
+COMMENT ON COLUMN tiered_storage.write_amplification.rows IS
+'bytes of the changed rows; null: not known, such as of a table that was never analyzed';
+COMMENT ON COLUMN tiered_storage.write_amplification.pages IS 'bytes of pages written for them';
+COMMENT ON COLUMN tiered_storage.write_amplification.upkeep IS
+'bytes of pages written by vacuum and rewrites';
+COMMENT ON COLUMN tiered_storage.write_amplification.wal IS 'bytes of WAL records';
+COMMENT ON COLUMN tiered_storage.write_amplification.images IS
+'part of wal that is full-page images';
+COMMENT ON COLUMN tiered_storage.write_amplification.factor IS
+'bytes of pages, maintenance and WAL per byte of changed rows; null: not known';
+
+CREATE VIEW tiered_storage.standbys AS
+	SELECT s.standby_name, s.relations, _tiered_storage.short_time(s.last_pull_at) AS last_pull,
+		_tiered_storage.short_time(s.next_pull_at) AS next_pull, s.failures,
+		_tiered_storage.clip_words(s.error, 40) AS error
+	FROM _tiered_storage.standbys s;
+COMMENT ON VIEW tiered_storage.standbys IS
+'standbys whose reads are added to those of this server, and the last pull of their statistics';
+COMMENT ON COLUMN tiered_storage.standbys.standby_name IS 'name given to add_standby()';
+COMMENT ON COLUMN tiered_storage.standbys.relations IS
+'number of relations in its statistics; null: never pulled';
+COMMENT ON COLUMN tiered_storage.standbys.last_pull IS
+'month, day and time at which its statistics were last read; null: never';
+COMMENT ON COLUMN tiered_storage.standbys.next_pull IS
+'the worker does not try again before this time';
+COMMENT ON COLUMN tiered_storage.standbys.failures IS 'number of failed attempts in a row';
+COMMENT ON COLUMN tiered_storage.standbys.error IS
+'error of the last attempt, in at most 40 columns of a screen; null: it succeeded';
+
+CREATE VIEW tiered_storage.recommendations AS
+	SELECT r.relation, r.size, r.move, r.saves, r.confidence, r.reason
+	FROM _tiered_storage.short_recommendations() r;
+COMMENT ON VIEW tiered_storage.recommendations IS
+'what should move, what saves most first, in the width of a terminal: recommend_placement() has '
+'the whole reason and the command';
+COMMENT ON COLUMN tiered_storage.recommendations.relation IS 'table, index or materialized view';
+COMMENT ON COLUMN tiered_storage.recommendations.size IS 'its size, with its TOAST table';
+COMMENT ON COLUMN tiered_storage.recommendations.move IS
+'tier that it is on, and tier that it should be on, in short where names are long';
+COMMENT ON COLUMN tiered_storage.recommendations.saves IS
+'device time saved, seconds per hour, or money saved per month if next to no time is; negative: '
+'it makes room for others';
+COMMENT ON COLUMN tiered_storage.recommendations.confidence IS
+'how certain it is: firm, tentative or insufficient data';
+COMMENT ON COLUMN tiered_storage.recommendations.reason IS
+'what decides, as much as there is room for';
+
+/* The conditions of a tiering policy, in short. */
+CREATE FUNCTION _tiered_storage.policy_words(move_after interval, idle_for interval,
+	no_writes_for interval, below_reads_per_hour float8) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT concat_ws(', ', 'older than ' || move_after, 'idle for ' || idle_for,
+		'unwritten for ' || no_writes_for,
+		'under ' || _tiered_storage.short_number(below_reads_per_hour) || ' reads/h')
+$$;
+
+CREATE VIEW tiered_storage.policies AS
+	SELECT p.policy_id, 'tiering' AS kind, _tiered_storage.clip(COALESCE(
+			p.relation::pg_catalog.text, p.relation_name), 24) AS relation,
+		_tiered_storage.clip(p.tier_name::pg_catalog.text, 16) AS tier_name,
+		_tiered_storage.clip_words(_tiered_storage.policy_words(p.move_after, p.idle_for,
+			p.no_writes_for, p.below_reads_per_hour), 26) AS condition,
+		_tiered_storage.clip_words(p.last_result, 20) AS last_result
+	FROM _tiered_storage.policies p
+	UNION ALL
+	SELECT f.policy_id, 'fullness', _tiered_storage.clip(f.tier_name::pg_catalog.text, 24),
+		_tiered_storage.clip(f.target_name::pg_catalog.text, 16),
+		pg_catalog.concat('over ', _tiered_storage.percent(f.high_watermark, 1), ', down to ',
+			_tiered_storage.percent(f.low_watermark, 1)),
+		_tiered_storage.clip_words(f.last_result, 20)
+	FROM _tiered_storage.fullness_policies f
+	ORDER BY 1;
+COMMENT ON VIEW tiered_storage.policies IS
+'the policies of both kinds and the result of their last evaluation; evaluate_policies() has it '
+'for each relation';
+COMMENT ON COLUMN tiered_storage.policies.policy_id IS
+'number of the policy, for alter_policy() and remove_policy()';
+COMMENT ON COLUMN tiered_storage.policies.kind IS 'tiering or fullness';
+COMMENT ON COLUMN tiered_storage.policies.relation IS
+'table, or which tables (schema.pattern); of a fullness policy the tier that is emptied';
+COMMENT ON COLUMN tiered_storage.policies.tier_name IS 'tier that is moved to';
+COMMENT ON COLUMN tiered_storage.policies.condition IS
+'when it moves, in at most 26 columns of a screen';
+COMMENT ON COLUMN tiered_storage.policies.last_result IS
+'result of the last evaluation, in at most 20 columns of a screen; null: never evaluated';
+
+CREATE VIEW tiered_storage.pins AS
+	SELECT _tiered_storage.clip(COALESCE(p.relation::pg_catalog.text, p.relation_name), 130)
+			AS relation, p.tier_name,
+		pg_catalog.to_char(p.until, 'YYYY-MM-DD') AS until, p.pinned_by, p.relations,
+		CASE WHEN p.is_expired THEN 'expired' WHEN p.is_on_tier THEN 'there'
+			WHEN p.is_on_tier IS NULL THEN 'gone' ELSE 'elsewhere' END AS state
+	FROM _tiered_storage.pins p;
+COMMENT ON VIEW tiered_storage.pins IS
+'the pins: what stays on which tier, until when, set by which role, and whether it is there';
+COMMENT ON COLUMN tiered_storage.pins.relation IS 'what is pinned';
+COMMENT ON COLUMN tiered_storage.pins.tier_name IS 'tier that it stays on';
+COMMENT ON COLUMN tiered_storage.pins.until IS 'last day of the pin; null: no end';
+COMMENT ON COLUMN tiered_storage.pins.pinned_by IS 'role that set the pin';
+COMMENT ON COLUMN tiered_storage.pins.relations IS 'number of relations that the pin holds';
+COMMENT ON COLUMN tiered_storage.pins.state IS
+'there, elsewhere (not all of them are on the tier), expired, or gone (nothing is held)';

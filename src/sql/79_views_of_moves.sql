@@ -1,0 +1,184 @@
+---------------------------------------------------------------------------
+-- The views that people read: moves, the worker, and metrics.
+---------------------------------------------------------------------------
+
+CREATE VIEW tiered_storage.move_windows AS
+	SELECT w.window_name, COALESCE(pg_catalog.array_to_string(w.days, ','), 'every day') AS days,
+		pg_catalog.concat(pg_catalog.to_char(w.starts::pg_catalog.interval, 'HH24:MI'), '-',
+			CASE WHEN w.ends OPERATOR(pg_catalog.=) '24:00' THEN '24:00'
+				ELSE pg_catalog.to_char(w.ends::pg_catalog.interval, 'HH24:MI') END) AS hours,
+		_tiered_storage.clip(w.time_zone, 16) AS time_zone,
+		_tiered_storage.short_bytes(w.max_bytes) AS at_most,
+		CASE WHEN NOT w.enabled THEN 'disabled' WHEN w.is_open THEN 'open' ELSE 'closed' END
+			AS state, _tiered_storage.short_time(w.opens_at) AS opens
+	FROM _tiered_storage.move_windows w;
+COMMENT ON VIEW tiered_storage.move_windows IS
+'the hours in which automatic moves begin: those of the worker and of migrate(); if there is no '
+'window, they may begin at any time';
+COMMENT ON COLUMN tiered_storage.move_windows.window_name IS 'name of the window';
+COMMENT ON COLUMN tiered_storage.move_windows.days IS 'days on which it opens';
+COMMENT ON COLUMN tiered_storage.move_windows.hours IS
+'when it opens and closes; if that is not later, on the next day';
+COMMENT ON COLUMN tiered_storage.move_windows.time_zone IS 'time zone of these times';
+COMMENT ON COLUMN tiered_storage.move_windows.at_most IS
+'what may be moved in one opening; null: no limit';
+COMMENT ON COLUMN tiered_storage.move_windows.state IS 'open, closed or disabled';
+COMMENT ON COLUMN tiered_storage.move_windows.opens IS
+'when it opens next, with its jitter; null: never, or not within three weeks';
+
+CREATE VIEW tiered_storage.moves AS
+	WITH queue AS MATERIALIZED (
+		SELECT q.*, _tiered_storage.clip(q.relation::pg_catalog.text, 130) AS relation_name
+		FROM _tiered_storage.move_queue_entries() q)
+	SELECT m.at, m.relation, m.move, m.size, m.state, m.note
+	FROM (
+		SELECT NULL AS at, q.relation_name AS relation, _tiered_storage.from_to(
+				COALESCE(q.from_tier, q.from_tablespace)::pg_catalog.text,
+				COALESCE(q.to_tier, q.to_tablespace)::pg_catalog.text) AS move,
+			_tiered_storage.short_bytes(q.size_bytes) AS size, q.state,
+			_tiered_storage.clip_words(COALESCE(q.last_error, q.reason), 31) AS note,
+			q.place, NULL::pg_catalog.timestamptz AS started_at, NULL::pg_catalog.int8 AS move_id
+		FROM queue q
+		UNION ALL
+		SELECT _tiered_storage.short_time(h.started_at), h.relation_name,
+			_tiered_storage.from_to(
+				COALESCE(h.from_tier, h.from_tablespace)::pg_catalog.text,
+				COALESCE(h.to_tier, h.to_tablespace)::pg_catalog.text),
+			_tiered_storage.short_bytes(h.size_bytes), h.state,
+			CASE WHEN h.state OPERATOR(pg_catalog.=) 'done' THEN pg_catalog.concat_ws(', ',
+				_tiered_storage.short_quantity(h.elapsed_ms OPERATOR(pg_catalog./) 1000, 60,
+					' s', ' min', ' h'),
+				pg_catalog.concat('locked ', _tiered_storage.short_quantity(h.lock_held_ms, 1000,
+					' ms', ' s')))
+				ELSE _tiered_storage.clip_words(COALESCE(h.error, h.reason), 31) END,
+			NULL, h.started_at, h.move_id
+		FROM (SELECT x.*, _tiered_storage.clip(x.relation, 130) AS relation_name
+			FROM _tiered_storage.moves x) h
+		WHERE NOT EXISTS (SELECT FROM queue q
+			WHERE q.relation_name OPERATOR(pg_catalog.=) h.relation_name
+				AND q.state OPERATOR(pg_catalog.=) h.state)) m
+	ORDER BY m.place, m.started_at DESC, m.move_id DESC;
+COMMENT ON VIEW tiered_storage.moves IS
+'moves: first what runs and what wants to, in the order in which it will be tried, then those of '
+'the past, latest first';
+COMMENT ON COLUMN tiered_storage.moves.at IS
+'month, day and time at which the last attempt started; null: it runs, or wants to';
+COMMENT ON COLUMN tiered_storage.moves.relation IS
+'current name of the relation; its last known name, if it was dropped';
+COMMENT ON COLUMN tiered_storage.moves.move IS 'from which tier or tablespace to which';
+COMMENT ON COLUMN tiered_storage.moves.size IS 'size of all forks, TOAST included';
+COMMENT ON COLUMN tiered_storage.moves.state IS
+'running, ready (the next run of the worker moves it), waiting, failed (with another attempt to '
+'come, or for good), done, skipped, or interrupted (the process that moved it is gone)';
+COMMENT ON COLUMN tiered_storage.moves.note IS
+'of what is done, duration and longest strong lock; else the error, or why it waits, in at most '
+'31 columns of a screen; the server''s log has all of it';
+
+CREATE VIEW tiered_storage.move_progress AS
+	SELECT _tiered_storage.clip(p.relation, 130) AS relation,
+		_tiered_storage.clip(p.to_tablespace::pg_catalog.text, 16) AS target, p.pid,
+		_tiered_storage.clip_words(COALESCE(p.waits_for, p.phase), 20) AS phase,
+		_tiered_storage.percent(p.blocks_done, p.blocks_total) AS done,
+		_tiered_storage.short_bytes(p.size_bytes) AS size,
+		_tiered_storage.short_bytes(p.bytes_per_s) OPERATOR(pg_catalog.||) '/s' AS speed,
+		_tiered_storage.short_quantity(p.remaining_s, 60, ' s', ' min', ' h') AS remaining
+	FROM _tiered_storage.move_progress p;
+COMMENT ON VIEW tiered_storage.move_progress IS
+'running moves: how much is copied, how fast, and how long the rest will take at this rate';
+COMMENT ON COLUMN tiered_storage.move_progress.relation IS 'relation that is being moved';
+COMMENT ON COLUMN tiered_storage.move_progress.target IS 'tablespace that it moves to';
+COMMENT ON COLUMN tiered_storage.move_progress.pid IS 'process that moves it';
+COMMENT ON COLUMN tiered_storage.move_progress.phase IS
+'what is happening now, or what holds the copy up';
+COMMENT ON COLUMN tiered_storage.move_progress.done IS
+'share of its blocks that are copied; null: not started';
+COMMENT ON COLUMN tiered_storage.move_progress.size IS 'size of all forks, TOAST included';
+COMMENT ON COLUMN tiered_storage.move_progress.speed IS
+'bytes copied per second; null: not started';
+COMMENT ON COLUMN tiered_storage.move_progress.remaining IS
+'estimated time for the rest, without blocks that change and must be copied again; null: nothing '
+'is copied yet';
+
+CREATE VIEW tiered_storage.move_batches AS
+	SELECT b.batch_id, b.kind,
+		_tiered_storage.clip(b.requested_by::pg_catalog.text, 16) AS requested_by,
+		_tiered_storage.short_time(b.started_at) AS started,
+		_tiered_storage.clip(pg_catalog.concat_ws(', ', pg_catalog.concat(b.moves_done, ' done'),
+			CASE WHEN b.moves_running OPERATOR(pg_catalog.>) 0
+				THEN pg_catalog.concat(b.moves_running, ' to go') END,
+			CASE WHEN b.moves_failed OPERATOR(pg_catalog.>) 0
+				THEN pg_catalog.concat(b.moves_failed, ' failed') END), 18) AS moves,
+		_tiered_storage.short_bytes(b.moved_bytes) AS moved,
+		_tiered_storage.short_seconds(b.predicted_saved_io_s_per_hour) AS predicted,
+		_tiered_storage.short_seconds(b.measured_saved_io_s_per_hour) AS measured,
+		CASE WHEN b.undone_by IS NOT NULL THEN 'undone'
+			WHEN b.undo_command IS NOT NULL THEN 'can be' ELSE 'no' END AS undo
+	FROM _tiered_storage.move_batches b ORDER BY b.batch_id DESC;
+COMMENT ON VIEW tiered_storage.move_batches IS
+'moves made together by apply_placement(), migrate(), the worker or undo_move(), latest first: '
+'what was saved, as predicted and as measured';
+COMMENT ON COLUMN tiered_storage.move_batches.batch_id IS
+'number of the batch, for undo_move()';
+COMMENT ON COLUMN tiered_storage.move_batches.kind IS 'placement, policy, fullness or undo';
+COMMENT ON COLUMN tiered_storage.move_batches.requested_by IS 'role that requested it';
+COMMENT ON COLUMN tiered_storage.move_batches.started IS
+'month, day and time at which its first move started';
+COMMENT ON COLUMN tiered_storage.move_batches.moves IS
+'number of moves done, running or interrupted, and failed';
+COMMENT ON COLUMN tiered_storage.move_batches.moved IS 'bytes of the relations moved';
+COMMENT ON COLUMN tiered_storage.move_batches.predicted IS
+'predicted saving in seconds of device time per hour; null: none was predicted';
+COMMENT ON COLUMN tiered_storage.move_batches.measured IS
+'measured saving; null: none was measured';
+COMMENT ON COLUMN tiered_storage.move_batches.undo IS
+'can be: CALL undo_move(batch_id); undone: it was; no: there is nothing to undo';
+
+CREATE VIEW tiered_storage.activity AS
+	SELECT a.part, _tiered_storage.clip(a.name, 34) AS name,
+		_tiered_storage.clip_words(a.now, 52) AS now
+	FROM _tiered_storage.activity_rows() a;
+COMMENT ON VIEW tiered_storage.activity IS
+E'what goes on, on one screen, for \\watch: the worker, tiers, running moves, the queue, what is '
+'hot';
+COMMENT ON COLUMN tiered_storage.activity.part IS
+'what the row is about: worker, tier, move (that runs), queue, hot (relations)';
+COMMENT ON COLUMN tiered_storage.activity.name IS
+'database, tier or relation, in at most 34 columns of a screen';
+COMMENT ON COLUMN tiered_storage.activity.now IS
+'what it does now, in at most 52 columns of a screen';
+
+CREATE VIEW tiered_storage.workers AS
+	SELECT w.database_name, w.state, w.pid,
+		_tiered_storage.short_time(w.last_started_at) AS last_run,
+		_tiered_storage.short_time(w.next_run_at) AS next_run,
+		_tiered_storage.clip_words(NULLIF(pg_catalog.concat_ws('; ',
+			CASE WHEN w.failures OPERATOR(pg_catalog.>) 0 THEN w.last_error END, w.reason,
+			CASE WHEN w.left_out OPERATOR(pg_catalog.>) 0
+				THEN pg_catalog.concat('left out: ', w.left_out_why) END), ''), 38) AS note
+	FROM _tiered_storage.worker_status() w;
+COMMENT ON VIEW tiered_storage.workers IS
+'the worker of each database: whether it runs, when it runs next, and if not, why';
+COMMENT ON COLUMN tiered_storage.workers.database_name IS 'database of the worker';
+COMMENT ON COLUMN tiered_storage.workers.state IS 'what the worker does now';
+COMMENT ON COLUMN tiered_storage.workers.pid IS 'its process; null: it does not run';
+COMMENT ON COLUMN tiered_storage.workers.last_run IS
+'month, day and time at which its last cycle started; null: never';
+COMMENT ON COLUMN tiered_storage.workers.next_run IS
+'when its next cycle starts; null: none is planned';
+COMMENT ON COLUMN tiered_storage.workers.note IS
+'error of the last cycle if it failed, why it moves nothing or does not run, and relations that '
+'it leaves out for errors about them alone, in at most 38 columns of a screen; null: nothing to '
+'say';
+
+CREATE VIEW tiered_storage.metrics AS
+	SELECT pg_catalog.concat('tiered_storage_', m.name) AS name, m.labels, m.value,
+		CASE WHEN m.name OPERATOR(pg_catalog.~) '_total$' THEN 'counter' ELSE 'gauge' END AS kind,
+		m.help
+	FROM _tiered_storage.metric_values() m WHERE m.value IS NOT NULL;
+COMMENT ON VIEW tiered_storage.metrics IS
+'all metrics in the shape of Prometheus, for programs: one value in each row';
+COMMENT ON COLUMN tiered_storage.metrics.name IS 'name of the metric';
+COMMENT ON COLUMN tiered_storage.metrics.labels IS 'labels and their values';
+COMMENT ON COLUMN tiered_storage.metrics.value IS 'the value';
+COMMENT ON COLUMN tiered_storage.metrics.kind IS 'gauge or counter';
+COMMENT ON COLUMN tiered_storage.metrics.help IS 'what it is, with its unit';
