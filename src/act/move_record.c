@@ -254,7 +254,10 @@ tier_move_finish_record(TierMove *move, const TierMoveReport *report)
 		(void) tier_attempt(finish_step, move);
 	}
 
-	/* A record that a crash has lost is completed by tier_catalog_refresh_identities(). */
+	/*
+	 * A record that a crash has lost is completed by
+	 * tier_catalog_refresh_identities().
+	 */
 	tier_transaction_commit_async();
 	return thrown;
 }

@@ -81,7 +81,10 @@ kept_plan(const char *sql, int nargs, const Oid *types)
 	SPIPlanPtr	plan;
 	char	   *copy;
 
-	/* What is done with the elements of an array depends on how many there are. */
+	/*
+	 * What is done with the elements of an array depends on how many there
+	 * are.
+	 */
 	for (int i = 0; i < nargs; i++)
 		if (type_is_array(types[i]))
 			return NULL;

@@ -65,7 +65,10 @@ extern bool tier_copy_catch_up(TierCopy *copy, uint64 max_blocks, int64 deadline
 /* Blocks that tier_copy_catch_up would copy now. */
 extern uint64 tier_copy_pending_blocks(TierCopy *copy);
 
-/* Read the WAL so far; see tier_wal_read, tier_wal_read_all, tier_wal_is_behind, tier_wal_is_near. */
+/*
+ * Read the WAL so far; see tier_wal_read, tier_wal_read_all, tier_wal_is_behind,
+ * tier_wal_is_near.
+ */
 extern TierWalResult tier_copy_read_wal(TierCopy *copy);
 extern TierWalResult tier_copy_read_all_wal(TierCopy *copy, int64 deadline_us, int64 *flush_us);
 extern bool tier_copy_is_near(const TierCopy *copy);

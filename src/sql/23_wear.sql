@@ -264,20 +264,20 @@ CREATE FUNCTION _tiered_storage.tier_set_wear(tier name, figures jsonb) RETURNS 
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	written_bytes bigint := figures ->> 'written_bytes';
-	used_fraction float8 := figures ->> 'used_fraction';
+	given_bytes bigint := figures ->> 'written_bytes';
+	given_fraction float8 := figures ->> 'used_fraction';
 	devices text[];
 BEGIN
-	IF written_bytes IS NULL AND used_fraction IS NULL THEN
+	IF given_bytes IS NULL AND given_fraction IS NULL THEN
 		RETURN;
 	END IF;
-	IF written_bytes < 0 THEN
-		RAISE EXCEPTION 'written_bytes must not be negative: %', written_bytes
+	IF given_bytes < 0 THEN
+		RAISE EXCEPTION 'written_bytes must not be negative: %', given_bytes
 			USING ERRCODE = 'numeric_value_out_of_range';
 	END IF;
 	/* NaN is greater than all numbers. */
-	IF used_fraction < 0 OR used_fraction > 2.55 THEN
-		RAISE EXCEPTION 'used_fraction must be between 0 and 2.55: %', used_fraction
+	IF given_fraction < 0 OR given_fraction > 2.55 THEN
+		RAISE EXCEPTION 'used_fraction must be between 0 and 2.55: %', given_fraction
 			USING ERRCODE = 'numeric_value_out_of_range',
 				HINT = 'It is a fraction: 0.03 for 3 %.';
 	END IF;
@@ -294,7 +294,7 @@ BEGIN
 	END IF;
 	INSERT INTO _tiered_storage.device_wear_given (device, given_at, written_bytes, used_fraction,
 		ledger_bytes)
-		VALUES (devices[1], now(), tier_set_wear.written_bytes, tier_set_wear.used_fraction,
+		VALUES (devices[1], now(), given_bytes, given_fraction,
 			COALESCE((SELECT w.written_bytes FROM _tiered_storage.device_wear w
 				WHERE w.device = devices[1]), 0))
 		ON CONFLICT ON CONSTRAINT device_wear_given_pkey DO UPDATE SET

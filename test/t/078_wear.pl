@@ -439,7 +439,7 @@ my $preflight =
   "SELECT verdict, finding, remedy FROM tiered_storage.preflight('t', 'fast') WHERE check_name = 'wear'";
 like(
 	value_of($preflight),
-	qr/^warning\|tier "fast" wears out: device "fakea" is written .* a day and endures 1024 MB; what only the load asks for is not moved there\|SELECT \* FROM tiered_storage\.wear/,
+	qr/^warning\|tier "fast" wears out: device "fakea" is written .* a day and endures 1024 MB; what only the load asks for is not moved there\|SELECT \* FROM tiered_storage\.devices/,
 	'preflight() warns of it');
 my ($out, $err);
 $node->psql(

@@ -281,7 +281,7 @@ $primary->safe_psql('early',
 pull_standbys($primary, 'early');
 is( $primary->safe_psql(
 		'early',
-		"SELECT last_pull_at IS NOT NULL, failures, (SELECT count(*) FROM _tiered_storage.standby_room) FROM tiered_storage.standbys"
+		"SELECT last_pull_at IS NOT NULL, failures, (SELECT count(*) FROM _tiered_storage.standby_room) FROM _tiered_storage.standbys"
 	),
 	't|0|0',
 	'its reads are taken, and nothing else');
