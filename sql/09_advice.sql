@@ -4,6 +4,7 @@
 \i :abs_srcdir/sql/include/three_tiers.sql
 -- What is counted is made up here; the executor knows nothing of it.
 SET tiered_storage.track_access = off;
+SET tiered_storage.observation_period = '7d';
 
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 SET client_min_messages = warning;
@@ -101,7 +102,7 @@ SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_plac
 	WHERE relation = 'regress_a_young'::regclass;
 SET tiered_storage.observation_period = '100d';
 SELECT relation, recommended_tier, confidence FROM regress_advice;
-RESET tiered_storage.observation_period;
+SET tiered_storage.observation_period = '7d';
 -- It changes nothing, and can be asked where nothing may be changed.
 SELECT md5(string_agg(s::text, '' ORDER BY relation_oid)) AS before FROM _tiered_storage.relation_state s \gset
 BEGIN READ ONLY;

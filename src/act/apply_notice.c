@@ -114,7 +114,7 @@ tier_apply_tell_unsure(const TierApplyRequest *request, const TierAdvice *advice
 			 errhint("CALL tiered_storage.apply_placement(%s) includes what is %s.",
 					 quote_literal_cstr(tier_advice_confidence_text(best)),
 					 best == TIER_CONFIDENCE_TENTATIVE ? "tentative" :
-					 "advised on insufficient data")));
+					 "advised provisionally")));
 }
 
 /* Is anything, however little is known of it? */

@@ -52,7 +52,7 @@ confidence_argument(const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid confidence: \"%s\"", name),
-			 errhint("It is \"firm\", \"tentative\" or \"insufficient data\".")));
+			 errhint("It is \"firm\", \"tentative\" or \"provisional\".")));
 	return TIER_CONFIDENCE_FIRM;
 }
 

@@ -107,22 +107,14 @@ tier_activity_pattern(PG_FUNCTION_ARGS)
 {
 	TierEvidence evidence = {0};
 	TierEvidenceJudgement judgement;
-	TierPast	past = {PG_GETARG_FLOAT8(4), PG_GETARG_FLOAT8(5)};
 	TimestampTz at = PG_GETARG_TIMESTAMPTZ(3);
-	TimestampTz sampled_since = PG_GETARG_TIMESTAMPTZ(6);
 
 	if (!stored_evidence(fcinfo, &evidence, evidence.reads, false))
 		PG_RETURN_NULL();
 	judgement = tier_evidence_judge(&evidence, evidence.reads, at);
 
-	/* When that was is not known: as long as it counts it is no rate. */
 	if (!(judgement.active > 0.0))
-	{
-		if (!(past.per_hour > 0.0) ||
-			(double) at - (double) sampled_since > TIER_EVIDENCE_PAST_S * USECS_PER_SEC)
-			PG_RETURN_NULL();
-		judgement.weight = past.events >= TIER_EVIDENCE_RATE ? 0.5 : 0.0;
-	}
+		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text(judgement.weight >= 1.0 ? "rate" :
 									 judgement.weight > 0.0 ? "unclear" : "event"));
 }

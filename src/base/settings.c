@@ -37,7 +37,7 @@ int			tier_max_movers = 4;
 int			tier_move_max_lag_mb = 1024;
 int			tier_move_limit_per_day_mb = 100 * 1024;
 bool		tier_log_moves = true;
-int			tier_observation_period_min = 7 * MINUTES_PER_DAY;
+int			tier_observation_period_min = MINUTES_PER_DAY;
 int			tier_test_evidence_interval_s = 300;
 int			tier_cooldown_min = MINUTES_PER_DAY;
 bool		tier_track_access = true;
@@ -193,7 +193,7 @@ tier_guc_init(void)
 							"about it is firm.",
 							"Nothing is recommended to leave a faster tier on less data.",
 							&tier_observation_period_min,
-							7 * MINUTES_PER_DAY, 0, INT_MAX / 60,
+							MINUTES_PER_DAY, 0, INT_MAX / 60,
 							PGC_USERSET, GUC_UNIT_MIN,
 							NULL, NULL, NULL);
 

@@ -130,10 +130,10 @@ static const TierColumn state_columns[] = {
 	BYTES("evidence_reads", stored.evidence.reads, false),
 	BYTES("evidence_writes", stored.evidence.writes, false),
 	BYTES("evidence_growth", stored.evidence.growth, true),
-	COLUMN("past_reads_per_hour", FLOAT8OID, stored.past_reads.per_hour),
-	COLUMN("past_read_events", FLOAT8OID, stored.past_reads.events),
-	COLUMN("past_writes_per_hour", FLOAT8OID, stored.past_writes.per_hour),
-	COLUMN("past_write_events", FLOAT8OID, stored.past_writes.events),
+	COLUMN("past_operations", FLOAT8OID, stored.past.operations),
+	COLUMN("past_random_reads_per_hour", FLOAT8OID, stored.past.random_reads),
+	COLUMN("past_sequential_reads_per_hour", FLOAT8OID, stored.past.sequential_reads),
+	COLUMN("past_scans_per_hour", FLOAT8OID, stored.past.scans),
 
 	/* Since it was first sampled. */
 	COLUMN("total_random_reads", FLOAT8OID, stored.totals.random_reads),

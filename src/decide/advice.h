@@ -187,12 +187,6 @@ extern char *tier_advice_date(TimestampTz at);
 /* Has it mostly done what is taken for an event, not for a rate? */
 extern bool tier_advice_is_event(const TierAdviceUnit *unit);
 
-/*
- * Was it used before the first sample, and has to be used again before it can be said whether a
- * faster tier is worth it?
- */
-extern bool tier_advice_awaits_use(const TierAdvice *advice, const TierAdviceUnit *unit);
-
 /* Since when it has not been used; 0: it was within a day, or that is not known. */
 extern TimestampTz tier_advice_unused_since(const TierAdviceUnit *unit);
 
@@ -201,6 +195,13 @@ extern bool tier_advice_is_too_full(const TierAdvice *advice, int tier);
 
 /* Or more of anything than any of its limits asks for? */
 extern bool tier_advice_is_over(const TierAdvice *advice, int tier);
+
+/*
+ * What a decided advice would be if its units of too little observation had been observed for long
+ * enough, by what the server's statistics know of the time before the first sample.  NULL: there
+ * is no such unit.  Never to be carried out.
+ */
+extern TierAdvice *tier_advice_provisional(const TierAdvice *advice);
 
 /* Tells in a NOTICE why nothing is advised, and what to do about it. */
 extern void tier_advice_notice_empty(const TierAdvice *advice);

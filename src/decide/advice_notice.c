@@ -42,7 +42,6 @@ typedef struct Counts
 	int			too_new;		/* of these, none of those below */
 	int			small;
 	int			events;
-	int			past;			/* by what was before the first sample */
 	int			held;			/* by a pin, a policy, or a cooldown */
 	int			kept_out;		/* of all: would be better elsewhere, where
 								 * there is no room */
@@ -91,8 +90,6 @@ count_units(const TierAdvice *advice)
 		}
 		else if (tier_advice_is_event(unit))
 			counts.events++;
-		else if (tier_advice_awaits_use(advice, unit))
-			counts.past++;
 		else if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
 			counts.too_new++;
 	}
@@ -131,15 +128,74 @@ undecided_copy(const TierAdvice *advice)
 	return copy;
 }
 
-/* How many would be advised to move if all had been observed for long enough. */
-static int
-count_then(const TierAdvice *advice)
+/* Its load if the past goes on, where that was more. */
+static TierCostLoad
+past_load(const TierAdviceUnit *unit)
 {
-	TierAdvice *then = undecided_copy(advice);
+	TierCostLoad load = unit->load;
 
+	if (unit->confidence != TIER_CONFIDENCE_INSUFFICIENT ||
+		unit->past.random_reads + unit->past.sequential_reads <=
+		load.random_reads + load.sequential_reads)
+		return load;
+	load.random_reads = unit->past.random_reads;
+	load.sequential_reads = unit->past.sequential_reads;
+	load.scans = unit->past.scans;
+	return load;
+}
+
+/*
+ * Gives the units the load of the past.  The server's statistics count blocks that came from the
+ * page cache, too: no device has worked for more than an hour in an hour.
+ */
+static void
+use_past(TierAdvice *advice)
+{
+	double	   *occupied_s = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
+
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		const TierAdviceUnit *unit = &advice->units[i];
+		TierCostLoad load = past_load(unit);
+
+		if (unit->current_tier >= 0)
+			occupied_s[unit->current_tier] +=
+				tier_advice_cost_of(advice, unit, &load, unit->current_tier).occupied_s;
+	}
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierAdviceUnit *unit = &advice->units[i];
+		TierCostLoad load = past_load(unit);
+		double		factor;
+
+		if (unit->current_tier < 0 || unit->confidence != TIER_CONFIDENCE_INSUFFICIENT)
+			continue;
+		factor = Min(1.0, SECS_PER_HOUR / Max(occupied_s[unit->current_tier], 1.0));
+		unit->load = load;
+		unit->load.random_reads *= factor;
+		unit->load.sequential_reads *= factor;
+		unit->load.scans *= factor;
+		unit->sequential_low = unit->sequential_high = unit->load.sequential_reads;
+		unit->reads_low = unit->reads_high = unit->load.random_reads + unit->load.sequential_reads;
+	}
+	pfree(occupied_s);
+}
+
+TierAdvice *
+tier_advice_provisional(const TierAdvice *advice)
+{
+	TierAdvice *then;
+	bool		any = false;
+
+	for (int i = 0; i < advice->nunits && !any; i++)
+		any = advice->units[i].confidence == TIER_CONFIDENCE_INSUFFICIENT;
+	if (!any || advice->options.as_if_observed)
+		return NULL;
+	then = undecided_copy(advice);
 	then->options.as_if_observed = true;
+	use_past(then);
 	tier_advice_decide(then);
-	return count_units(then).changed;
+	return then;
 }
 
 /* Does storage cost anything, as far as is known? */
@@ -301,9 +357,6 @@ tier_advice_notice_empty(const TierAdvice *advice)
 				 errhint("Give a tier more room, or unpin what may leave.")));
 	else if (counts.insufficient + counts.held >= counts.selected - counts.small &&
 			 !advice->options.as_if_observed)
-	{
-		int			then = count_then(advice);
-
 		ereport(NOTICE,
 				(errmsg("nothing is recommended yet: observed for %s of %s",
 						tier_advice_duration(counts.longest_s),
@@ -311,15 +364,11 @@ tier_advice_notice_empty(const TierAdvice *advice)
 				 counts.events > 0 ?
 				 errdetail("%d relation%s loaded, or used only once so far.", counts.events,
 						   counts.events == 1 ? " was" : "s were") :
-				 then > 0 ?
-				 errdetail("If all goes on as it is, %d relation%s would be advised to move then.",
-						   then, plural(then)) :
 				 errdetail("Nothing that was seen so far would move a relation then."),
 				 errhint("tiered_storage.observation_period says how long, but at least %s; "
 						 "recommend_placement(true) shows what is known.",
 						 tier_advice_duration(TIER_EVIDENCE_RATE *
 											  tier_test_evidence_interval_s))));
-	}
 	else if (counts.events > 0 && counts.events + counts.held + counts.small == counts.selected)
 		ereport(NOTICE,
 				(errmsg("nothing is recommended yet: the relations were loaded, or used only "
@@ -330,14 +379,6 @@ tier_advice_notice_empty(const TierAdvice *advice)
 						   "is taken for an event, not for work that goes on."),
 				 errhint("Ask again when the usual work has gone on for a while; "
 						 "recommend_placement(true) shows what is known.")));
-	else if (counts.past > 0)
-		ereport(NOTICE,
-				(errmsg("nothing is recommended yet: how much was read and written before the "
-						"first sample is known, but not whether that goes on"),
-				 errdetail("%s", tier_advice_headline(advice, PG_INT32_MAX)),
-				 errhint("Ask again when the usual work has gone on for %s or more.",
-						 tier_advice_duration(TIER_EVIDENCE_RATE *
-											  tier_test_evidence_interval_s))));
 	else
 	{
 		double		cheaper = advice->options.objective == TIER_OBJECTIVE_TIME ?

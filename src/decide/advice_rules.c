@@ -21,29 +21,6 @@
  * ---------------------------------------------------------------------
  */
 
-/*
- * Is its load known from before the first sample above all?  How much was read and written then
- * is known, but not whether in one night.  So it keeps a relation from being sent to a slower
- * tier, and is no reason to send it to a faster one.
- */
-static bool
-is_from_past(const TierAdviceUnit *unit)
-{
-	return 2.0 * (unit->past_reads + unit->past_writes) >
-		unit->load.random_reads + unit->load.sequential_reads + unit->load.page_writes;
-}
-
-bool
-tier_advice_awaits_use(const TierAdvice *advice, const TierAdviceUnit *unit)
-{
-	if (unit->current_tier < 0 || !is_from_past(unit))
-		return false;
-	for (int t = 0; t < advice->set->ntiers; t++)
-		if (advice->set->tiers[t].rank < advice->set->tiers[unit->current_tier].rank)
-			return true;
-	return false;
-}
-
 const char *
 tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 {
@@ -81,9 +58,6 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 		!advice->is_urgent[unit->current_tier] &&
 		advice->set->tiers[tier].rank > advice->set->tiers[unit->current_tier].rank)
 		return "has not been observed for long enough to be sent to a slower tier";
-	if (is_from_past(unit) && !advice->options.as_if_observed &&
-		advice->set->tiers[tier].rank < advice->set->tiers[unit->current_tier].rank)
-		return "has not been used enough since the first sample to be sent to a faster tier";
 	return NULL;
 }
 

@@ -39,6 +39,47 @@ set_tier(TierResultRow *row, int column, const TierAdvice *advice, int tier)
 		tier_row_name(row, column, NameStr(advice->set->tiers[tier].name));
 }
 
+static bool
+changes(const TierAdviceUnit *unit)
+{
+	return unit->recommended_tier != unit->current_tier;
+}
+
+static bool
+goes_to_slower(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	return changes(unit) && advice->set->tiers[unit->recommended_tier].rank >
+		advice->set->tiers[unit->current_tier].rank;
+}
+
+static void
+put_recommendation(TierResultRow *row, const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	tier_row_clear(row);
+	tier_row_datum(row, 0, ObjectIdGetDatum(unit->relation_oid));
+	tier_row_text(row, 1, tier_relation_kind_name(unit->kind));
+	set_tier(row, 2, advice, unit->current_tier);
+	set_tier(row, 3, advice, unit->recommended_tier);
+	tier_row_datum(row, 4, Int64GetDatum((int64) unit->size_bytes));
+	if (unit->current_tier >= 0)
+	{
+		int			from = unit->current_tier;
+		int			to = unit->recommended_tier;
+		TierCost	here = tier_advice_cost(advice, unit, from);
+		TierCost	there = tier_advice_cost(advice, unit, to);
+
+		tier_row_datum(row, 5, Float8GetDatum(here.busy_s - there.busy_s));
+		tier_row_datum(row, 6, Float8GetDatum(here.wait_s - there.wait_s));
+		tier_row_datum(row, 7, Float8GetDatum(tier_advice_price(advice, unit, to) -
+											  tier_advice_price(advice, unit, from)));
+		tier_row_datum(row, 8, Float8GetDatum(tier_advice_move_s(advice, unit, to)));
+	}
+	tier_row_text(row, 9, tier_advice_confidence_text(unit->confidence));
+	tier_row_text(row, 10, tier_advice_reason(advice, unit));
+	tier_row_text(row, 11, tier_advice_command(advice, unit));
+	tier_row_put(row);
+}
+
 Datum
 tier_recommend_placement(PG_FUNCTION_ARGS)
 {
@@ -46,6 +87,7 @@ tier_recommend_placement(PG_FUNCTION_ARGS)
 	TierAdviceOptions options;
 	MemoryContext row_context;
 	TierAdvice *advice;
+	TierAdvice *provisional;
 	TierResultRow row;
 	int			nrows = 0;
 	bool		any_goes = false;
@@ -54,43 +96,26 @@ tier_recommend_placement(PG_FUNCTION_ARGS)
 	tier_advice_options_from(fcinfo, 1, &options);
 	advice = tier_advice_make(&options);
 	tier_advice_look_at_visibility(advice, InvalidOid);
+	provisional = tier_advice_provisional(advice);
 	row_context = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage row",
 										ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < advice->nunits; i++)
 	{
 		const TierAdviceUnit *unit = &advice->units[i];
-		bool		changes = unit->recommended_tier != unit->current_tier;
+		const TierAdvice *by = advice;
 		MemoryContext old_context;
 
-		if (!unit->is_selected || (!changes && !include_unchanged))
+		if (!changes(unit) && provisional != NULL && changes(&provisional->units[i]) &&
+			unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
+		{
+			by = provisional;
+			unit = &provisional->units[i];
+		}
+		if (!unit->is_selected || (!changes(unit) && !include_unchanged))
 			continue;
 		old_context = MemoryContextSwitchTo(row_context);
-		any_goes = any_goes || (changes && advice->set->tiers[unit->recommended_tier].rank >
-								advice->set->tiers[unit->current_tier].rank);
-		tier_row_clear(&row);
-		tier_row_datum(&row, 0, ObjectIdGetDatum(unit->relation_oid));
-		tier_row_text(&row, 1, tier_relation_kind_name(unit->kind));
-		set_tier(&row, 2, advice, unit->current_tier);
-		set_tier(&row, 3, advice, unit->recommended_tier);
-		tier_row_datum(&row, 4, Int64GetDatum((int64) unit->size_bytes));
-		if (unit->current_tier >= 0)
-		{
-			int			from = unit->current_tier;
-			int			to = unit->recommended_tier;
-
-			TierCost	here = tier_advice_cost(advice, unit, from);
-			TierCost	there = tier_advice_cost(advice, unit, to);
-
-			tier_row_datum(&row, 5, Float8GetDatum(here.busy_s - there.busy_s));
-			tier_row_datum(&row, 6, Float8GetDatum(here.wait_s - there.wait_s));
-			tier_row_datum(&row, 7, Float8GetDatum(tier_advice_price(advice, unit, to) -
-												   tier_advice_price(advice, unit, from)));
-			tier_row_datum(&row, 8, Float8GetDatum(tier_advice_move_s(advice, unit, to)));
-		}
-		tier_row_text(&row, 9, tier_advice_confidence_text(unit->confidence));
-		tier_row_text(&row, 10, tier_advice_reason(advice, unit));
-		tier_row_text(&row, 11, tier_advice_command(advice, unit));
-		tier_row_put(&row);
+		any_goes |= goes_to_slower(by, unit);
+		put_recommendation(&row, by, unit);
 		nrows++;
 		MemoryContextSwitchTo(old_context);
 		MemoryContextReset(row_context);

@@ -71,7 +71,7 @@ tier_advice_confidence_text(TierConfidence confidence)
 		case TIER_CONFIDENCE_INSUFFICIENT:
 			break;
 	}
-	return "insufficient data";
+	return "provisional";
 }
 
 /* "3 minutes", "5 hours", "12 days" */
@@ -221,8 +221,9 @@ tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
 																	   unit->wanted_tier))) :
 						 "is full");
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT || unit->is_urgent)
-		appendStringInfo(&buffer, "; observed for %s only",
-						 tier_advice_duration(unit->known_s));
+		appendStringInfo(&buffer, "; observed for %s of %s",
+						 tier_advice_duration(unit->known_s),
+						 tier_advice_duration(tier_units_required_s()));
 	else if (unit->depends_on_sequential)
 		appendStringInfo(&buffer, "; depends on how many of its reads are sequential, "
 						 "%.0f to %.0f per hour",
@@ -513,9 +514,6 @@ reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
 	}
 	if (busy_s < LEAST_SAVED_S)
 		return idle_text(unit);
-	if (tier_advice_awaits_use(advice, unit))
-		return psprintf("%s before the first sample: whether that goes on is not known yet",
-						use_text(advice, unit, unit->current_tier, unit->current_tier));
 	return psprintf("%s: %s s/h on %s",
 					use_text(advice, unit, unit->current_tier, unit->current_tier),
 					tier_advice_number(busy_s), here);

@@ -89,8 +89,9 @@ add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState
 	unit->event_reads += load.event_reads;
 	unit->event_writes += load.event_writes;
 	unit->filling_reads += load.filling_reads;
-	unit->past_reads += load.past_reads;
-	unit->past_writes += load.past_writes;
+	unit->past.random_reads += load.past.random_reads;
+	unit->past.sequential_reads += load.past.sequential_reads;
+	unit->past.scans += load.past.scans;
 	unit->misses_per_hour += load.misses;
 	unit->hits_per_hour += load.hits;
 	unit->writes_estimated |= load.writes_estimated;
@@ -535,8 +536,9 @@ scale_loads(TierAdvice *advice, double factor)
 		unit->event_reads *= factor;
 		unit->event_writes *= factor;
 		unit->filling_reads *= factor;
-		unit->past_reads *= factor;
-		unit->past_writes *= factor;
+		unit->past.random_reads *= factor;
+		unit->past.sequential_reads *= factor;
+		unit->past.scans *= factor;
 		unit->growth_per_hour *= factor;
 	}
 }

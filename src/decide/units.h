@@ -122,9 +122,8 @@ typedef struct TierAdviceUnit
 	double		event_writes;	/* pages per hour, the same */
 	double		filling_reads;	/* of event_reads, those that have filled
 								 * memory */
-	double		past_reads;		/* blocks per hour in load that are only known
-								 * from before the first sample */
-	double		past_writes;	/* pages per hour, the same */
+	TierCostLoad past;			/* reads per hour before the first sample; not
+								 * in load */
 	double		misses_per_hour;	/* of which load is what reached the
 									 * device */
 	double		hits_per_hour;

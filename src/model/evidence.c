@@ -18,7 +18,6 @@
 #include "src/model/number.h"
 
 #define US_PER_S 1e6
-#define S_PER_HOUR 3600.0
 
 /* Which interval a moment falls into, from the first one on; may be beyond the last. */
 static double
@@ -134,22 +133,6 @@ tier_evidence_begin(TierEvidence *evidence, int64_t at, double shortest_s)
 	begin(evidence, at, at, shortest_s);
 }
 
-TierPast
-tier_evidence_past(int64_t since, int64_t at, double amount, double operations)
-{
-	double		past_s = tier_amount(((double) at - (double) since) / US_PER_S);
-	TierPast	past = {0.0, 0.0};
-
-	if (!(tier_amount(amount) > 0.0))
-		return past;
-
-	/* Not known since when: all of it is an event of just now. */
-	past.per_hour = tier_amount(amount) * S_PER_HOUR / tier_larger(past_s, S_PER_HOUR);
-	if (past_s >= TIER_EVIDENCE_PAST_S)
-		past.events = tier_smaller(floor(tier_amount(operations)), floor(past_s / S_PER_HOUR));
-	return past;
-}
-
 double
 tier_evidence_weight(double active)
 {
@@ -221,37 +204,5 @@ tier_evidence_judge(const TierEvidence *evidence, const float *amounts, int64_t 
 	 */
 	if (judgement.intervals > 1)
 		judgement.error = sqrt(tier_amount(1.0 / judgement.active - 1.0 / judgement.intervals));
-	return judgement;
-}
-
-/* What the busiest interval comes to. */
-static double
-largest_per_hour(const TierEvidence *evidence, const float *amounts)
-{
-	double		largest = 0.0;
-
-	for (int i = 0; i < TIER_EVIDENCE_INTERVALS; i++)
-		largest = tier_larger(largest, amounts[i]);
-	return largest * S_PER_HOUR / evidence->interval_s;
-}
-
-TierEvidenceJudgement
-tier_evidence_judge_rate(const TierEvidence *evidence, const float *amounts, const TierPast *past,
-						 double per_hour, int64_t sampled_since, int64_t now)
-{
-	TierEvidenceJudgement judgement = tier_evidence_judge(evidence, amounts, now);
-	double		looked_s = tier_amount(((double) now - (double) sampled_since) / US_PER_S);
-	double		weight;
-
-	if (!(past->per_hour > 0.0) || !(per_hour > 0.0) ||
-		evidence->began_at == 0 || !(evidence->interval_s > 0.0))
-		return judgement;
-	judgement.weight *= tier_smaller(largest_per_hour(evidence, amounts) / per_hour, 1.0);
-	if (past->events < TIER_EVIDENCE_RATE)
-		return judgement;
-	weight = tier_smaller(past->per_hour / per_hour, 1.0) *
-		tier_clamp(1.0 - looked_s / TIER_EVIDENCE_PAST_S, 0.0, 1.0);
-	judgement.by_past = tier_amount(weight - judgement.weight);
-	judgement.weight += judgement.by_past;
 	return judgement;
 }

@@ -11,9 +11,8 @@
  * covered, up to TIER_EVIDENCE_LONGEST_S each; what is older than all of them is
  * forgotten.
  *
- * What the server's statistics knew before the first sample is no such event: of it is
- * known how much there was, and not when.  It stands apart (TierPast), and no count of
- * operations makes a rate of it: a restore of five hours may have as many as a day's work.
+ * What the server's statistics knew before the first sample stands apart (TierPast): how much
+ * there was is known, but not when.
  *
  * Pure.  Times are microseconds, on any one clock.
  *
@@ -38,21 +37,6 @@
 #define TIER_EVIDENCE_RATE 4.0
 
 /*
- * A mean over less than that may be of one event.  For as long a past counts for what
- * is not known otherwise, less and less.
- */
-#define TIER_EVIDENCE_PAST_S 604800.0
-
-/* What one relation had done before it was first sampled.  All zero: nothing. */
-typedef struct TierPast
-{
-	double		per_hour;		/* mean of all that the statistics knew */
-	double		events;			/* at most so many, one an hour and one for
-								 * each operation; 0: the statistics were
-								 * younger than TIER_EVIDENCE_PAST_S */
-} TierPast;
-
-/*
  * One relation's events.  All zero: nothing was ever noted.  Changed by
  * tier_evidence_note() and tier_evidence_begin() alone; all amounts share
  * the intervals.
@@ -74,8 +58,6 @@ typedef struct TierEvidenceJudgement
 	double		active;			/* so many intervals of equal amounts would
 								 * say the same: (sum x)^2 / sum x^2 */
 	double		weight;			/* 0: an event; 1: a rate */
-	double		by_past;		/* so much of the weight is from before the
-								 * first sample alone */
 	double		error;			/* standard error of the mean over the
 								 * intervals, relative to it; 1 of a single
 								 * one */
@@ -95,29 +77,12 @@ extern void tier_evidence_note(TierEvidence *evidence, int64_t since, int64_t at
 extern void tier_evidence_begin(TierEvidence *evidence, int64_t at, double shortest_s);
 
 /*
- * The totals of a time [since, at] in which nobody looked, of which nothing is known but of
- * how many operations they come.
- */
-extern TierPast tier_evidence_past(int64_t since, int64_t at, double amount, double operations);
-
-/*
  * `amounts` is evidence->reads or evidence->writes.  Where nothing was ever noted
  * nothing speaks against a rate: weight 1, error 0.  What all lies further back than
  * the intervals reach is none any more: weight 0.
  */
 extern TierEvidenceJudgement tier_evidence_judge(const TierEvidence *evidence,
 												 const float *amounts, int64_t now);
-
-/*
- * The same where the rate that is judged, per_hour, is of the past as well.  What was seen
- * since the first sample, at sampled_since, is a rate of no more than the busiest interval
- * shows.  A long past with many operations counts too, for its mean, the less the longer has
- * been looked since.
- */
-extern TierEvidenceJudgement tier_evidence_judge_rate(const TierEvidence *evidence,
-													  const float *amounts, const TierPast *past,
-													  double per_hour, int64_t sampled_since,
-													  int64_t now);
 
 /*
  * The growth in each interval that is covered until now, the oldest first; returns

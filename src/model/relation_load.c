@@ -21,6 +21,10 @@
 #define KIND_INDEX 'i'
 #define PERSISTENCE_PERMANENT 'p'
 
+/* So few operations tell nothing of use, and so many are certain to be use. */
+#define PAST_FEW 8.0
+#define PAST_MANY 32.0
+
 static double
 seconds_between(int64_t from, int64_t to)
 {
@@ -60,25 +64,6 @@ static double
 slow_now(const TierRelationStored *stored, double rate, int64_t now)
 {
 	return rate_now(stored, rate, now, TIER_HALF_LIFE_SLOW_S);
-}
-
-/* per_hour: in the units of the evidence. */
-static TierEvidenceJudgement
-judge(const TierRelationLoadBasis *basis, const TierRelationStored *stored, const float *amounts,
-	  const TierPast *past, double per_hour)
-{
-	return tier_evidence_judge_rate(&stored->evidence, amounts, past, per_hour,
-									stored->sampled_since, basis->now);
-}
-
-/* Rows changed and pages written per hour. */
-static double
-all_writes_now(const TierRelationStored *stored, int64_t now)
-{
-	const TierRates *rates = &stored->rates;
-
-	return tier_larger(fast_now(stored, rates->changes_fast + rates->page_writes_fast, now),
-					   slow_now(stored, rates->changes_slow + rates->page_writes_slow, now));
 }
 
 /* For how long has been counted what the slow rates say? */
@@ -227,9 +212,8 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 {
 	const TierRelationStored *stored = &state->stored;
 	const TierRates *rates = &stored->rates;
-	TierEvidenceJudgement written = judge(basis, stored, stored->evidence.writes,
-										  &stored->past_writes,
-										  all_writes_now(stored, basis->now));
+	TierEvidenceJudgement written = tier_evidence_judge(&stored->evidence,
+																stored->evidence.writes, basis->now);
 	Writes		estimate = estimated_writes(state, basis, grown_pages(state, basis));
 	Writes		scattered = estimated_writes(state, basis, 0.0);
 	double		counted_s = writes_counted_s(state, basis);
@@ -275,7 +259,6 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 	load->middle.page_writes += written.weight * middle.pages;
 	load->middle.merged_writes += written.weight * (middle.pages - middle.requests);
 	load->event_writes += (1.0 - written.weight) * middle.pages;
-	load->past_writes += written.by_past * middle.pages;
 	load->write_requests_low += low;
 	load->write_requests_high += high;
 }
@@ -334,8 +317,8 @@ add_reads(TierRelationLoad *load, const TierRelationState *state,
 	bool		fast = random_fast + sequential_fast > random_slow + sequential_slow;
 	double		larger = fast ? random_fast + sequential_fast : random_slow + sequential_slow;
 	double		smaller = fast ? random_slow + sequential_slow : random_fast + sequential_fast;
-	TierEvidenceJudgement read = judge(basis, stored, stored->evidence.reads,
-									   &stored->past_reads, misses);
+	TierEvidenceJudgement read = tier_evidence_judge(&stored->evidence, stored->evidence.reads,
+													 now);
 	double		error = relative_error(larger, observed_s(stored, now), &read);
 	double		lasting = lasting_part(stored, basis);
 	double		weight = read.weight * lasting;
@@ -349,7 +332,6 @@ add_reads(TierRelationLoad *load, const TierRelationState *state,
 	load->middle.sequential_reads += weight * (fast ? sequential_fast : sequential_slow);
 	load->event_reads += (1.0 - weight) * larger;
 	load->filling_reads += read.weight * (1.0 - lasting) * larger;
-	load->past_reads += read.by_past * lasting * larger;
 
 	/* What lasts, and how well so few events tell a rate. */
 	load->reads_low += weight * smaller * tier_larger(1.0 - error, 0.0);
@@ -371,11 +353,27 @@ add_reads(TierRelationLoad *load, const TierRelationState *state,
 	load->hits += hits;
 }
 
+/*
+ * What was before the first sample.  A load and the indexes that are built after it scan a table
+ * a few times, so that only what comes of more operations is use.
+ */
+static void
+add_past(TierRelationLoad *load, const TierPast *past)
+{
+	double		weight = tier_clamp((past->operations - PAST_FEW) / (PAST_MANY - PAST_FEW),
+									0.0, 1.0);
+
+	load->past.random_reads += weight * past->random_reads;
+	load->past.sequential_reads += weight * past->sequential_reads;
+	load->past.scans += weight * past->scans;
+}
+
 void
 tier_relation_load_add(TierRelationLoad *load, const TierRelationState *state,
 					   const TierRelationLoadBasis *basis)
 {
 	add_reads(load, state, basis);
 	add_writes(load, state, basis);
+	add_past(load, &state->stored.past);
 	load->middle.size_bytes += tier_amount((double) state->stored.size_bytes);
 }

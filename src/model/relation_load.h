@@ -59,9 +59,8 @@ typedef struct TierRelationLoad
 	double		event_writes;	/* pages, the same */
 	double		filling_reads;	/* of event_reads, those that have filled
 								 * memory */
-	double		past_reads;		/* blocks in middle of which is known only
-								 * that they were before the first sample */
-	double		past_writes;	/* pages, the same */
+	TierCostLoad past;			/* reads before the first sample; middle has
+								 * none of it */
 	double		misses;			/* of which reads are what reached the device */
 	double		hits;
 	bool		writes_estimated;	/* page writes, of some of it, from row

@@ -135,6 +135,18 @@ typedef struct TierRelationId
 } TierRelationId;
 
 /*
+ * What the server's statistics knew of the time before the first sample, the reads per hour of
+ * that time.  All zero: nothing.
+ */
+typedef struct TierPast
+{
+	double		operations;		/* scans, of a table also those of its indexes */
+	double		random_reads;	/* blocks */
+	double		sequential_reads;
+	double		scans;			/* of a table */
+} TierPast;
+
+/*
  * What is remembered in relation_state.  Where nothing else is said, merge
  * takes a field over from what was loaded.
  */
@@ -179,9 +191,8 @@ typedef struct TierRelationStored
 	TierEvidence evidence;		/* merge: when the use came, and when the file
 								 * grew; writes are rows changed and pages
 								 * written, together */
-	TierPast	past_reads;		/* merge: what was before sampled_since, in
-								 * the units of evidence */
-	TierPast	past_writes;
+	TierPast	past;			/* merge: what was before sampled_since; no
+								 * rate has it */
 
 	/* When something happened last; advanced by merge. */
 	int64_t		sampled_since;	/* never 0 after merge */

@@ -172,8 +172,7 @@ take_over(TierRelationState *state, const TierRelationState *before, TimestampTz
 		to->os_cached_bytes = from->os_cached_bytes;
 	to->source = from->source;
 	to->evidence = from->evidence;
-	to->past_reads = from->past_reads;
-	to->past_writes = from->past_writes;
+	to->past = from->past;
 	to->totals = from->totals;
 
 	/* A move to another tablespace gives it a new file too, but no new rows. */
@@ -334,7 +333,7 @@ compare(TierRelationState *state, const TierRelationState *before, const TierCou
 	else
 	{
 		stored->sampled_since = input->now;
-		stored->observed_since = stored->heat_at = period_start;
+		stored->observed_since = stored->heat_at = is_first_sample ? input->now : period_start;
 		if (tier_merge_was_scanned(state, &stored->counters))
 			stored->last_read_at = Min(period->last_scan_at, input->now);
 		stored->proven_since = proven_since(&state->id, input,
@@ -500,29 +499,39 @@ note_index_scan(TierRelationState *state, const TierMergeInput *input)
 
 /*
  * Notes that there was use, or that the file grew, and when.  With growth alone it does not
- * begin: that would be evidence of no use at all before.  What was before the first sample is
- * noted apart.
+ * begin: that would be evidence of no use at all before.
  */
 static void
 note_evidence(TierRelationState *state, TimestampTz period_start, const TierMergeInput *input)
 {
 	const TierRelationPeriod *period = &state->period;
-	TierRelationStored *stored = &state->stored;
-	double		reads = period->attribution.misses;
-	double		writes = (double) period->delta.row_changes + period->writes.pages;
-	TimestampTz since;
 
-	if (input->last_sample_at != 0)
-	{
-		tier_evidence_note(&stored->evidence, period_start, input->now,
-						   tier_test_evidence_interval_s, reads, writes, period->size_change);
+	tier_evidence_note(&state->stored.evidence, period_start, input->now,
+					   tier_test_evidence_interval_s, period->attribution.misses,
+					   (double) period->delta.row_changes + period->writes.pages,
+					   period->size_change);
+}
+
+/*
+ * Notes what the server's statistics know of the time before the first sample, apart from the
+ * rates, which begin with it.
+ */
+static void
+note_past(TierRelationState *state, TimestampTz period_start, const TierMergeInput *input)
+{
+	const TierRelationPeriod *period = &state->period;
+	const TierCostAttribution *split = &period->attribution;
+	double		hours = tier_seconds_between(since_reset(state, period_start, input),
+											 input->now) / SECS_PER_HOUR;
+	TierPast   *past = &state->stored.past;
+
+	tier_evidence_begin(&state->stored.evidence, input->now, tier_test_evidence_interval_s);
+	if (!(hours > 0.0))
 		return;
-	}
-	since = since_reset(state, period_start, input);
-	tier_evidence_begin(&stored->evidence, input->now, tier_test_evidence_interval_s);
-	stored->past_reads = tier_evidence_past(since, input->now, reads,
-											(double) period->delta.scans + period->index_scans);
-	stored->past_writes = tier_evidence_past(since, input->now, writes, period->delta.row_changes);
+	past->operations = (double) period->delta.scans + period->index_scans;
+	past->random_reads = (split->misses - split->sequential_mid) / hours;
+	past->sequential_reads = split->sequential_mid / hours;
+	past->scans = period->delta.scans / hours;
 }
 
 /*
@@ -558,7 +567,9 @@ advance(TierRelationState *state, const TierAccessCount *count, TimestampTz peri
 		tier_attribute_carry(period, count, 0.0, taken->covered ? 0.0 : 1.0);
 	if (period->ignored.misses > 0.0)
 		tier_attribute_ignored(state);
-	if (period->active || period->writes.wal_bytes > 0)
+	if (input->last_sample_at == 0)
+		note_past(state, period_start, input);
+	else if (period->active || period->writes.wal_bytes > 0)
 	{
 		advance_rates(&state->stored, period, period_start, input->now);
 		note_evidence(state, period_start, input);

@@ -34,8 +34,7 @@ CREATE TABLE _tiered_storage.relation_state
 	-- when the server reset the counters of this relation alone; null: never, or before 19
 	counters_reset_at timestamptz,
 	heat_at timestamptz NOT NULL,
-	-- start of the time that the rates cover; before the first sample if the server's
-	-- statistics reach back further
+	-- start of the time that the rates cover
 	observed_since timestamptz NOT NULL,
 	sampled_since timestamptz NOT NULL,	-- time of the first sample that included this relation
 	-- since when what no counter shows is known not to have happened: the statistics counted,
@@ -94,13 +93,12 @@ CREATE TABLE _tiered_storage.relation_state
 	evidence_writes bytea NOT NULL DEFAULT '',
 	-- bytes by which the file grew, or shrank, in each of these intervals; 4-byte floats
 	evidence_growth bytea NOT NULL DEFAULT '',
-	-- mean of what the server's statistics knew at the first sample, in the units of
-	-- evidence_reads; it is in the rates, too
-	past_reads_per_hour float8 NOT NULL DEFAULT 0,
-	-- in how many separate hours that may have been; 0: the statistics were younger than 7 days
-	past_read_events float8 NOT NULL DEFAULT 0,
-	past_writes_per_hour float8 NOT NULL DEFAULT 0,
-	past_write_events float8 NOT NULL DEFAULT 0,
+	-- what the server's statistics knew at the first sample: scans, and reads per hour of the
+	-- time that the statistics cover; no rate has it
+	past_operations float8 NOT NULL DEFAULT 0,
+	past_random_reads_per_hour float8 NOT NULL DEFAULT 0,
+	past_sequential_reads_per_hour float8 NOT NULL DEFAULT 0,
+	past_scans_per_hour float8 NOT NULL DEFAULT 0,
 	-- blocks read from the device since the first sample, as estimated; this and the other
 	-- totals of a table include its TOAST table
 	total_random_reads float8 NOT NULL DEFAULT 0,

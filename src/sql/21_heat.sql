@@ -13,12 +13,11 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_smoothed_rate';
 
 /*
- * Rate, event or unclear, as evidence and past of relation_state say at that time; null: they
- * say nothing.
+ * Rate, event or unclear, as evidence of relation_state says at that time; null: it says
+ * nothing.
  */
 CREATE FUNCTION _tiered_storage.activity_pattern(began_at timestamptz, interval_s float8,
-	amounts bytea, at timestamptz, past_per_hour float8, past_events float8,
-	sampled_since timestamptz)
+	amounts bytea, at timestamptz)
 RETURNS text
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_activity_pattern';
@@ -92,11 +91,9 @@ CREATE VIEW _tiered_storage.heat AS
 			AS full_page_image_bytes_per_hour,
 		CASE WHEN w.observed_s IS NULL THEN 'statistics' ELSE 'wal' END AS write_source,
 		_tiered_storage.activity_pattern(s.evidence_began_at, s.evidence_interval_s,
-			s.evidence_reads, pg_catalog.now(), s.past_reads_per_hour, s.past_read_events,
-			s.sampled_since) AS read_pattern,
+			s.evidence_reads, pg_catalog.now()) AS read_pattern,
 		_tiered_storage.activity_pattern(s.evidence_began_at, s.evidence_interval_s,
-			s.evidence_writes, pg_catalog.now(), s.past_writes_per_hour, s.past_write_events,
-			s.sampled_since) AS write_pattern,
+			s.evidence_writes, pg_catalog.now()) AS write_pattern,
 		24 OPERATOR(pg_catalog.*) COALESCE(_tiered_storage.growth_per_hour(s.evidence_began_at,
 			s.evidence_interval_s, s.evidence_growth, pg_catalog.now()), 0)
 			AS growth_bytes_per_day,

@@ -242,7 +242,7 @@ AS $$
 	SELECT CASE
 		WHEN cached_blocks < 100 OR now() - observed_since
 				< current_setting('tiered_storage.observation_period', true)::interval
-			THEN 'insufficient data'
+			THEN 'provisional'
 		WHEN cached_blocks < 1000 OR abs(key_correlation) < 0.99 THEN 'tentative'
 		ELSE 'firm' END
 $$;
@@ -266,7 +266,7 @@ DECLARE
 	key record;
 	place text;
 BEGIN
-	confidence := 'insufficient data';
+	confidence := 'provisional';
 
 	-- 1. Is the heat in one place?
 	SELECT * INTO hot FROM _tiered_storage.partition_heat(t);

@@ -91,7 +91,7 @@ LANGUAGE C AS 'MODULE_PATHNAME', 'tier_apply_placement';
 COMMENT ON PROCEDURE tiered_storage.apply_placement IS
 'applies the recommendations of recommend_placement() with the same arguments as one batch of '
 'moves, in an order in which no tier overflows: those with at least this confidence (firm, '
-'tentative, insufficient data), at most max_bytes of them, the highest saving for each second '
+'tentative, provisional), at most max_bytes of them, the highest saving for each second '
 'of moving first; what is in use is tried again after the others; dry_run only reports them';
 
 CREATE PROCEDURE tiered_storage.undo_move(batch_id bigint, dry_run boolean DEFAULT false)

@@ -239,7 +239,7 @@ COMMENT ON COLUMN tiered_storage.recommendations.saves IS
 'device time saved, seconds per hour, or money saved per month if next to no time is; negative: '
 'it makes room for others';
 COMMENT ON COLUMN tiered_storage.recommendations.confidence IS
-'how certain it is: firm, tentative or insufficient data';
+'how certain it is: firm, tentative or provisional';
 COMMENT ON COLUMN tiered_storage.recommendations.reason IS
 'what decides, as much as there is room for';
 

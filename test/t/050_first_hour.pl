@@ -237,7 +237,7 @@ is( $node->safe_psql(
 quiet('fresh load');
 like(
 	$said,
-	qr/nothing is recommended yet: observed for less than a minute of 7 days/,
+	qr/nothing is recommended yet: observed for less than a minute of 24 days/,
 	'fresh load: said');
 foreach my $hours (0.1, 0.3, 0.9)
 {
@@ -427,7 +427,7 @@ foreach my $i (1 .. 12)
 ($rows, $said) = ask('hot', 2);
 like(
 	$rows,
-	qr/^t_k\|ssd\|insufficient data\|read [\d,]+ times\/h at random, \d+% from disk: .* observed for 2 hours of 7 days$/m,
+	qr/^t_k\|ssd\|provisional\|read [\d,]+ times\/h at random, \d+% from disk: .* observed for 2 hours of 24 days$/m,
 	'hot index: advised after 2 hours, with its numbers');
 like(
 	$rows,
@@ -442,7 +442,7 @@ sample_at('hot', 2.2);
 ($rows, $said) = ask('hot', 2.2);
 like(
 	$rows,
-	qr/^t_k\|ssd\|insufficient data\|read/m,
+	qr/^t_k\|ssd\|provisional\|read/m,
 	'hot index: REINDEX, CLUSTER and VACUUM FULL change nothing');
 unlike($rows, qr/^(t|other)\|/m, 'hot index: and make nothing else hot');
 
@@ -629,7 +629,7 @@ install('crashed', 0.1, '{ssd,pg_default}', '{hdd}');
 quiet('after a crash');
 like(
 	$said,
-	qr/NOTICE:  nothing is recommended yet: observed for .* of 7 days/,
+	qr/NOTICE:  nothing is recommended yet: observed for .* of 24 days/,
 	'after a crash: said');
 
 # ---------------------------------------------------------------------

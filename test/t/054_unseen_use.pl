@@ -48,7 +48,7 @@ SELECT tiered_storage.add_tier('hdd', '{slow}', profile => 'hdd_7200', rank => 1
 
 # What is said of t: is it known to be unread, and does money send it away?
 my $known = qr/\A1\nhdd\|firm\|t\z/;
-my $unknown = qr/\A0\nssd\|insufficient data\|f\z/;
+my $unknown = qr/\A0\nssd\|provisional\|f\z/;
 
 sub is_said
 {

@@ -127,90 +127,6 @@ test_steady(void)
 	ok(judge(&evidence, START + 10 * DAY).weight == 1.0, "a nightly job is one");
 }
 
-/* What a look at `now` makes of reads at that rate, of which a past is known until START. */
-static TierEvidenceJudgement
-judge_past(const TierEvidence *evidence, const TierPast *past, double per_hour, int64_t now)
-{
-	return tier_evidence_judge_rate(evidence, evidence->reads, past, per_hour, START, now);
-}
-
-static void
-test_past(void)
-{
-	TierEvidence evidence = {0};
-	TierEvidence worked = {0};
-	TierPast	past;
-	TierPast	load;
-	TierEvidenceJudgement judgement;
-	double		last = 2.0;
-	bool		fades = true;
-
-	past = tier_evidence_past(START - 10 * MINUTE, START, 90000.0, 1e6);
-	is(past.per_hour, 90000.0, "of ten minutes is known how much there was");
-	tier_evidence_begin(&evidence, START, 300.0);
-	ok(judge_past(&evidence, &past, past.per_hour, START).weight == 0.0,
-	   "that is an event, however many operations it came from");
-	load = tier_evidence_past(START - 5 * HOUR, START, 90000.0, 1e6);
-	is(load.per_hour, 18000.0, "and so are five hours,");
-	ok(judge_past(&evidence, &load, load.per_hour, START).weight == 0.0 &&
-	   judge_past(&evidence, &load, load.per_hour, START + 3 * DAY).weight == 0.0,
-	   "for as long as nothing goes on");
-	past = tier_evidence_past(START - 6 * DAY, START, 90000.0, 1e6);
-	ok(judge_past(&evidence, &past, past.per_hour, START).weight == 0.0, "and six days");
-
-	past = tier_evidence_past(START - 365 * DAY, START, 8760e3, 1e5);
-	judgement = judge_past(&evidence, &past, past.per_hour, START);
-	ok(judgement.weight == 1.0 && judgement.by_past == 1.0,
-	   "totals of a year count, as the past that they are");
-	ok(judgement.error == 1.0, "known as badly as can be");
-	judgement = judge_past(&evidence, &past, 10.0 * past.per_hour, START);
-	is(judgement.weight, 0.1, "for no more than they were");
-	for (int64_t now = START; now <= START + 9 * DAY; now += HOUR)
-	{
-		judgement = judge_past(&evidence, &past, past.per_hour, now);
-		fades &= judgement.weight < last || judgement.weight == 0.0;
-		last = judgement.weight;
-	}
-	ok(fades && last == 0.0, "less and less, until a week was seen");
-	past = tier_evidence_past(START - 365 * DAY, START, 8760e3, 3.0);
-	ok(judge_past(&evidence, &past, past.per_hour, START).weight == 0.0,
-	   "but not those of three operations");
-
-	/* Work that begins is seen as soon as on a new database. */
-	past = tier_evidence_past(START - 365 * DAY, START, 8760e3, 1e5);
-	worked = evidence;
-	work(&worked, START, START + 25 * MINUTE, MINUTE, 20.0);
-	judgement = judge_past(&worked, &past, 1000.0, START + 25 * MINUTE);
-	ok(judgement.weight > 0.9 && judgement.by_past < 0.1,
-	   "work that goes on is its own proof: %.2f after 25 minutes", judgement.weight);
-
-	/*
-	 * Little goes on after a load: that is a rate, but none of the size of
-	 * the load.
-	 */
-	worked = evidence;
-	work(&worked, START, START + HOUR, MINUTE, 1.0);
-	judgement = judge_past(&worked, &load, load.per_hour, START + HOUR);
-	ok(judgement.weight * load.per_hour > 50.0 && judgement.weight * load.per_hour < 70.0,
-	   "what goes on after a load counts for what it is: %.0f",
-	   judgement.weight * load.per_hour);
-
-	/* A burst is no rate because there was a past. */
-	worked = evidence;
-	tier_evidence_note(&worked, START, START + HOUR, 300.0, 1e6, 0.0, 0.0);
-	judgement = judge_past(&worked, &past, 30e3, START + HOUR);
-	ok(judgement.weight * 30e3 < 1001.0, "a burst leaves the past as it was: %.0f",
-	   judgement.weight * 30e3);
-
-	past = tier_evidence_past(START + DAY, START, 10.0, 10.0);
-	ok(past.per_hour == 10.0 && past.events == 0.0,
-	   "a past that ends before it begins is an event");
-	past = tier_evidence_past(START - DAY, START, NAN, NAN);
-	ok(past.per_hour == 0.0 && past.events == 0.0, "what is no amount is no past");
-	judgement = judge_past(&evidence, &past, 0.0, START);
-	ok(judgement.weight == 0.0 && judgement.by_past == 0.0, "nothing is no rate");
-}
-
 static void
 test_intervals(void)
 {
@@ -277,7 +193,6 @@ main(void)
 	test_random();
 	test_load();
 	test_steady();
-	test_past();
 	test_intervals();
 	return done();
 }
