@@ -10,7 +10,7 @@ CREATE VIEW regress_queue AS
 	SELECT place, relation, from_tier, to_tier, to_tablespace, cause, state, failures,
 		regexp_replace(regexp_replace(regexp_replace(reason, 'at \d{4}-\S+ \S+', 'at T'),
 			'^(waiting for CALL.*\(\)): .*', '\1'), '[0-9.]+ (kB|bytes)', 'N', 'g') AS reason
-	FROM _tiered_storage.move_queue_entries();
+	FROM _tiered_storage.plan_moves();
 SELECT * FROM regress_queue;
 
 \set ECHO none
@@ -28,7 +28,7 @@ SET tiered_storage.test_now = '2026-11-24 12:00+00';
 \set ECHO all
 SELECT * FROM regress_queue ORDER BY place;
 SELECT bool_and(q.policy_id = :policy) AS policy,
-	bool_and(size_bytes = pg_total_relation_size(relation) - pg_indexes_size(relation)) FILTER (WHERE relation <> 'regress_q_3_a_idx'::regclass) AS size, bool_and(next_attempt_at IS NULL AND last_error IS NULL) AS fresh, bool_and(from_tablespace = 'regress_ts_fast') AS tablespace FROM _tiered_storage.move_queue_entries() q;
+	bool_and(size_bytes = pg_total_relation_size(relation) - pg_indexes_size(relation)) FILTER (WHERE relation <> 'regress_q_3_a_idx'::regclass) AS size, bool_and(next_attempt_at IS NULL AND last_error IS NULL) AS fresh, bool_and(from_tablespace = 'regress_ts_fast') AS tablespace FROM _tiered_storage.plan_moves() q;
 
 ---------------------------------------------------------------------------
 -- What it waits for
@@ -70,12 +70,12 @@ CREATE FUNCTION regress_pause() RETURNS interval LANGUAGE sql AS $$
 	SELECT date_trunc('minute', m.next_attempt_at - m.finished_at) FROM _tiered_storage.move m
 		WHERE m.state = 'skipped'
 $$;
-SELECT regress_pause(), last_error FROM _tiered_storage.move_queue_entries();
+SELECT regress_pause(), last_error FROM _tiered_storage.plan_moves();
 CALL tiered_storage.migrate();
-SELECT regress_pause(), failures FROM _tiered_storage.move_queue_entries();
+SELECT regress_pause(), failures FROM _tiered_storage.plan_moves();
 UPDATE _tiered_storage.move SET failures = 100000, costly_failures = 100000 WHERE state = 'skipped' \g /dev/null
 CALL tiered_storage.migrate();
-SELECT regress_pause(), failures FROM _tiered_storage.move_queue_entries();
+SELECT regress_pause(), failures FROM _tiered_storage.plan_moves();
 -- Calls by hand that find no room are failures, but it takes ten minutes at most; of the others in
 -- the row the first two count.
 UPDATE _tiered_storage.move SET failures = 1, costly_failures = 1 WHERE state = 'skipped' \g /dev/null
@@ -83,19 +83,19 @@ ALTER TABLE regress_q_2 SET LOGGED;
 SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": 1}') \g /dev/null
 SET client_min_messages = error;
 CALL tiered_storage.migrate();
-SELECT regress_pause(), q.failures, m.sqlstate FROM _tiered_storage.move_queue_entries() q
+SELECT regress_pause(), q.failures, m.sqlstate FROM _tiered_storage.plan_moves() q
 	JOIN _tiered_storage.moves m ON m.relation = q.relation::text;
 CALL tiered_storage.migrate();
 CALL tiered_storage.migrate();
 CALL tiered_storage.migrate();
 CALL tiered_storage.migrate();
-SELECT regress_pause(), failures FROM _tiered_storage.move_queue_entries();
+SELECT regress_pause(), failures FROM _tiered_storage.plan_moves();
 SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": 1000000000}') \g /dev/null
 ALTER TABLE regress_q_2 SET UNLOGGED;
 CALL tiered_storage.migrate();
-SELECT regress_pause(), failures FROM _tiered_storage.move_queue_entries();
+SELECT regress_pause(), failures FROM _tiered_storage.plan_moves();
 CALL tiered_storage.migrate();
-SELECT regress_pause(), failures FROM _tiered_storage.move_queue_entries();
+SELECT regress_pause(), failures FROM _tiered_storage.plan_moves();
 SET client_min_messages = warning;
 -- When that time has come, it waits no longer, and is known to have failed.
 UPDATE _tiered_storage.move SET next_attempt_at = now() - interval '1 s' WHERE state = 'skipped' \g /dev/null
@@ -130,15 +130,25 @@ SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.1, high_wate
 SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress_cheap') AS fullness \gset
 SET tiered_storage.cooldown = 0;
 \set ECHO all
-SELECT relation, to_tier, cause, policy_id = :fullness AS by_fullness FROM _tiered_storage.move_queue_entries()
+SELECT relation, to_tier, cause, policy_id = :fullness AS by_fullness FROM _tiered_storage.plan_moves()
 	WHERE relation IN ('regress_q_1'::regclass, 'regress_q_2'::regclass, 'regress_q_full'::regclass)
 		ORDER BY relation::text;
 SELECT array_agg(cause ORDER BY place) = array_agg(cause
-	ORDER BY cause, place) AS "the full tier first", max(place) = count(*) AS numbered FROM _tiered_storage.move_queue_entries();
+	ORDER BY cause DESC, place) AS "the full tier first", max(place) = count(*) AS numbered FROM _tiered_storage.plan_moves();
 -- By age and because the tier is full: once.
 SELECT tiered_storage.add_tiering_policy('regress_q', '60 days', 'regress_cheap') \g /dev/null
-SELECT cause, count(*) FROM _tiered_storage.move_queue_entries() WHERE relation = 'regress_q_2'::regclass GROUP BY 1;
-SELECT count(*) - count(DISTINCT relation) AS twice FROM _tiered_storage.move_queue_entries();
+SELECT cause, count(*) FROM _tiered_storage.plan_moves() WHERE relation = 'regress_q_2'::regclass GROUP BY 1;
+SELECT count(*) - count(DISTINCT relation) AS twice FROM _tiered_storage.plan_moves();
+-- What a run stores is what the view shows; it moves nothing while no window is open.
+SELECT tiered_storage.add_move_window('never', NULL, '02:00', '03:00', 'UTC') \g /dev/null
+CALL tiered_storage.migrate();
+SELECT count(*) > 0 AS planned FROM _tiered_storage.move_queue_entries();
+WITH stored AS (SELECT place, relation, from_tier, to_tier, from_tablespace, to_tablespace, size_bytes, cause, policy_id, state, reason FROM _tiered_storage.move_queue_entries()),
+	made AS (SELECT place, relation, from_tier, to_tier, from_tablespace, to_tablespace, size_bytes, cause, policy_id, state, reason FROM _tiered_storage.plan_moves())
+	(TABLE stored EXCEPT TABLE made) UNION (TABLE made EXCEPT TABLE stored);
+SELECT tiered_storage.pause();
+SELECT DISTINCT state, reason FROM _tiered_storage.move_queue_entries();
+SELECT tiered_storage.resume();
 CREATE ROLE regress_nobody;
 SET ROLE regress_nobody;
 SELECT * FROM tiered_storage.moves;
@@ -148,6 +158,7 @@ SET ROLE regress_nobody;
 SELECT count(*) > 0 AS may FROM tiered_storage.moves;
 \set ECHO none
 RESET ROLE;
+SELECT tiered_storage.remove_move_window('never') \g /dev/null
 DROP ROLE regress_nobody;
 
 -- What comes first uses up the bytes of a window, which opens later than anything is tried again.
@@ -165,22 +176,22 @@ SELECT tiered_storage.add_tiering_policy('regress_w', '30 days', 'regress_slow')
 SELECT tiered_storage.add_move_window('all', NULL, '00:00', '24:00',
 	max_bytes => (2.5 * pg_table_size('regress_w_2011'))::bigint) \g /dev/null
 SELECT relation, reason ~ '^waiting for window "?all.* less than its .* may still be moved' AS held_back
-	FROM _tiered_storage.move_queue_entries() ORDER BY place;
+	FROM _tiered_storage.plan_moves() ORDER BY place;
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
 SELECT relation, reason ~ '^waiting for window "?all.* less than its .* may still be moved' AS held_back
-	FROM _tiered_storage.move_queue_entries() ORDER BY place;
+	FROM _tiered_storage.plan_moves() ORDER BY place;
 -- What was given up as its window had closed waits for that, and has not failed.
 UPDATE _tiered_storage.move SET relation_oid = 'regress_w_2013'::regclass, relation_name = 'public.regress_w_2013',
 	state = 'skipped', attempts = 1, failures = 0,
 	error = 'waiting for window all', next_attempt_at = clock_timestamp() + interval '1 minute'
 	WHERE relation_name = 'public.regress_w_2011';
 SELECT relation, state, reason ~ '^waiting for window' AS waits_for_window, next_attempt_at
-	FROM _tiered_storage.move_queue_entries() WHERE relation = 'regress_w_2013'::regclass;
+	FROM _tiered_storage.plan_moves() WHERE relation = 'regress_w_2013'::regclass;
 SELECT tiered_storage.remove_move_window('all') \g /dev/null
 SELECT tiered_storage.add_move_window('all', NULL, '00:00', '24:00', max_bytes => 1000000000) \g /dev/null
-SELECT state, reason ~ '^waiting for CALL' AS is_left_to_a_call FROM _tiered_storage.move_queue_entries()
+SELECT state, reason ~ '^waiting for CALL' AS is_left_to_a_call FROM _tiered_storage.plan_moves()
 	WHERE relation = 'regress_w_2013'::regclass;
 \set ECHO none
 DROP TABLE regress_w;

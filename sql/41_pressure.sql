@@ -15,7 +15,7 @@ SET tiered_storage.test_now = '2026-11-24 12:00+00';
 DELETE FROM _tiered_storage.load_history;
 CREATE VIEW regress_reason AS
 	SELECT CASE WHEN reason ~ '^waiting: ' THEN reason ELSE 'not under pressure' END AS reason
-		FROM _tiered_storage.move_queue_entries();
+		FROM _tiered_storage.plan_moves();
 \set ECHO all
 SELECT * FROM regress_reason;
 
@@ -63,7 +63,7 @@ SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": 1
 SELECT reason = 'not under pressure' AS may_begin, count(*) FROM regress_reason GROUP BY 1;
 SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', high_watermark => 0.5, low_watermark => 0.1)
 	AS full_id \gset
-SELECT cause, count(*) FROM _tiered_storage.move_queue_entries() WHERE reason !~ '^waiting: the WAL' GROUP BY 1 ORDER BY 1;
+SELECT cause, count(*) FROM _tiered_storage.plan_moves() WHERE reason !~ '^waiting: the WAL' GROUP BY 1 ORDER BY 1;
 SELECT finding ~ 'of what is not asked for: waiting: the WAL' AS told
 	FROM tiered_storage.preflight('regress_b_1', 'regress_slow') WHERE check_name = 'start';
 SET client_min_messages = notice;
@@ -87,7 +87,7 @@ SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": 2
 SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', high_watermark => 0.5, low_watermark => 0.1),
 	tiered_storage.add_tiering_policy('regress_b_due', '30 days', 'regress_slow') AS due \gset
 DELETE FROM _tiered_storage.move;
-SELECT relation, cause, reason ~ '^waiting: the WAL' AS waits FROM _tiered_storage.move_queue_entries() ORDER BY place;
+SELECT relation, cause, reason ~ '^waiting: the WAL' AS waits FROM _tiered_storage.plan_moves() ORDER BY place;
 SET client_min_messages = notice;
 CALL tiered_storage.migrate(dry_run => true);
 SET client_min_messages = warning;
@@ -106,9 +106,9 @@ DELETE FROM _tiered_storage.move;
 CALL regress_load('2026-11-24 11:58+00', 3, 1, 1000000000000);
 CALL tiered_storage.migrate();
 \set ECHO all
-SELECT count(*) FROM _tiered_storage.move_queue_entries();
+SELECT count(*) FROM _tiered_storage.plan_moves();
 CALL tiered_storage.migrate(ignore_windows => true);
-SELECT count(*) FROM _tiered_storage.move_queue_entries();
+SELECT count(*) FROM _tiered_storage.plan_moves();
 
 \set ECHO none
 RESET tiered_storage.test_now;

@@ -568,7 +568,7 @@ SELECT tiered_storage.alter_tier('regress_slow', high_watermark => 0.6, low_wate
 	device => jsonb_build_object('capacity_bytes', ((pg_tablespace_size('regress_ts_slow') + 1.5 * pg_table_size('regress_r_e')) / 0.6)::bigint)) \g /dev/null
 SELECT regress_read('regress_r_e', 1000, 1, 24);
 SELECT relation, to_tier, verdict FROM regress_verdicts WHERE relation ~ '_[de]$' ORDER BY 1;
-SELECT relation, reason LIKE '%above its watermark%' AS held_back FROM _tiered_storage.move_queue_entries() ORDER BY place;
+SELECT relation, reason LIKE '%above its watermark%' AS held_back FROM _tiered_storage.plan_moves() ORDER BY place;
 \set VERBOSITY terse
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();

@@ -1,5 +1,5 @@
--- What is foretold comes true: what the queue says would be moved now is what migrate() moves then, in that order.
---
+-- What is planned comes true: the plan that is made, the one that a run stores and what it moves are the same, in the
+-- same order.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \set ECHO none
@@ -77,11 +77,11 @@ END
 $$;
 
 CREATE VIEW regress_queue AS SELECT q.place, q.relation::text AS relation, q.to_tier::text AS tier
-	FROM _tiered_storage.move_queue_entries() q
+	FROM _tiered_storage.plan_moves() q
 	WHERE q.state = 'ready' OR q.reason ~ '^waiting for CALL tiered_storage.migrate';
 CREATE VIEW regress_moved AS SELECT m.move_id AS place, m.relation, m.to_tier::text AS tier FROM _tiered_storage.moves m
 	WHERE m.state = 'done';
-CREATE TABLE regress_rounds (round int, said text[], moved text[], waiting bigint);
+CREATE TABLE regress_rounds (round int, said text[], stored text[], moved text[], waiting bigint);
 CREATE PROCEDURE regress_rounds(n int) LANGUAGE plpgsql AS $$
 DECLARE
 	said text[];
@@ -94,12 +94,14 @@ BEGIN
 		CALL tiered_storage.sample();
 		DELETE FROM _tiered_storage.move;
 		SELECT array_agg(concat(relation, ' to ', tier) ORDER BY place) INTO said FROM regress_queue;
-		SELECT count(*) INTO waiting FROM _tiered_storage.move_queue_entries() q
+		SELECT count(*) INTO waiting FROM _tiered_storage.plan_moves() q
 			WHERE q.reason !~ '^waiting for CALL tiered_storage.migrate';
 		COMMIT;
 		CALL tiered_storage.migrate();
-		INSERT INTO regress_rounds SELECT round, said, (SELECT array_agg(concat(replace(relation, 'public.', ''),
-			' to ', tier) ORDER BY place) FROM regress_moved), waiting;
+		INSERT INTO regress_rounds SELECT round, said, (SELECT array_agg(concat(relation_oid::regclass, ' to ', to_tier)
+			ORDER BY place) FROM _tiered_storage.planned_move WHERE waits_for IS NULL),
+			(SELECT array_agg(concat(replace(relation, 'public.', ''), ' to ', tier) ORDER BY place) FROM regress_moved),
+			waiting;
 		EXECUTE (SELECT 'DROP TABLE ' || string_agg(format('%I', relname), ', ') FROM pg_class
 			WHERE relname ~ '^regress_o(_[0-9]{1,2})?$' AND relkind IN ('r', 'p'));
 		PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
@@ -114,7 +116,7 @@ CALL regress_rounds(25);
 \set ECHO all
 SELECT count(*) AS rounds, sum(cardinality(said)) > 25 AS "there was something to move", sum(waiting) > 10
 	AS "and what has to wait" FROM regress_rounds;
-SELECT round, said, moved FROM regress_rounds WHERE said IS DISTINCT FROM moved;
+SELECT round, said, stored, moved FROM regress_rounds WHERE said IS DISTINCT FROM moved OR stored IS DISTINCT FROM said;
 \set ECHO none
 DROP TABLE regress_rounds;
 DROP VIEW regress_queue, regress_moved;

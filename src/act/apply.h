@@ -33,30 +33,6 @@ extern bool tier_apply_lock(LOCKTAG *tag);
 /* Raises the error that another session has it. */
 extern void tier_apply_raise_busy(void);
 
-/*
- * Says what it would do and what not, each with its reason, and changes nothing.
- * Needs no SPI.  moved and not_moved of the answer are what would become of them.
- */
-extern TierApplySummary tier_apply_announce(const TierApplyRequest *request);
-
-/* A move that the advice would have made, with auto_migrate = placement. */
-typedef struct TierAdvisedMove
-{
-	TierMoveRequest request;
-	bool		is_beyond_limit;	/* of max_bytes */
-	bool		has_no_room;	/* what has to leave first has none either */
-	bool		is_spare;		/* would make room for nothing that comes */
-	bool		is_backed_off;	/* it failed lately, and takes nothing of a
-								 * limit or of room */
-} TierAdvisedMove;
-
-/*
- * All that it is sure of, *n of them, in the order of a run that has made the moves of the
- * foresight before; of a limit of so many bytes first what is within it.  Outside of a scope, in
- * a transaction; changes nothing.
- */
-extern TierAdvisedMove *tier_apply_list(TierForesight *foresight, double max_bytes, int *n);
-
 /* What became of it, for a person, in a NOTICE; an error if it was busy. */
 extern void tier_apply_report(const TierApplySummary *summary);
 

@@ -17,21 +17,6 @@
 #include "src/base/sql.h"
 #include "src/decide/wear.h"
 
-void
-tier_apply_tell_foretold(const TierAdvice *advice, const TierCandidate *candidate,
-						 const char *waiting)
-{
-	const TierAdviceUnit *unit = candidate->unit;
-
-	ereport(NOTICE,
-			(errmsg("would move %s (%s) from %s to %s", tier_candidate_name(unit),
-					tier_size_text(candidate->disk_bytes),
-					NameStr(advice->set->tiers[unit->current_tier].name),
-					NameStr(advice->set->tiers[unit->recommended_tier].name)),
-			 errdetail("%s.%s", tier_advice_reason(advice, unit),
-					   waiting == NULL ? "" : psprintf(" Now it would be %s.", waiting))));
-}
-
 static void
 complain_of_room(const TierAdvice *advice, const TierCandidate *candidate, int level)
 {

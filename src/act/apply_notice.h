@@ -12,10 +12,6 @@
 
 #include "src/act/apply_candidates.h"
 
-/* That it would be moved.  waiting: for what it would wait now; NULL: for nothing. */
-extern void tier_apply_tell_foretold(const TierAdvice *advice, const TierCandidate *candidate,
-									 const char *waiting);
-
 /* Of what is not moved, why; for a person or a log. */
 extern void tier_apply_tell_left(const TierAdvice *advice, const TierCandidate *candidates,
 								 const TierArrangement *arrangement, bool by_worker);

@@ -24,6 +24,7 @@
 #include "src/act/batch.h"
 #include "src/act/claims.h"
 #include "src/act/foresee.h"
+#include "src/act/plan.h"
 #include "src/catalog/tables.h"
 #include "src/act/migrate.h"
 #include "src/act/move.h"
@@ -120,18 +121,31 @@ report_dry_run(const TierApplySummary *summary)
 						others_text(summary));
 }
 
-static void
-require_claims(bool dry_run)
+static const TierSet *
+load_tiers(void)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
-	TierSet    *set;
+	const TierSet *set;
 
 	tier_catalog_enter(&scope);
 	set = tier_catalog_load_tiers(context);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	tier_claims_require(set, dry_run);
+	return set;
+}
+
+static void
+dry_run(const TierApplyRequest *request)
+{
+	const TierPlanOptions options = {.ignore_windows = true,.apply = request};
+	const TierSet *set = load_tiers();
+	TierPlan   *plan;
+
+	tier_claims_require(set, true);
+	plan = tier_plan_make(&options, set, NULL, NULL);
+	tier_plan_print(plan);
+	report_dry_run(&plan->applied);
 }
 
 /*
@@ -168,15 +182,13 @@ tier_apply_placement(PG_FUNCTION_ARGS)
 	{
 		tier_advice_options_at(fcinfo, advice_arguments, &options);
 		request.options = &options;
-		require_claims(true);
-		summary = tier_apply_announce(&request);
-		report_dry_run(&summary);
+		dry_run(&request);
 		PG_RETURN_NULL();
 	}
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.apply_placement");
 	tier_advice_options_at(fcinfo, advice_arguments, &options);
 	request.options = &options;
-	require_claims(false);
+	tier_claims_require(load_tiers(), false);
 	summary = tier_apply_run(&request);
 	tier_disconnect_nonatomic();
 	tier_apply_report(&summary);

@@ -14,7 +14,9 @@
 
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/hsearch.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
 #include "src/base/clock.h"
 #include "src/base/left_out.h"
@@ -99,8 +101,9 @@ decide_claims(const TierDueJob *jobs, int njobs, int *nclaims)
 	return claims;
 }
 
-TierDueJob *
-tier_due_collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves)
+/* All that is due, *njobs of them, of *nleaves leaves; by leaf. */
+static TierDueJob *
+collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves)
 {
 	TierDueJob *jobs;
 	Claim	   *claims;
@@ -173,31 +176,70 @@ leaves_one_of(const TierDueJob *job, const TierSet *set, const Bitmapset *tiers)
 	return false;
 }
 
-Bitmapset *
-tier_due_put_first(TierDueJob *jobs, int njobs, const TierSet *set)
+static void
+find_first(TierDue *due, const TierSet *set)
 {
-	Bitmapset  *above = tier_levels_above(set);
-	TierDueJob *rest;
-	int			nfirst = 0;
-	int			nrest = 0;
-
-	if (above == NULL || njobs == 0)
-		return above;
-	rest = palloc_extended(sizeof(TierDueJob) * njobs, MCXT_ALLOC_HUGE);
-	for (int i = 0; i < njobs; i++)
+	due->first = tier_levels_above(set);
+	for (int i = 0; i < due->njobs && due->first != NULL; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (leaves_one_of(&jobs[i], set, above))
-		{
-			jobs[nfirst] = jobs[i];
-			jobs[nfirst++].comes_first = true;
-		}
-		else
-			rest[nrest++] = jobs[i];
+		due->jobs[i].comes_first = leaves_one_of(&due->jobs[i], set, due->first);
 	}
-	memcpy(&jobs[nfirst], rest, sizeof(TierDueJob) * nrest);
-	pfree(rest);
-	return above;
+}
+
+/* How many turns an owner has had among the jobs of one class. */
+typedef struct OwnerTurn
+{
+	struct
+	{
+		Oid			owner_oid;
+		uint32		comes_first;
+	}			key;
+	Oid			leaf_oid;		/* of the last one */
+	int			turn;
+} OwnerTurn;
+
+static int
+compare_turns(const void *a, const void *b)
+{
+	const TierDueJob *left = a;
+	const TierDueJob *right = b;
+
+	if (left->comes_first != right->comes_first)
+		return left->comes_first ? -1 : 1;
+	if (left->turn != right->turn)
+		return left->turn - right->turn;
+	return compare_jobs(a, b);
+}
+
+/* What of one leaf is due by several policies has one turn. */
+static void
+take_turns(TierDue *due)
+{
+	HASHCTL		control = {
+		.keysize = sizeof(((OwnerTurn *) NULL)->key),
+		.entrysize = sizeof(OwnerTurn),
+		.hcxt = CurrentMemoryContext
+	};
+	HTAB	   *turns = hash_create("tiered_storage turns of owners", 64, &control,
+									HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+
+	for (int i = 0; i < due->njobs; i++)
+	{
+		TierDueJob *job = &due->jobs[i];
+		OwnerTurn	key = {.key = {job->leaf->info.owner_oid, job->comes_first}};
+		bool		found;
+		OwnerTurn  *turn = hash_search(turns, &key.key, HASH_ENTER, &found);
+
+		if (!found)
+			turn->turn = 0;
+		else if (turn->leaf_oid != job->leaf->info.relation_oid)
+			turn->turn++;
+		turn->leaf_oid = job->leaf->info.relation_oid;
+		job->turn = turn->turn;
+	}
+	hash_destroy(turns);
+	qsort(due->jobs, due->njobs, sizeof(TierDueJob), compare_turns);
 }
 
 const TierTier *
@@ -259,8 +301,8 @@ tier_due_request(const TierDueJob *job, const TierSet *set, Oid relation_oid)
 	return request;
 }
 
-TierEvaluation **
-tier_due_evaluate(const TierPolicyRow *policies, int n, const TierSet *set, const TierPins *pins)
+static TierEvaluation **
+evaluate(const TierPolicyRow *policies, int n, const TierSet *set, const TierPins *pins)
 {
 	TierEvaluation **evaluations = palloc(sizeof(TierEvaluation *) * Max(n, 1));
 	TierUses   *uses = tier_uses_load(policies, n);
@@ -275,8 +317,8 @@ tier_due_evaluate(const TierPolicyRow *policies, int n, const TierSet *set, cons
 	return evaluations;
 }
 
-int
-tier_due_keep_enabled(TierPolicyRow *policies, int n)
+static int
+keep_enabled(TierPolicyRow *policies, int n)
 {
 	int			kept = 0;
 
@@ -286,46 +328,31 @@ tier_due_keep_enabled(TierPolicyRow *policies, int n)
 	return kept;
 }
 
-TierDueMove *
-tier_due_list(const TierSet *set, const TierPins *pins, int *n)
+TierDue *
+tier_due_load(const TierSet *set, const TierPins *pins)
 {
 	MemoryContext context = CurrentMemoryContext;
+	TierDue    *due = palloc0(sizeof(TierDue));
 	TierCatalogScope scope;
 	TierPolicyRow *policies;
-	TierDueMove *due;
-	TierDueJob *jobs;
-	int			npolicies;
-	int			njobs;
-	int			nleaves;
-	int			most = 0;
 
 	tier_catalog_enter(&scope);
-	policies = tier_catalog_load_policies(context, &npolicies);
+	policies = tier_catalog_load_policies(context, &due->policies);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	tier_groups_find(policies, npolicies);
-	npolicies = tier_due_keep_enabled(policies, npolicies);
-	jobs = tier_due_collect(tier_due_evaluate(policies, npolicies, set, pins), npolicies, &njobs,
-							&nleaves);
-	(void) tier_due_put_first(jobs, njobs, set);
-	for (int i = 0; i < njobs; i++)
-		most += list_length(jobs[i].members);
-	due = palloc_extended(sizeof(TierDueMove) * Max(most, 1), MCXT_ALLOC_HUGE);
-	*n = 0;
-	for (int i = 0; i < njobs; i++)
+	PushActiveSnapshot(GetTransactionSnapshot());
+	tier_groups_find(policies, due->policies);
+	due->nevaluations = keep_enabled(policies, due->policies);
+	due->evaluations = evaluate(policies, due->nevaluations, set, pins);
+	for (int i = 0; i < due->nevaluations; i++)
 	{
-		ListCell   *cell;
-
-		foreach(cell, jobs[i].members)
-		{
-			CHECK_FOR_INTERRUPTS();
-			due[*n].comes_first = jobs[i].comes_first;
-			due[*n].returns = jobs[i].leaf->verdict == TIER_VERDICT_RETURNS;
-			due[*n].request = tier_due_request(&jobs[i], set, lfirst_oid(cell));
-			due[(*n)++].to_tier = tier_partition_target(jobs[i].evaluation, jobs[i].leaf,
-														lfirst_oid(cell));
-		}
+		due->failed += due->evaluations[i]->error != NULL;
+		due->partitions += due->evaluations[i]->nleaves;
 	}
+	PopActiveSnapshot();
+	due->jobs = collect(due->evaluations, due->nevaluations, &due->njobs, &due->nleaves);
+	find_first(due, set);
+	take_turns(due);
 	return due;
 }
 
@@ -350,7 +377,7 @@ tier_due_decided(TierEvaluation **evaluations, int nevaluations, int *n)
 	for (int i = 0; i < nevaluations; i++)
 		if (evaluations[i]->policy->is_enabled)
 			enabled[nenabled++] = evaluations[i];
-	jobs = tier_due_collect(enabled, nenabled, &njobs, &nleaves);
+	jobs = collect(enabled, nenabled, &njobs, &nleaves);
 	for (int i = 0; i < njobs; i++)
 		most += list_length(jobs[i].members);
 	decided = palloc_extended(sizeof(TierDecided) * Max(most, 1), MCXT_ALLOC_HUGE);
@@ -373,14 +400,9 @@ tier_due_decided(TierEvaluation **evaluations, int nevaluations, int *n)
 Oid *
 tier_due_returning(const TierSet *set, const TierPins *pins, int *n)
 {
-	List	   *returning = NIL;
-	int			ndue;
-	TierDueMove *due = tier_due_list(set, pins, &ndue);
+	const TierDue *due = tier_due_load(set, pins);
 
-	for (int i = 0; i < ndue; i++)
-		if (due[i].returns)
-			returning = lappend_oid(returning, due[i].request.relation_oid);
-	return tier_due_sorted_oids(returning, n);
+	return tier_due_returning_of(due->jobs, due->njobs, n);
 }
 
 double
@@ -389,9 +411,18 @@ tier_due_left_of_limit(void)
 	return tier_move_limit_per_day_mb * 1024.0 * 1024.0 - tier_catalog_bytes_moved_by_advice();
 }
 
+void
+tier_due_warn_limit(const char *relation_name, double left_bytes)
+{
+	ereport(WARNING,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("%s does not return today", relation_name),
+			 errdetail("tiered_storage.move_limit_per_day is %d MB, of which %s are left.",
+					   tier_move_limit_per_day_mb, tier_size_text(Max(left_bytes, 0.0)))));
+}
+
 bool
-tier_due_is_within_limit(const TierDueJob *job, Oid relation_oid, bool by_worker,
-						 double planned_bytes)
+tier_due_is_within_limit(const TierDueJob *job, Oid relation_oid, bool by_worker)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
@@ -401,17 +432,13 @@ tier_due_is_within_limit(const TierDueJob *job, Oid relation_oid, bool by_worker
 	if (job->leaf->verdict != TIER_VERDICT_RETURNS || tier_move_limit_per_day_mb < 0 ||
 		!tier_relation_lookup(relation_oid, &info) || !tier_catalog_try_enter(&scope))
 		return true;
-	left_bytes = tier_due_left_of_limit() - planned_bytes;
+	left_bytes = tier_due_left_of_limit();
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	if (tier_relation_disk_bytes(&info) <= left_bytes)
 		return true;
 	if (!by_worker)
-		ereport(WARNING,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("%s does not return today", info.name),
-				 errdetail("tiered_storage.move_limit_per_day is %d MB, of which %s are left.",
-						   tier_move_limit_per_day_mb, tier_size_text(Max(left_bytes, 0.0)))));
+		tier_due_warn_limit(info.name, left_bytes);
 	return false;
 }
 

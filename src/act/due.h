@@ -23,34 +23,40 @@ typedef struct TierDueJob
 	const TierLeaf *leaf;
 	List	   *members;		/* OIDs: the leaf, indexes of it, or some of
 								 * them; the leaf first */
-	bool		comes_first;	/* see tier_due_put_first() */
+	bool		comes_first;	/* see tier_due_load() */
+	int			turn;			/* of its owner, from 0 */
 } TierDueJob;
 
-/*
- * All policies on one snapshot, which is active, of one moment.  What comes of it, here and
- * below, is in the current memory context.
- */
-extern TierEvaluation **tier_due_evaluate(const TierPolicyRow *policies, int n,
-										  const TierSet *set, const TierPins *pins);
-
-/* Keeps the enabled ones at the front, how many: a disabled policy is as if it were not there. */
-extern int	tier_due_keep_enabled(TierPolicyRow *policies, int n);
-
-/*
- * All that is due, *njobs of them, of *nleaves leaves.  Table and index for itself, one policy
- * decides: of those that would move it the one for the slowest tier, which is the policy for the
- * greatest age; of several for one tier, the oldest policy.  When that has moved it, no policy
- * would move it again.
- */
-extern TierDueJob *tier_due_collect(TierEvaluation **evaluations, int nevaluations,
-									int *njobs, int *nleaves);
+/* All that tiering policies ask for. */
+typedef struct TierDue
+{
+	int			policies;
+	int			nevaluations;	/* of those that are enabled: a disabled
+								 * policy is as if it were not there */
+	TierEvaluation **evaluations;
+	int			failed;			/* of them: could not be evaluated */
+	int			partitions;		/* that were looked at */
+	int			nleaves;		/* of them, of which something is due */
+	int			njobs;
+	TierDueJob *jobs;			/* in the order of a run */
+	Bitmapset  *first;			/* tiers, by index, above the marks of their
+								 * fullness policies, which `comes_first` of
+								 * the jobs is about */
+} TierDue;
 
 /*
+ * All policies on one snapshot, of one moment.  Outside of a scope; changes
+ * nothing.  In the current memory context.
+ *
+ * Table and index for itself, one policy decides: of those that would move it the one for the
+ * slowest tier, which is the policy for the greatest age; of several for one tier, the oldest
+ * policy.  When that has moved it, no policy would move it again.
+ *
  * What leaves a tier that is above the mark of its fullness policy comes first.  Then as much
- * leaves it as is still too much, and only then comes the rest, which may take hours.  Returns
- * these tiers, by index.
+ * leaves it as is still too much, and only then comes the rest, which may take hours.  Among
+ * both, owners take turns, so that no owner waits for all partitions of another.
  */
-extern Bitmapset *tier_due_put_first(TierDueJob *jobs, int njobs, const TierSet *set);
+extern TierDue *tier_due_load(const TierSet *set, const TierPins *pins);
 
 /* The tier that a member of the job goes to. */
 extern const TierTier *tier_due_target(const TierDueJob *job, const TierSet *set, Oid member_oid);
@@ -75,30 +81,14 @@ extern double tier_due_left_of_limit(void);
 
 /*
  * May so much return today?  As with what is advised, within a limit of bytes a day.  A person
- * is told at once, the log at the end of the run.  planned_bytes: what a dry run has of that
- * already.
+ * is told at once, the log at the end of the run.
  */
-extern bool tier_due_is_within_limit(const TierDueJob *job, Oid relation_oid, bool by_worker,
-									 double planned_bytes);
+extern bool tier_due_is_within_limit(const TierDueJob *job, Oid relation_oid, bool by_worker);
 
-/* One relation that a tiering policy would move now. */
-typedef struct TierDueMove
-{
-	TierMoveRequest request;	/* its tablespace is 0 where the tier has none
-								 * that can be used */
-	int			to_tier;		/* index into the set */
-	bool		comes_first;	/* before tiers that are too full are emptied,
-								 * by which the others wait */
-	bool		returns;		/* within move_limit_per_day */
-} TierDueMove;
+/* The warning for a person; left_bytes: that may still return. */
+extern void tier_due_warn_limit(const char *relation_name, double left_bytes);
 
-/*
- * All that tiering policies would move, *n of them, in the order of a run.  Outside of a
- * scope, with an active snapshot; changes nothing.
- */
-extern TierDueMove *tier_due_list(const TierSet *set, const TierPins *pins, int *n);
-
-/* OIDs of what tiering policies bring back, sorted, *n of them; likewise. */
+/* OIDs of what tiering policies bring back, sorted, *n of them; as tier_due_load(). */
 extern Oid *tier_due_returning(const TierSet *set, const TierPins *pins, int *n);
 
 /* The policy that decides about one relation, of several that would move it. */

@@ -126,7 +126,7 @@ tier_due_decide_again(TierDueDecision *decision)
 	}
 	decision->now = (TierDueJob)
 	{
-		evaluation, leaf, NIL, false
+		.evaluation = evaluation,.leaf = leaf
 	};
 	decision->set = set;
 	return leaf->verdict == TIER_VERDICT_DUE &&

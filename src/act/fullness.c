@@ -126,7 +126,6 @@ typedef struct Emptying
 	char	   *why_stayed;		/* the first of them; NULL: none */
 	char	   *held_up;		/* what the server is under pressure of, so
 								 * that nothing more leaves; NULL: it is not */
-	TierPatience *patience;		/* with what is locked; of the worker */
 } Emptying;
 
 /* Are the tiers what they were when the policy was evaluated? */
@@ -275,7 +274,7 @@ move_member(Emptying *emptying, int i)
 	request.batch_id = emptying->summary->batch_id;
 	request.obeys_windows = !emptying->run->ignore_windows;
 	request.only_if_free = emptying->run->by_worker &&
-		tier_patience_is_over(emptying->patience, request.requester_oid);
+		tier_patience_is_over(emptying->run->patience, request.requester_oid);
 	request.is_wanted = is_still_wanted;
 	request.argument = emptying;
 	request.idle = emptying->run->idle;
@@ -473,7 +472,7 @@ move_next(Emptying *emptying, int i)
 	else if (report.state != TIER_STATE_NOT_NEEDED && !report.under_pressure)
 		note_stayed(emptying, report.error);
 	if (tier_move_was_busy(&report))
-		tier_patience_spend(emptying->patience, leaving.owner_oid, report.worked_ms);
+		tier_patience_spend(emptying->run->patience, leaving.owner_oid, report.worked_ms);
 	tier_emptying_set_aside(evaluation, i, "it was moved, or could not be moved");
 }
 
@@ -655,7 +654,6 @@ empty_tiers(void *argument)
 	MemoryContext context = CurrentMemoryContext;
 	MemoryContext step = AllocSetContextCreate(context, "tiered_storage step",
 											   ALLOCSET_DEFAULT_SIZES);
-	TierPatience patience = {.context = context};
 
 	for (int i = 0; i < acting->n && !acting->summary->is_over; i++)
 	{
@@ -668,7 +666,6 @@ empty_tiers(void *argument)
 		emptying.n = acting->n;
 		emptying.summary = acting->summary;
 		emptying.question = acting->question;
-		emptying.patience = &patience;
 		emptying.context = context;
 		emptying.step = step;
 		if (tier_emptying_has_turn(acting->question, evaluation))

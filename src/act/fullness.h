@@ -13,6 +13,7 @@
 #include "src/base/left_out.h"
 #include "src/base/sql.h"
 #include "src/act/move.h"
+#include "src/act/patience.h"
 #include "src/decide/fullness.h"
 #include "src/move/online.h"
 
@@ -35,6 +36,8 @@ typedef struct TierFullnessRun
 	const TierIdle *idle;		/* NULL: nothing else to do */
 	TierPass   *plan;			/* what fails before its move, and in it */
 	TierPass   *moves;			/* without a record; set where it acts */
+	TierPatience *patience;		/* of the whole run, with what owners have
+								 * locked; the same */
 } TierFullnessRun;
 
 typedef struct TierFullnessSummary

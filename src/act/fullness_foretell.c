@@ -9,7 +9,6 @@
  */
 #include "postgres.h"
 
-#include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
@@ -17,13 +16,7 @@
 #include "src/act/fullness_foretell.h"
 #include "src/act/gate.h"
 #include "src/act/level.h"
-#include "src/base/sql.h"
 #include "src/server/relation.h"
-
-/* ---------------------------------------------------------------------
- * Without moving
- * ---------------------------------------------------------------------
- */
 
 /* What would leave, and who is told of it. */
 typedef struct Foretelling
@@ -169,67 +162,4 @@ tier_fullness_foretell(const TierFullnessRun *run, TierForesight *foresight,
 			foretell_tier(&foretelling, &evaluations[i]);
 	summary.tried = foretelling.tried;
 	return summary;
-}
-
-/* ---------------------------------------------------------------------
- * The dry run
- * ---------------------------------------------------------------------
- */
-
-/* A dry run of what leaves. */
-typedef struct DryRun
-{
-	const TierFullnessRun *run;
-	TierForesight *foresight;
-} DryRun;
-
-/* waiting: for what it would wait now; NULL: for nothing. */
-static void
-announce(const TierFullnessEvaluation *evaluation, int i, const char *waiting)
-{
-	const TierSet *set = evaluation->advice->set;
-	const TierAdviceUnit *unit = evaluation->members[i].unit;
-	char	   *tablespace = get_tablespace_name(evaluation->members[i].to_tablespace);
-
-	ereport(NOTICE,
-			(errmsg("would move %s %s (%s) from tier \"%s\" to tier \"%s\"",
-					tier_relation_kind_name(unit->kind), tier_advice_relation_name(unit),
-					tier_size_text(unit->size_bytes),
-					NameStr(set->tiers[evaluation->tier].name),
-					NameStr(set->tiers[evaluation->target].name)),
-			 errdetail("Tablespace \"%s\"; %s.%s", tablespace ? tablespace : "?",
-					   tier_fullness_reason(evaluation, i),
-					   waiting == NULL ? "" : psprintf(" Now it would be %s.", waiting))));
-}
-
-/* A TierFullnessTell. */
-static bool
-announce_leaving(void *argument, const TierFullnessEvaluation *evaluation, int i,
-				 const char *closed)
-{
-	const DryRun *dry = argument;
-	const TierForeseenRun how = {.ignore_windows = dry->run->ignore_windows};
-	TierMoveRequest request = tier_emptying_request(evaluation, i);
-	TierProspect prospect;
-
-	if (closed != NULL)
-	{
-		announce(evaluation, i, closed);
-		return false;
-	}
-	if (!tier_foresee_prospect(dry->foresight, &request, evaluation->advice->pins, &how,
-							   &prospect))
-		return false;
-	tier_foresee_warn(&prospect);
-	if (prospect.obstacle.message == NULL)
-		announce(evaluation, i, tier_foresee_waiting(&prospect.start));
-	return prospect.comes;
-}
-
-TierFullnessSummary
-tier_fullness_announce(const TierFullnessRun *run, TierForesight *foresight)
-{
-	DryRun		dry = {run, foresight};
-
-	return tier_fullness_foretell(run, foresight, announce_leaving, &dry);
 }

@@ -14,13 +14,6 @@
 #include "src/act/fullness.h"
 
 /*
- * Says in NOTICEs and WARNINGs what the run would do, after the moves that were foreseen
- * already, and changes nothing.  Needs an active snapshot.
- */
-extern TierFullnessSummary tier_fullness_announce(const TierFullnessRun *run,
-												  TierForesight *foresight);
-
-/*
  * What is told of relations that would leave, in the order of a run: member i of the evaluation.
  * Why it does not leave now, for a reason that holds for all of them: `closed`; else NULL, and
  * the answer is whether it leaves, now or when what it waits for is over: then what comes next is
@@ -30,7 +23,8 @@ typedef bool (*TierFullnessTell) (void *argument, const TierFullnessEvaluation *
 								  const char *closed);
 
 /*
- * The same, told of by the caller; first of all those that would leave but for run->backoff,
+ * What the run would do after the moves that were foreseen already; changes nothing.  Needs an
+ * active snapshot.  First of all those that would leave but for run->backoff,
  * which counts for nothing.
  */
 extern TierFullnessSummary tier_fullness_foretell(const TierFullnessRun *run,

@@ -32,16 +32,14 @@
 #include "src/base/transaction.h"
 #include "src/act/batch.h"
 #include "src/act/claims.h"
-#include "src/act/dry_run.h"
 #include "src/act/due.h"
-#include "src/act/foresee.h"
 #include "src/act/gate.h"
 #include "src/act/level.h"
 #include "src/act/migrate.h"
 #include "src/act/move.h"
 #include "src/act/patience.h"
+#include "src/act/plan.h"
 #include "src/decide/partition.h"
-#include "src/decide/policy_group.h"
 #include "src/move/pending_file.h"
 #include "src/server/relation.h"
 
@@ -88,7 +86,7 @@ typedef struct Run
 	const TierIdle *idle;
 	MemoryContext context;		/* of the run, and of its lists */
 	MemoryContext step;			/* reset before each move */
-	TierPatience patience;		/* with what is locked; of the worker */
+	TierPatience *patience;		/* with what is locked; of the worker */
 	TierPass	plan;			/* what fails before its move, */
 	TierPass	moves;			/* and what fails in it without a record */
 	bool		is_over;		/* the extension is not what it was */
@@ -171,7 +169,7 @@ move_member(Run *run, TierDueDecision *decision)
 		request.tablespace_oid = decision->returns_to;
 	request.batch_id = summary->batch_id;
 	request.obeys_windows = !run->ignore_windows;
-	request.only_if_free = run->by_worker && tier_patience_is_over(&run->patience, owner_oid);
+	request.only_if_free = run->by_worker && tier_patience_is_over(run->patience, owner_oid);
 	request.is_wanted = tier_due_is_still;
 	request.argument = decision;
 	request.idle = run->idle;
@@ -189,7 +187,7 @@ move_member(Run *run, TierDueDecision *decision)
 	if (report.state == TIER_STATE_WAITING && summary->counts.waiting++ == 0)
 		summary->why_waiting = report.error;
 	if (tier_move_was_busy(&report))
-		tier_patience_spend(&run->patience, owner_oid, report.worked_ms);
+		tier_patience_spend(run->patience, owner_oid, report.worked_ms);
 }
 
 /* What a run does with a relation when its turn has come. */
@@ -244,7 +242,7 @@ plan_step(void *argument)
 	if (bsearch(&relation_oid, run->backoff, run->nbackoff, sizeof(Oid), oid_cmp) != NULL ||
 		!OidIsValid(tier_partition_tablespace(decision->now.leaf, relation_oid)))
 		return;
-	if (!tier_due_is_within_limit(&decision->now, relation_oid, run->by_worker, 0.0))
+	if (!tier_due_is_within_limit(&decision->now, relation_oid, run->by_worker))
 	{
 		note_limited(run, relation_oid);
 		return;
@@ -459,8 +457,10 @@ result_of(const TierEvaluation *evaluation, int due, int returning, int pinned, 
 }
 
 static void
-record_evaluations(TierEvaluation **evaluations, int n)
+record_evaluations(const TierDue *all)
 {
+	TierEvaluation **evaluations = all->evaluations;
+	int			n = all->nevaluations;
 	TierCatalogScope scope;
 
 	if (!tier_catalog_try_enter(&scope))
@@ -490,11 +490,11 @@ record_evaluations(TierEvaluation **evaluations, int n)
 /*
  * What the load asks for, after the policies, whose moves it sees.  Within a
  * limit of bytes a day: where the advice is wrong, that is slow enough for
- * somebody to notice.  foresight: of a dry run, what it has moved before; else NULL.
+ * somebody to notice.
  */
 static void
-apply_advice(const TierSet *set, TierForesight *foresight, bool by_worker, bool ignore_windows,
-			 const TierIdle *idle, TierMigrateSummary *summary)
+apply_advice(const TierSet *set, bool by_worker, bool ignore_windows, const TierIdle *idle,
+			 TierMigrateSummary *summary)
 {
 	TierApplyRequest request = {0};
 	TierCatalogScope scope;
@@ -506,29 +506,24 @@ apply_advice(const TierSet *set, TierForesight *foresight, bool by_worker, bool 
 	request.ignore_windows = ignore_windows;
 	request.by_worker = by_worker;
 	request.idle = idle;
-	if (tier_auto_migrate != TIER_AUTO_MIGRATE_PLACEMENT)
-		return;
-	if (!tier_catalog_try_enter(&scope))
+	if (tier_auto_migrate != TIER_AUTO_MIGRATE_PLACEMENT || !tier_catalog_try_enter(&scope))
 		return;
 	if (tier_move_limit_per_day_mb >= 0)
 		request.max_bytes = tier_due_left_of_limit();
 	tier_catalog_leave(&scope);
-	request.max_bytes -= summary->would_return_bytes;
 	summary->placement = request.max_bytes > 0;
 	if (!summary->placement)
 		return;
 
 	/* What is advised need not be found out while nothing of it may begin. */
 	start = tier_gate_ask_any(set, TIER_PRESSING_NO);
-	if (foresight == NULL && !ignore_windows && !start.may_begin)
+	if (!ignore_windows && !start.may_begin)
 	{
 		summary->placement_waits = true;
 		summary->applied.why_waiting = start.reason;
 		return;
 	}
-	request.foresight = foresight;
-	summary->applied = foresight != NULL ? tier_apply_announce(&request) :
-		tier_apply_run(&request);
+	summary->applied = tier_apply_run(&request);
 }
 
 /* What is due, of a run; see count_due(). */
@@ -573,128 +568,192 @@ count_due(const TierDueJob *jobs, int njobs, TierMigrateSummary *summary)
 		ReThrowError(error);
 }
 
-TierMigrateSummary
-tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows, const TierIdle *idle)
+/* ---------------------------------------------------------------------
+ * The plan
+ * ---------------------------------------------------------------------
+ */
+
+/* What the plan is made of. */
+typedef struct State
 {
+	TierPlanOptions options;
+	const TierSet *set;
+	const TierPins *pins;
+	const TierDue *due;
+	Oid		   *backoff;		/* relations that failed lately, sorted */
+	int			nbackoff;
+} State;
+
+/* False: the extension has gone, which is an error for a person. */
+static bool
+load_state(State *state, bool dry_run)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+
+	if (!state->options.by_worker)
+		tier_catalog_enter(&scope);
+	else if (!tier_catalog_try_enter(&scope))
+		return false;
+	if (!dry_run)
+		tier_catalog_refresh_identities();
+	state->set = tier_catalog_load_tiers(context);
+	state->pins = tier_catalog_load_pins(context);
+	if (state->options.by_worker)	/* a person who asks means now */
+		state->backoff = tier_catalog_load_backoff(context, &state->nbackoff);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	tier_gate_forget();
+	state->due = tier_due_load(state->set, state->pins);
+	return true;
+}
+
+static void
+plan_all_step(void *argument)
+{
+	const State *state = argument;
+
+	tier_plan_store(tier_plan_make(&state->options, state->set, state->pins, state->due));
+}
+
+/* That the plan is not stored is no reason not to carry it out. */
+static void
+store_plan(State *state)
+{
+	MemoryContext old_context = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(old_context, "tiered_storage plan",
+												  ALLOCSET_DEFAULT_SIZES);
+	ErrorData  *error;
+
+	MemoryContextSwitchTo(context);
+	error = tier_attempt(plan_all_step, state);
+	MemoryContextSwitchTo(old_context);
+	if (error != NULL && tier_error_is_about_all(error))
+		ReThrowError(error);
+	if (error != NULL)
+		ereport(LOG, (errmsg("could not store the plan of moves: %s", error->message)));
+	MemoryContextDelete(context);
+}
+
+static void
+count_policies(const TierDue *due, TierMigrateSummary *summary)
+{
+	summary->policies = due->policies;
+	summary->disabled = due->policies - due->nevaluations;
+	summary->failed = due->failed;
+	summary->partitions = due->partitions;
+	summary->due = due->nleaves;
+}
+
+TierMigrateSummary
+tier_migrate_dry_run(bool ignore_windows)
+{
+	State		state = {.options = {.ignore_windows = ignore_windows}};
 	TierMigrateSummary summary = {0};
+	TierPlan   *plan;
+
+	(void) load_state(&state, true);
+	tier_claims_require(state.set, true);
+	plan = tier_plan_make(&state.options, state.set, state.pins, state.due);
+	tier_plan_print(plan);
+	count_policies(state.due, &summary);
+	summary.emptied = plan->emptied;
+	summary.applied = plan->applied;
+	summary.placement = plan->advice != NULL && plan->request.max_bytes > 0;
+	return summary;
+}
+
+void
+tier_migrate_plan(void)
+{
+	State		state = {.options = {.by_worker = true}};
+
+	if (!load_state(&state, false))
+		return;
+	record_evaluations(state.due);
+	store_plan(&state);
+}
+
+/* ---------------------------------------------------------------------
+ * The run
+ * ---------------------------------------------------------------------
+ */
+
+/* In the context of the run. */
+static void
+act(Run *run)
+{
+	TierMigrateSummary *summary = run->summary;
+
+	tier_pass_begin(&run->plan, TIER_STEP_PLAN);
+	tier_pass_begin(&run->moves, TIER_STEP_MOVE);
+	tier_batch_run(run_jobs, run);
+	run->is_over = run->is_over || !tier_batch_may_go_on(run->by_worker);
+	if (!run->is_over && (!run->by_worker || tier_auto_migrate != TIER_AUTO_MIGRATE_OFF))
+	{
+		/* What has been moved since may have made room where there was none. */
+		let_all_leave(run);
+		if (list_length(run->done) != run->emptied_done)
+			run->stuck = NIL;
+		if (!run->has_emptied || is_too_full(run))
+			empty_tiers(run);
+	}
+	if (summary->why_waiting == NULL)
+		summary->why_waiting = summary->emptied.why_waiting;
+	if (!run->is_over && !summary->emptied.is_over)
+		apply_advice(run->set, run->by_worker, run->ignore_windows, run->idle, summary);
+	if (summary->why_waiting == NULL)
+		summary->why_waiting = summary->applied.why_waiting;
+	tier_pass_end(&run->plan);
+	tier_pass_end(&run->moves);
+}
+
+TierMigrateSummary
+tier_migrate_run(bool by_worker, bool ignore_windows, const TierIdle *idle)
+{
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage migrate",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old_context = MemoryContextSwitchTo(context);
-	TierCatalogScope scope;
-	TierSet    *set;
-	TierPolicyRow *policies;
-	TierPins   *pins;
-	TierEvaluation **evaluations;
-	Oid		   *backoff;
-	TierDueJob *jobs;
-	int			npolicies;
-	int			nbackoff = 0;
-	int			njobs;
-	Bitmapset  *first;
-	Run			run = {0};
-	TierFullnessRun how = {0};
+	State		state = {
+		.options = {.by_worker = by_worker,.ignore_windows = ignore_windows}
+	};
+	TierMigrateSummary summary = {0};
+	TierPatience patience = {.context = context};
+	TierFullnessRun how = {
+		.by_worker = by_worker,.ignore_windows = ignore_windows,.idle = idle,
+		.patience = &patience
+	};
+	Run			run = {
+		.by_worker = by_worker,.ignore_windows = ignore_windows,.idle = idle,
+		.context = context,.patience = &patience,.how = &how,.summary = &summary
+	};
 
-	/* 1. Load. */
-	if (!by_worker)
-		tier_catalog_enter(&scope);
-	else if (!tier_catalog_try_enter(&scope))
+	/* 1. Load and decide. */
+	if (!load_state(&state, false))
 	{
 		MemoryContextSwitchTo(old_context);
 		return summary;
 	}
-	if (!dry_run)
-		tier_catalog_refresh_identities();
-	set = tier_catalog_load_tiers(context);
-	policies = tier_catalog_load_policies(context, &npolicies);
-	pins = tier_catalog_load_pins(context);
-	backoff = tier_catalog_load_backoff(context, &nbackoff);
-	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
-
-	PushActiveSnapshot(GetTransactionSnapshot());
-	tier_groups_find(policies, npolicies);
-	PopActiveSnapshot();
-	summary.policies = npolicies;
-	npolicies = tier_due_keep_enabled(policies, npolicies);
-	summary.disabled = summary.policies - npolicies;
-	if (!by_worker)
-		nbackoff = 0;			/* a person who asks means now */
-
-	/* 2. Decide. */
-	tier_gate_forget();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	evaluations = tier_due_evaluate(policies, npolicies, set, pins);
-	for (int i = 0; i < npolicies; i++)
-	{
-		summary.failed += evaluations[i]->error != NULL;
-		summary.partitions += evaluations[i]->nleaves;
-	}
-	PopActiveSnapshot();
-	jobs = tier_due_collect(evaluations, npolicies, &njobs, &summary.due);
-	first = tier_due_put_first(jobs, njobs, set);
-	if (dry_run)
-	{
-		TierDryRun	dry = {
-			.set = set,.pins = pins,.foresight = tier_foresight_create(set),
-			.ignore_windows = ignore_windows,.first = first
-		};
-
-		tier_claims_require(set, true);
-		tier_dry_run_announce(&dry, jobs, njobs, &summary.emptied);
-		summary.would_return_bytes = dry.return_bytes;
-		apply_advice(set, dry.foresight, false, ignore_windows, NULL, &summary);
-		MemoryContextSwitchTo(old_context);
-		MemoryContextDelete(context);
-		return summary;
-	}
-	tier_claims_require(set, false);
-	record_evaluations(evaluations, npolicies);
+	count_policies(state.due, &summary);
+	tier_claims_require(state.set, false);
+	record_evaluations(state.due);
+	store_plan(&state);
 	tier_transaction_commit();
 	tier_pending_sweep();
 	tier_transaction_commit();
+	count_due(state.due->jobs, state.due->njobs, &summary);
 
-	count_due(jobs, njobs, &summary);
-
-	/* 3. Act. */
-	how.backoff = backoff;
-	how.nbackoff = nbackoff;
-	how.by_worker = by_worker;
-	how.ignore_windows = ignore_windows;
-	how.idle = idle;
+	/* 2. Act. */
+	how.backoff = run.backoff = state.backoff;
+	how.nbackoff = run.nbackoff = state.nbackoff;
 	how.plan = &run.plan;
 	how.moves = &run.moves;
-	run = (Run)
-	{
-		.how = &how,.first = tier_level_names(set, first),.set = set,
-			.backoff = backoff,.nbackoff = nbackoff,.by_worker = by_worker,
-			.ignore_windows = ignore_windows,.idle = idle,.context = context,
-			.patience =
-		{
-			.context = context
-		},.jobs = jobs,.njobs = njobs,.summary = &summary
-	};
+	run.first = tier_level_names(state.set, state.due->first);
+	run.set = state.set;
+	run.jobs = state.due->jobs;
+	run.njobs = state.due->njobs;
 	run.step = AllocSetContextCreate(context, "tiered_storage step", ALLOCSET_DEFAULT_SIZES);
-	tier_pass_begin(&run.plan, TIER_STEP_PLAN);
-	tier_pass_begin(&run.moves, TIER_STEP_MOVE);
-	tier_batch_run(run_jobs, &run);
-	run.is_over = run.is_over || !tier_batch_may_go_on(by_worker);
-	if (!run.is_over && (!by_worker || tier_auto_migrate != TIER_AUTO_MIGRATE_OFF))
-	{
-		/* What has been moved since may have made room where there was none. */
-		let_all_leave(&run);
-		if (list_length(run.done) != run.emptied_done)
-			run.stuck = NIL;
-		if (!run.has_emptied || is_too_full(&run))
-			empty_tiers(&run);
-	}
-	if (summary.why_waiting == NULL)
-		summary.why_waiting = summary.emptied.why_waiting;
-	if (!run.is_over && !summary.emptied.is_over)
-		apply_advice(set, NULL, by_worker, ignore_windows, idle, &summary);
-	if (summary.why_waiting == NULL)
-		summary.why_waiting = summary.applied.why_waiting;
-	tier_pass_end(&run.plan);
-	tier_pass_end(&run.moves);
+	act(&run);
 
 	MemoryContextSwitchTo(old_context);
 	if (summary.why_waiting != NULL)

@@ -32,8 +32,6 @@ typedef struct TierMigrateSummary
 	TierMoveCounts counts;		/* waiting: due, but not now */
 	int			no_longer_due;	/* by the time that they could begin; in no
 								 * other count */
-	double		would_return_bytes; /* of a dry run: what that takes of
-									 * move_limit_per_day */
 	int64		batch_id;		/* of these moves; 0: none was begun */
 	int			policies;
 	int			disabled;		/* of them */
@@ -52,16 +50,21 @@ typedef struct TierMigrateSummary
 } TierMigrateSummary;
 
 /*
- * What CALL migrate() and the worker do: evaluates all policies and moves what
- * is due; then what has to leave tiers that are too full; then, with auto_migrate =
- * placement, what the advice is sure of.  With
- * dry_run nothing is changed or committed and each move is a NOTICE.  by_worker
+ * What CALL migrate() and the worker do: evaluates all policies, stores the plan
+ * (act/plan.h) and carries it out: moves what is due; then what has to leave tiers that are
+ * too full; then, with auto_migrate = placement, what the advice is sure of.  by_worker
  * limits lock times, respects backoff, and returns without an error when the
  * extension has gone.  Nothing begins while all move windows are closed, unless
  * ignore_windows says so.  What idle (may be NULL) says is done between moves and during
  * them.  Else as tier_move_one.
  */
-extern TierMigrateSummary tier_migrate_run(bool dry_run, bool by_worker, bool ignore_windows,
+extern TierMigrateSummary tier_migrate_run(bool by_worker, bool ignore_windows,
 										   const TierIdle *idle);
+
+/* Prints the plan, and changes nothing. */
+extern TierMigrateSummary tier_migrate_dry_run(bool ignore_windows);
+
+/* Of a worker that moves nothing now: only stores the plan.  In a transaction. */
+extern void tier_migrate_plan(void);
 
 #endif							/* TIER_MIGRATE_H */

@@ -441,7 +441,7 @@ tier_migrate(PG_FUNCTION_ARGS)
 	ignore_windows = PG_GETARG_BOOL(1);
 	if (dry_run)
 	{
-		summary = tier_migrate_run(true, false, ignore_windows, NULL);
+		summary = tier_migrate_dry_run(ignore_windows);
 		if (!report_not_due(&summary))
 			ereport(NOTICE,
 					(errmsg_plural("%d partition is due", "%d partitions are due",
@@ -451,7 +451,7 @@ tier_migrate(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	}
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.migrate");
-	summary = tier_migrate_run(false, false, ignore_windows, NULL);
+	summary = tier_migrate_run(false, ignore_windows, NULL);
 	report_waiting(&summary);
 
 	/* What the run returns goes with the connection. */

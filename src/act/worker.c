@@ -379,7 +379,7 @@ migrate_is_due(Oid database_oid)
 		due = !tier_throttle_is_paused();
 		if (due)
 		{
-			slot->migrated_at = now;
+			slot->migrated_at = slot->planned_at = now;
 			slot->is_moving = true;
 			tier_shmem_wake_launcher();
 		}
@@ -417,11 +417,53 @@ migrate_once(Oid database_oid)
 	MemoryContextSwitchTo(PortalContext);
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
-	(void) tier_migrate_run(false, true, false, &idle);
+	(void) tier_migrate_run(true, false, &idle);
 	SPI_finish();
 	CommitTransactionCommand();
 	pgstat_report_stat(true);
 	note_fullness(database_oid, tiers_too_full());
+}
+
+/* Once per migrate_interval, if no run has done it: people look at the plan. */
+static bool
+plan_is_due(Oid database_oid)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	TierDatabaseSlot *slot;
+	bool		due;
+
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	slot = tier_shmem_slot(database_oid, false);
+	due = slot != NULL &&
+		(slot->planned_at > now ||
+		 now >= TimestampTzPlusMilliseconds(slot->planned_at,
+											(int64) tier_migrate_interval_s * 1000));
+	if (due)
+		slot->planned_at = now;
+	LWLockRelease(tier_shmem->lock);
+	return due;
+}
+
+static void
+plan_step(void *argument)
+{
+	tier_migrate_plan();
+}
+
+/* That it fails is no failure of the sample. */
+static void
+plan_once(void)
+{
+	ErrorData  *error;
+
+	tier_transaction_start();
+	MemoryContextSwitchTo(PortalContext);
+	error = tier_attempt(plan_step, NULL);
+	CommitTransactionCommand();
+	if (error == NULL)
+		return;
+	ereport(LOG, (errmsg("could not make the plan of moves: %s", error->message)));
+	FreeErrorData(error);
 }
 
 /* *problem: what keeps a healthy worker from moving anything, or NULL. */
@@ -435,6 +477,8 @@ run_cycle(Oid database_oid, char **problem)
 		tier_standby_pull();
 	if (state == TIER_WORKER_WAITING && *problem == NULL && migrate_is_due(database_oid))
 		migrate_once(database_oid);
+	else if (state == TIER_WORKER_WAITING && plan_is_due(database_oid))
+		plan_once();
 	if (!sampled && *problem == NULL)
 		*problem = pstrdup("no sample was taken: a transaction that has taken one is still open");
 	return state;

@@ -77,8 +77,8 @@ typedef struct TierLeftOut
  * (tier_worker_end_cycle), by its exit callback at the latest.  The launcher ends
  * the cycle itself where no worker could be registered, or none has begun in time;
  * one that begins later finds no STARTING slot and exits.  Any session may set
- * notified, next_run_at and migrated_at (tier_shmem_notify), prepared_xid and prepared_at
- * (tier_shmem_notify_later).
+ * notified, next_run_at, migrated_at and planned_at (tier_shmem_notify), prepared_xid and
+ * prepared_at (tier_shmem_notify_later).
  */
 typedef struct TierDatabaseSlot
 {
@@ -94,6 +94,8 @@ typedef struct TierDatabaseSlot
 								 * sample interval in force now counts, too */
 	TimestampTz migrated_at;	/* when it last began to migrate; 0: migrate
 								 * in the next cycle */
+	TimestampTz planned_at;		/* when it last made the plan of moves; 0: in
+								 * the next cycle */
 	bool		was_paused;		/* a pause has ended its run, which begins
 								 * again at resume() */
 	bool		notified;		/* tier_shmem_notify came since the worker

@@ -182,7 +182,7 @@ extern void tier_catalog_note_moved(int64 move_id, Oid relation_oid, Oid tablesp
 /* Relations whose last move failed and whose backoff has not ended; sorted by OID. */
 extern Oid *tier_catalog_load_backoff(MemoryContext context, int *n);
 
-/* A move that runs, whoever asked for it (catalog/move_queue.c). */
+/* A move that runs, whoever asked for it (catalog/move_plan.c). */
 typedef struct TierRunningMove
 {
 	Oid			relation_oid;
@@ -212,6 +212,33 @@ typedef struct TierFailedMove
 
 /* By OID, in the given context. */
 extern TierFailedMove *tier_catalog_load_failed_moves(MemoryContext context, int *n);
+
+/*
+ * What is stored of a move of the plan (act/plan.h), for the view.  Strings are those of the
+ * plan, or in the context of the load.
+ */
+typedef struct TierStoredMove
+{
+	Oid			relation_oid;
+	Oid			from_tablespace_oid;
+	Oid			to_tablespace_oid;	/* 0: none */
+	const char *from_tier;		/* NULL: none */
+	const char *to_tier;		/* the same */
+	int			source;			/* a TierPlanSource */
+	int			policy_id;		/* 0: none */
+	const char *waits_for;		/* NULL: nothing */
+	TimestampTz planned_at;		/* since when the row says this; of what is
+								 * loaded */
+} TierStoredMove;
+
+/* No more are stored: nobody reads more, and the table stays small. */
+#define TIER_MOST_STORED_MOVES 1000
+
+/* Stores these n in place of what is stored; a row that stays the same is not written. */
+extern void tier_catalog_store_plan(const TierStoredMove *moves, int n);
+
+/* In their order; none on a standby, which has no table that is not logged. */
+extern TierStoredMove *tier_catalog_load_plan(MemoryContext context, int *n);
 
 /* For how long the last move of a relation had to wait for others. */
 typedef struct TierMoveWait

@@ -93,6 +93,9 @@ extern TierPolicyRow *tier_catalog_load_policies_of(MemoryContext context, int p
 extern int	tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 									bool *existed);
 
+/* How many policies the role has made. */
+extern int	tier_catalog_policies_made_by(Oid role_oid);
+
 /*
  * Gives the policy with the id of the row what the row has, and the rights of the
  * caller of the scope.  False: it has been removed.  Error: the relation has a policy

@@ -258,6 +258,19 @@ identify_group(const TierCatalogScope *scope, const TierPolicyRow *row, TierIden
 }
 
 int
+tier_catalog_policies_made_by(Oid role_oid)
+{
+	static const char sql[] =
+	"SELECT count(*) FROM _tiered_storage.policy WHERE created_by_oid = $1";
+	static const Oid types[] = {OIDOID};
+	Datum		value = ObjectIdGetDatum(role_oid);
+	bool		isnull;
+
+	tier_catalog_execute(sql, 1, types, &value, NULL);
+	return (int) DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
+}
+
+int
 tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row, bool *existed)
 {
 	static const char sql[] =

@@ -354,6 +354,26 @@ check_relation(TierPolicyRow *policy, TierRelationInfo *info, bool on_shards)
 	policy->relation_name = info->name;
 }
 
+/*
+ * A role that is no administrator has no more policies: each run evaluates all of them, before
+ * those of others are carried out, which takes about a millisecond for each.  A policy on a
+ * schema or a pattern of names serves any number of tables.
+ */
+#define MOST_POLICIES_OF_ROLE 1000
+
+/* With the new one. */
+static void
+check_number(Oid role_oid, int policies)
+{
+	if (policies > MOST_POLICIES_OF_ROLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("role \"%s\" has %d tiering policies already, and may not have more",
+						GetUserNameFromId(role_oid, false), MOST_POLICIES_OF_ROLE),
+				 errhint("Use a policy for a schema or a pattern of names, "
+						 "or ask an administrator to add it.")));
+}
+
 Datum
 tier_policy_add(FunctionCallInfo fcinfo)
 {
@@ -416,6 +436,8 @@ tier_policy_add(FunctionCallInfo fcinfo)
 	/* 3. Remember it. */
 	tier_catalog_enter(&scope);
 	policy_id = tier_catalog_add_policy(&scope, &policy, &existed);
+	if (!existed && !tier_is_administrator(scope.caller))
+		check_number(scope.caller, tier_catalog_policies_made_by(scope.caller));
 	tier_catalog_leave(&scope);
 	if (existed)
 		ereport(if_not_exists ? NOTICE : ERROR,

@@ -1,18 +1,45 @@
 ---------------------------------------------------------------------------
--- The queue: all that wants to move, and what it waits for.
+-- The plan: all that wants to move, in its order, and what it waits for.
 ---------------------------------------------------------------------------
 
 /*
- * All that wants to move, in the order in which it will be tried; see the view moves.
- *
- * What runs, what policies ask for, and with auto_migrate = placement what is advised for where
- * everything is now, which a run decides on after the moves of the policies.
+ * The plan as the last run has made it, for people to look at.  Not logged: each run makes its
+ * own.  The columns are those of the struct in catalog/moves.h.
+ */
+CREATE UNLOGGED TABLE _tiered_storage.planned_move
+(
+	relation_oid oid NOT NULL PRIMARY KEY,
+	place integer NOT NULL,
+	from_tablespace_oid oid NOT NULL,
+	to_tablespace_oid oid NOT NULL,
+	from_tier text,
+	to_tier text,
+	source integer NOT NULL,
+	policy_id integer NOT NULL,
+	waits_for text,
+	planned_at timestamptz NOT NULL
+);
+
+/* The plan as it would be made now, by which tests and tools judge. */
+CREATE FUNCTION _tiered_storage.plan_moves(
+	OUT place integer, OUT relation regclass, OUT from_tier name, OUT to_tier name,
+	OUT from_tablespace name, OUT to_tablespace name, OUT size_bytes bigint, OUT cause text,
+	OUT policy_id integer, OUT state text, OUT reason text, OUT failures integer,
+	OUT next_attempt_at timestamptz, OUT last_error text, OUT planned_at timestamptz)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_made_plan';
+
+/*
+ * The stored plan, in the order in which it will be tried, and what runs; see the view moves.
+ * Evaluates no policy: a run, and the worker every migrate_interval, makes the plan of what
+ * policies ask for, and with auto_migrate = placement of what is advised.
  */
 CREATE FUNCTION _tiered_storage.move_queue_entries(
 	OUT place integer, OUT relation regclass, OUT from_tier name, OUT to_tier name,
 	OUT from_tablespace name, OUT to_tablespace name, OUT size_bytes bigint, OUT cause text,
 	OUT policy_id integer, OUT state text, OUT reason text, OUT failures integer,
-	OUT next_attempt_at timestamptz, OUT last_error text)
+	OUT next_attempt_at timestamptz, OUT last_error text, OUT planned_at timestamptz)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'tier_move_queue';
+AS 'MODULE_PATHNAME', 'tier_stored_plan';

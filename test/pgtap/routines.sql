@@ -75,7 +75,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('wal_move_command'), ('settings_of_wal_sync'), ('move_window_check'), ('move_window_name_check'),
 	('move_window_days'), ('move_window_state'), ('move_window_zone'), ('move_queue_entries'),
 	('measured_compression'), ('mover_progress'), ('period_share'), ('notify_launcher'), ('partition_advice'),
-	('partition_column'), ('partition_command'), ('partition_confidence'), ('partition_heat'),
+	('partition_column'), ('plan_moves'), ('partition_command'), ('partition_confidence'), ('partition_heat'),
 	('partition_interval'), ('partition_key'), ('partition_saving'), ('refresh_claimed'), ('refresh_moves'),
 	('refresh_pins'), ('refresh_policies'), ('refresh_tablespaces'), ('index_identity'), ('present_pinned'),
 	('present_relation'), ('relation_entry'), ('relation_entry'), ('relation_identity'), ('relation_persistence'),

@@ -88,7 +88,7 @@ foreach my $relation (
 	split /\n/,
 	$primary->safe_psql(
 		'app',
-		"SELECT oid::regclass FROM pg_class WHERE relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND relkind IN ('r', 'v') ORDER BY 1"
+		"SELECT oid::regclass FROM pg_class WHERE relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace) AND relkind IN ('r', 'v') AND relpersistence = 'p' ORDER BY 1"
 	))
 {
 	next

@@ -287,7 +287,7 @@ is(on_shared('app'), '', 'so that it is not there, too');
 cmp_ok(bytes_of_shared(), '<=', 1_000_000, 'the tier is not above its mark');
 is( $node->safe_psql(
 		'app',
-		"SELECT state, sqlstate, (SELECT count(*) FROM _tiered_storage.move_queue_entries() WHERE state = 'failed lately') FROM _tiered_storage.moves ORDER BY move_id DESC LIMIT 1"
+		"SELECT state, sqlstate, (SELECT count(*) FROM _tiered_storage.plan_moves() WHERE state = 'failed lately') FROM _tiered_storage.moves ORDER BY move_id DESC LIMIT 1"
 	),
 	'skipped|53100|0',
 	'that is no failure, after which it would have to wait');

@@ -68,14 +68,14 @@ sub queue
 	my ($server) = @_;
 
 	return ($server // $node)->safe_psql('app',
-		"SELECT relation, state, failures, regexp_replace(reason, ' at \\d{4}-\\S+ \\S+', ' at T') FROM _tiered_storage.move_queue_entries() ORDER BY place"
+		"SELECT relation, state, failures, regexp_replace(reason, ' at \\d{4}-\\S+ \\S+', ' at T') FROM _tiered_storage.plan_moves() ORDER BY place"
 	);
 }
 
 sub reason
 {
 	return $node->safe_psql('app',
-		"SELECT reason FROM _tiered_storage.move_queue_entries() WHERE place = 1"
+		"SELECT reason FROM _tiered_storage.plan_moves() WHERE place = 1"
 	);
 }
 
@@ -107,6 +107,15 @@ my $off =
 is( queue(),
 	"d_1|waiting|0|$off\nd_2|waiting|0|waiting: $online\nd_3|waiting|0|$off",
 	'with auto_migrate = off all of it waits');
+run_cycle($node, 'app');
+my $stored =
+  'SELECT relation, state, reason, planned_at FROM _tiered_storage.move_queue_entries() ORDER BY place';
+my $shown = $node->safe_psql('app', $stored);
+is(join("\n", map { (split /\|/)[0] } split /\n/, $shown),
+	"d_1\nd_2\nd_3", 'the worker has stored it, which moves nothing');
+run_cycle($node, 'app');
+is($node->safe_psql('app', $stored),
+	$shown, 'and writes nothing while it stays the same');
 
 # Waiting.
 $node->safe_psql('app', 'SELECT tiered_storage.pause()');
@@ -135,7 +144,7 @@ $node->safe_psql('app',
 	"UPDATE _tiered_storage.move SET next_attempt_at = now() + interval '1 day' WHERE state = 'skipped'"
 );
 my $as_it_was =
-  "SELECT relation, state, failures, next_attempt_at, last_error FROM _tiered_storage.move_queue_entries()";
+  "SELECT relation, state, failures, next_attempt_at, last_error FROM _tiered_storage.plan_moves()";
 my $failed = $node->safe_psql('app', $as_it_was);
 crash();
 is($node->safe_psql('app', $as_it_was),
@@ -159,7 +168,7 @@ like(queue(), qr/^d_4\|running\|0\|\w.*$/, 'one that runs');
 crash();
 eval { $stops->quit };
 $node->poll_query_until('app',
-	'SELECT count(*) = 0 FROM _tiered_storage.move_queue_entries()')
+	'SELECT count(*) = 0 FROM _tiered_storage.plan_moves()')
   or die 'it is not moved after a crash';
 is( $node->safe_psql(
 		'app',
@@ -176,7 +185,7 @@ like(
 	'one that is ready');
 crash();
 $node->poll_query_until('app',
-	'SELECT count(*) = 0 FROM _tiered_storage.move_queue_entries()')
+	'SELECT count(*) = 0 FROM _tiered_storage.plan_moves()')
   or die 'it is not moved after a crash';
 is(on_slow(), 'd_1 d_2 d_3 d_4 d_5', 'is moved after a crash, too');
 is( $node->safe_psql('app', 'SELECT count(*) FROM d'),
@@ -201,7 +210,7 @@ wait_for($stops,
 );
 is( $node->safe_psql(
 		'app',
-		"SELECT count(DISTINCT relation) FROM _tiered_storage.move_queue_entries() WHERE state = 'running'"
+		"SELECT count(DISTINCT relation) FROM _tiered_storage.plan_moves() WHERE state = 'running'"
 	),
 	2,
 	'two move, and not the same');
@@ -239,7 +248,7 @@ like(on_slow(), qr/d_14 d_15$/,
 	'relations that are locked hold up none that is not');
 is( $node->safe_psql(
 		'app',
-		"SELECT relation, state, failures, last_error ~ '^could not lock' FROM _tiered_storage.move_queue_entries() ORDER BY place"
+		"SELECT relation, state, failures, last_error ~ '^could not lock' FROM _tiered_storage.plan_moves() ORDER BY place"
 	),
 	"d_11|failed|1|t\nd_12|failed|1|t\nd_13|failed|1|t",
 	'and each of them is tried again later');
@@ -255,7 +264,7 @@ like(on_slow(), qr/d_16$/, 'one that is free is moved all the same');
 is( $node->safe_psql(
 		'app', q(
 SELECT q.relation, q.state, q.failures, m.error ~ '^others use it', m.copied_bytes > 0
-	FROM _tiered_storage.move_queue_entries() q JOIN _tiered_storage.move m ON m.relation_oid = q.relation::regclass ORDER BY place)
+	FROM _tiered_storage.plan_moves() q JOIN _tiered_storage.move m ON m.relation_oid = q.relation::regclass ORDER BY place)
 	),
 	"d_11|failed|2|f|t\nd_12|failed|2|t|f\nd_13|failed|2|t|f",
 	'the others are copied no more after the first');
@@ -280,7 +289,7 @@ $node->safe_psql(
 	'app', q(
 SELECT tiered_storage.add_move_window('all day', NULL, '00:00', '24:00', 'UTC', max_bytes => 1000000000000);
 SET tiered_storage.test_now = '2030-01-01 23:00+00';
-SELECT moved_bytes + 5 * size_bytes / 2 AS most FROM _tiered_storage.move_windows, _tiered_storage.move_queue_entries() \gset
+SELECT moved_bytes + 5 * size_bytes / 2 AS most FROM _tiered_storage.move_windows, _tiered_storage.plan_moves() \gset
 SELECT tiered_storage.remove_move_window('all day');
 SELECT tiered_storage.add_move_window('all day', NULL, '00:00', '24:00', 'UTC', max_bytes => :most);
 ));
@@ -304,7 +313,7 @@ like(
 	'a third one waits, although it would succeed');
 is( $node->safe_psql(
 		'app',
-		"SET tiered_storage.test_now = '2030-01-01 23:00+00'; SELECT max_bytes - moved_bytes < size_bytes, moved_bytes <= max_bytes FROM _tiered_storage.move_windows, _tiered_storage.move_queue_entries()"
+		"SET tiered_storage.test_now = '2030-01-01 23:00+00'; SELECT max_bytes - moved_bytes < size_bytes, moved_bytes <= max_bytes FROM _tiered_storage.move_windows, _tiered_storage.plan_moves()"
 	),
 	't|t',
 	'as the view says');
@@ -381,6 +390,10 @@ my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($node, 'copy', has_streaming => 1);
 $standby->start;
 $node->wait_for_catchup($standby);
+is( $standby->safe_psql(
+		'app', 'SELECT count(*) FROM _tiered_storage.move_queue_entries()'),
+	0,
+	'a standby has no stored plan, which is no error');
 reload_with($node, 'tiered_storage.move_max_lag' => '1MB');
 create_due(10);
 $node->wait_for_catchup($standby);
@@ -505,23 +518,23 @@ $node->safe_psql('app', 'SELECT _tiered_storage.notify_launcher()');
 wait_stopped($stops, 'copied');
 is( $node->safe_psql(
 		'app',
-		"SELECT relation, state FROM _tiered_storage.move_queue_entries() ORDER BY relation::text"
+		"SELECT relation, state FROM _tiered_storage.plan_moves() ORDER BY relation::text"
 	),
 	"d_17|failed\nd_18|running\nd_19|ready",
 	'before it');
 $failed = $node->safe_psql('app',
-	"SELECT failures, last_error FROM _tiered_storage.move_queue_entries() WHERE relation = 'd_17'::regclass"
+	"SELECT failures, last_error FROM _tiered_storage.plan_moves() WHERE relation = 'd_17'::regclass"
 );
 $node->wait_for_catchup($standby);
 $node->stop('immediate');
 eval { $stops->quit };
 $standby->promote;
 $standby->poll_query_until('app',
-	"SELECT string_agg(relation::text || ' ' || state, ', ') = 'd_17 failed' FROM _tiered_storage.move_queue_entries()"
+	"SELECT string_agg(relation::text || ' ' || state, ', ') = 'd_17 failed' FROM _tiered_storage.plan_moves()"
 ) or die 'the promoted server does not go on: ' . queue($standby);
 is( $standby->safe_psql(
 		'app',
-		"SELECT failures, last_error FROM _tiered_storage.move_queue_entries() WHERE relation = 'd_17'::regclass"
+		"SELECT failures, last_error FROM _tiered_storage.plan_moves() WHERE relation = 'd_17'::regclass"
 	),
 	$failed,
 	'the promoted server knows what has failed');

@@ -173,7 +173,7 @@ INSERT INTO year SELECT '$year-02-02', repeat('x', 1000) FROM generate_series(1,
 ));
 }
 my $queued = $node->safe_psql('postgres',
-	"SELECT string_agg(relation || ' ' || to_tablespace, ', ' ORDER BY place) FROM _tiered_storage.move_queue_entries()"
+	"SELECT string_agg(relation || ' ' || to_tablespace, ', ' ORDER BY place) FROM _tiered_storage.plan_moves()"
 );
 $says = notices_of($node, 'postgres',
 	'CALL tiered_storage.migrate(dry_run => true)');
@@ -267,11 +267,11 @@ $node->poll_query_until('postgres',
 	"SELECT current_setting('tiered_storage.auto_migrate') = 'placement'")
   or die 'auto_migrate is not set';
 $queued = $node->safe_psql('postgres',
-	"SELECT string_agg(relation || ' ' || to_tablespace, ', ' ORDER BY relation::text) FROM _tiered_storage.move_queue_entries()"
+	"SELECT string_agg(relation || ' ' || to_tablespace, ', ' ORDER BY relation::text) FROM _tiered_storage.plan_moves()"
 );
 $says = notices_of($node, 'postgres',
 	'CALL tiered_storage.migrate(dry_run => true)');
-is(scalar(() = $says =~ /would move public\.hot_/g),
+is(scalar(() = $says =~ /would move table public\.hot_/g),
 	6, 'a dry run has room for all of it');
 unlike(
 	notices_of($node, 'postgres', 'CALL tiered_storage.migrate()'),

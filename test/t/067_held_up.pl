@@ -171,7 +171,7 @@ pass('the copy waits for the standby');
 like(
 	$node->safe_psql(
 		'app',
-		'SELECT relation, state, reason FROM _tiered_storage.move_queue_entries()'
+		'SELECT relation, state, reason FROM _tiered_storage.plan_moves()'
 	),
 	qr/^d_1\|running\|waiting: $behind; \d+ of \d+ blocks$/,
 	'as move_queue says');
@@ -241,7 +241,7 @@ $node->safe_psql('app',
 like(
 	$node->safe_psql(
 		'app',
-		'SELECT state, reason FROM _tiered_storage.move_queue_entries()'),
+		'SELECT state, reason FROM _tiered_storage.plan_moves()'),
 	qr/^waiting\|waiting: $behind$/,
 	'and it does not begin again');
 reload_with($node, 'tiered_storage.debug_lag_timeout' => '-1');
@@ -266,7 +266,7 @@ $stops = new_stops($node, 'app');
 catch_up();
 $node->safe_psql('app', 'SELECT _tiered_storage.notify_launcher()');
 $node->poll_query_until('app',
-	'SELECT count(*) = 0 FROM _tiered_storage.move_queue_entries()')
+	'SELECT count(*) = 0 FROM _tiered_storage.plan_moves()')
   or die 'it is not moved after a crash';
 is(place_of('d_2'), 'slow', 'it is moved after the crash');
 is($node->safe_psql('app', 'SELECT count(*) FROM d_2'),

@@ -113,7 +113,7 @@ SELECT tiered_storage.add_tiering_policy('large', '90 days', 'disk');
 	like(
 		$node->safe_psql(
 			'app',
-			q(SELECT state, reason FROM _tiered_storage.move_queue_entries() WHERE relation = 'large_old'::regclass)
+			q(SELECT state, reason FROM _tiered_storage.plan_moves() WHERE relation = 'large_old'::regclass)
 		),
 		qr/^failed\|next attempt at .* after 1 failure: not enough space in tablespace "disk": .* are free$/,
 		'the queue says why, and when it is tried again');

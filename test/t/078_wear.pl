@@ -362,7 +362,7 @@ value_of('CALL heat()');
 
 # Within the budget, it is advised and would be moved.
 my $queue =
-  "SELECT from_tier, to_tier, reason FROM _tiered_storage.move_queue_entries() WHERE relation = 't'::regclass";
+  "SELECT from_tier, to_tier, reason FROM _tiered_storage.plan_moves() WHERE relation = 't'::regclass";
 my $advice =
   "SELECT recommended_tier FROM tiered_storage.recommend_placement() WHERE relation = 't'::regclass";
 is(value_of($advice), 'fast', 'within the budget: it is advised');
@@ -389,7 +389,7 @@ like(
 
 # The gate: what was advised before, or returns by a policy.
 is( value_of(
-		q(SELECT count(*) FROM _tiered_storage.move_queue_entries() WHERE reason ~ 'wears out')
+		q(SELECT count(*) FROM _tiered_storage.plan_moves() WHERE reason ~ 'wears out')
 	),
 	'0',
 	'nothing waits that is not advised');
@@ -408,7 +408,7 @@ INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period
 	SELECT s.last_sample_at - h * interval '1 hour', 'r1'::regclass, 3600, 1, 200, 0, 0, 0 FROM generate_series(1, 26) h, _tiered_storage.sampler s)
 );
 my $waits =
-  q(SELECT state, reason FROM _tiered_storage.move_queue_entries() WHERE relation = 'r1'::regclass);
+  q(SELECT state, reason FROM _tiered_storage.plan_moves() WHERE relation = 'r1'::regclass);
 like(
 	value_of($waits),
 	qr/^waiting\|waiting: tier "fast" wears out: device "fakea" is written .* a day and endures 1024 MB$/,

@@ -74,7 +74,7 @@ sub queue
 	my ($server) = @_;
 
 	return $server->safe_psql('app',
-		"SELECT relation, state, failures, regexp_replace(reason, ' at \\d{4}-\\S+ \\S+', ' at T') FROM _tiered_storage.move_queue_entries() ORDER BY relation::text"
+		"SELECT relation, state, failures, regexp_replace(reason, ' at \\d{4}-\\S+ \\S+', ' at T') FROM _tiered_storage.plan_moves() ORDER BY relation::text"
 	);
 }
 
@@ -232,7 +232,7 @@ eval { $stops->quit };
 $promoted->promote;
 wait_for_worker(
 	$promoted,
-	"SELECT string_agg(relation::text, ' ') = 'd_2' FROM _tiered_storage.move_queue_entries()",
+	"SELECT string_agg(relation::text, ' ') = 'd_2' FROM _tiered_storage.plan_moves()",
 	'what has waited for the standby is moved by it');
 like(queue($promoted), qr/^$failed$/, 'what has failed is known');
 is(record($promoted, 'd_6', 'd_7'),

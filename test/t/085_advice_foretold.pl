@@ -81,7 +81,7 @@ sub limit
 sub queue
 {
 	return $node->safe_psql('postgres',
-		"SELECT relation, state, regexp_replace(reason, '^(the worker looks|next attempt).*', '') FROM _tiered_storage.move_queue_entries() ORDER BY place"
+		"SELECT relation, state, regexp_replace(reason, '^(the worker looks|next attempt).*', '') FROM _tiered_storage.plan_moves() ORDER BY place"
 	);
 }
 
@@ -120,7 +120,7 @@ like(
 my $says = notices_of($node, 'postgres', $dry_run);
 like(
 	$says,
-	qr/would move public\.hot .*\n.*Now it would be $for_room/,
+	qr/would move table public\.hot .*\n.*Now it would be $for_room/,
 	'a dry run says so');
 unlike($says, qr/would not move/, 'and not that anything would fail');
 $says = notices_of($node, 'postgres', $run);
@@ -194,15 +194,15 @@ INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period
 ));
 is( $node->safe_psql(
 		'postgres',
-		'SELECT relation, cause FROM _tiered_storage.move_queue_entries() ORDER BY place'
+		'SELECT relation, cause FROM _tiered_storage.plan_moves() ORDER BY place'
 	),
-	"r_1|tiering policy\no|advice",
+	"r_1|return\no|advice",
 	'it is listed once');
 is(queue(), "r_1|ready|\no|ready|", 'the limit has room for both');
 $says = notices_of($node, 'postgres', $dry_run);
 like(
 	$says,
-	qr/would move table public\.r_1.*would move public\.o /s,
+	qr/would move table public\.r_1.*would move table public\.o /s,
 	'a dry run says so, too');
 unlike($says, qr/limit/, 'and of no limit');
 notices_of($node, 'postgres', $run);

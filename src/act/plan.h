@@ -1,0 +1,115 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/plan.h
+ *		The plan: all moves that are wanted, in their order, each with why and with what it
+ *		waits for.
+ *
+ * There is one plan.  migrate() carries it out, a dry run prints it, the worker stores it, and
+ * the view shows what is stored.  Policies by age and use, fullness policies and advice are its
+ * sources.  It is made from one state and changes nothing.  A move is judged as things will be
+ * when its turn comes: what earlier moves of the plan bring and take away is counted
+ * (act/foresee.h).
+ *
+ * What is stored does not depend on the moment: whether a move runs, has failed lately or is
+ * held up by a pause is looked up when the plan is shown.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_PLAN_H
+#define TIER_PLAN_H
+
+#include "postgres.h"
+
+#include "src/act/apply_candidates.h"
+#include "src/act/due.h"
+#include "src/act/fullness.h"
+#include "src/catalog/tables.h"
+
+typedef enum TierPlanSource
+{
+	TIER_SOURCE_AGE,			/* of a tiering policy, by age alone */
+	TIER_SOURCE_USE,			/* the same, by use */
+	TIER_SOURCE_RETURN,			/* a tiering policy brings it back */
+	TIER_SOURCE_FULLNESS,
+	TIER_SOURCE_ADVICE,
+	TIER_SOURCE_REQUEST,		/* a CALL */
+} TierPlanSource;
+
+typedef enum TierPlanState
+{
+	TIER_PLAN_RUNNING,
+	TIER_PLAN_READY,			/* the next run moves it */
+	TIER_PLAN_WAITING,			/* it would not begin now */
+	TIER_PLAN_FAILED,			/* it was tried, and will be again later */
+} TierPlanState;
+
+typedef struct TierPlanEntry
+{
+	Oid			relation_oid;
+	Oid			from_tablespace_oid;
+	Oid			to_tablespace_oid;	/* 0: the tier has none that can be used */
+	const char *from_tier;		/* NULL: none */
+	const char *to_tier;
+	double		bytes;
+	TierPlanSource source;
+	int			policy_id;		/* 0: none */
+	const char *why;			/* it is to move; NULL of REQUEST and RUNNING */
+	TierPlanState state;
+	const char *reason;			/* why it is in this state; NULL of READY */
+	TierObstacle obstacle;		/* of WAITING: what is in its way; else no
+								 * message */
+	bool		is_beyond_limit;	/* of move_limit_per_day: it does not
+									 * return today */
+	bool		is_left;		/* of the advice: what is said of all of these
+								 * together */
+	bool		is_void;		/* another entry has taken its place */
+	int			failures;		/* tries in a row */
+	TimestampTz next_attempt_at;	/* of FAILED; else 0 */
+	const char *last_error;		/* NULL: none */
+	TimestampTz planned_at;		/* of what is stored; else 0 */
+} TierPlanEntry;
+
+/* What the plan is made of, and for whom. */
+typedef struct TierPlanOptions
+{
+	bool		by_worker;		/* it waits with what failed lately */
+	bool		ignore_windows; /* moves begin also while windows are closed */
+	const TierApplyRequest *apply;	/* of the sources only the advice, as this
+									 * asks for it; NULL: all */
+} TierPlanOptions;
+
+typedef struct TierPlan
+{
+	const TierSet *set;
+	TierPlanEntry *entries;
+	int			n;
+	int			cut_at;			/* from this entry on tiers would be emptied
+								 * more often than is foreseen; -1: nowhere */
+	const char *paused;			/* the reason of all, while moves are paused;
+								 * else NULL */
+	double		left_bytes;		/* of move_limit_per_day after what returns;
+								 * INFINITY: no limit */
+	TierFullnessSummary emptied;	/* what fullness policies ask for */
+	TierApplySummary applied;	/* and the advice, with counts of what would
+								 * become of it */
+	TierApplyRequest request;	/* of the advice; what follows is NULL if it
+								 * was not asked */
+	TierAdvice *advice;
+	TierCandidate *candidates;
+	TierArrangement arrangement;
+} TierPlan;
+
+/*
+ * Makes the plan.  due: what tiering policies ask for, NULL with options->apply.  Outside of a
+ * scope; locks nothing of a user.  In the current memory context.
+ */
+extern TierPlan *tier_plan_make(const TierPlanOptions *options, const TierSet *set,
+								const TierPins *pins, const TierDue *due);
+
+/* Says in NOTICEs and WARNINGs what it would do; of the advice also what is left out. */
+extern void tier_plan_print(TierPlan *plan);
+
+/* Stores it for the view, if it is not what is stored.  In a transaction. */
+extern void tier_plan_store(const TierPlan *plan);
+
+#endif							/* TIER_PLAN_H */

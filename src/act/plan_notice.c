@@ -1,0 +1,108 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/plan_notice.c
+ *		A dry run: what the plan would do, as NOTICEs and WARNINGs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+
+#include "src/act/apply_notice.h"
+#include "src/act/plan.h"
+#include "src/base/sql.h"
+#include "src/server/relation.h"
+
+/* Nothing, if the relation has gone meanwhile. */
+static void
+print_entry(const TierPlan *plan, const TierPlanEntry *entry)
+{
+	const TierObstacle *obstacle = &entry->obstacle;
+	TierRelationInfo info;
+	char	   *tablespace;
+
+	if (!tier_relation_lookup(entry->relation_oid, &info))
+		return;
+	if (entry->is_beyond_limit)
+	{
+		tier_due_warn_limit(info.name, plan->left_bytes);
+		return;
+	}
+	if (obstacle->message != NULL)
+	{
+		ereport(WARNING,
+				(errcode(obstacle->sqlstate),
+				 errmsg("would not move %s: %s", info.name, obstacle->message),
+				 obstacle->detail == NULL ? 0 : errdetail_internal("%s", obstacle->detail),
+				 obstacle->hint == NULL ? 0 : errhint("%s", obstacle->hint)));
+		return;
+	}
+	tablespace = get_tablespace_name(entry->to_tablespace_oid);
+	ereport(NOTICE,
+			(errmsg("would move %s %s (%s)%s to tier \"%s\"",
+					tier_relation_kind_name(info.kind), info.name, tier_size_text(entry->bytes),
+					entry->from_tier == NULL ? "" :
+					psprintf(" from tier \"%s\"", entry->from_tier),
+					entry->to_tier == NULL ? "?" : entry->to_tier),
+			 errdetail("Tablespace \"%s\"; %s.%s", tablespace == NULL ? "?" : tablespace,
+					   entry->why == NULL ? "?" : entry->why,
+					   entry->reason == NULL ? "" :
+					   psprintf(" Now it would be %s.", entry->reason))));
+}
+
+/* Each look at what leaves is as expensive as all that comes before. */
+static void
+print_cut(void)
+{
+	ereport(NOTICE,
+			(errmsg("what leaves tiers in between is not foreseen any further"),
+			 errdetail("The run itself empties tiers as often as need be: more may leave then, "
+					   "and find room, than is said here.")));
+}
+
+/* Of what is advised: why there is nothing, before; and what is left out, after. */
+static void
+print_advice_begin(TierPlan *plan)
+{
+	tier_apply_tell_nothing(&plan->request, plan->advice, &plan->applied);
+	tier_apply_tell_wear(&plan->request, plan->advice, plan->candidates,
+						 plan->arrangement.possible);
+}
+
+static void
+print_advice_end(TierPlan *plan)
+{
+	tier_apply_tell_left(plan->advice, plan->candidates, &plan->arrangement, false);
+	tier_apply_tell_others(&plan->request, plan->advice);
+	tier_apply_tell_unsure(&plan->request, plan->advice, &plan->applied);
+}
+
+void
+tier_plan_print(TierPlan *plan)
+{
+	bool		advises = plan->advice != NULL && plan->request.max_bytes > 0;
+	bool		has_begun = false;
+
+	for (int i = 0; i < plan->n; i++)
+	{
+		const TierPlanEntry *entry = &plan->entries[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (i == plan->cut_at)
+			print_cut();
+		if (entry->source == TIER_SOURCE_ADVICE && advises && !has_begun)
+		{
+			print_advice_begin(plan);
+			has_begun = true;
+		}
+		if (entry->state != TIER_PLAN_RUNNING && !entry->is_left &&
+			(advises || entry->source != TIER_SOURCE_ADVICE))
+			print_entry(plan, entry);
+	}
+	if (advises && !has_begun)
+		print_advice_begin(plan);
+	if (advises)
+		print_advice_end(plan);
+}

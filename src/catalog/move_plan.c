@@ -1,0 +1,181 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog/move_plan.c
+ *		Moves that run, moves that have failed and will be tried again, and the stored plan.
+ *
+ * See catalog/tables.h.  The stored plan is for people to look at.  It is not logged, and empty
+ * after a crash: a run makes its own from policies, advice and the record of moves.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/catalog/tables.h"
+
+TierRunningMove *
+tier_catalog_load_running_moves(MemoryContext context, int *n)
+{
+	static const char sql[] =
+	"SELECT m.relation_oid, m.from_tablespace_oid, m.to_tablespace_oid, m.size_bytes::float8, "
+	"COALESCE(m.policy_id, 0), COALESCE(m.policy_kind = 'fullness', false), "
+	"m.policy_id IS NULL AND m.batch_id IS NOT NULL AND m.undo_of IS NULL, m.failures, "
+	"COALESCE(p.phase, 'starting'), CASE WHEN p.blocks_total > 0 "
+	"THEN format('%s of %s blocks', p.blocks_done, p.blocks_total) END "
+	"FROM _tiered_storage.move m JOIN pg_catalog.pg_stat_activity a "
+	"ON a.pid = m.pid AND a.backend_start = m.backend_start "
+	"LEFT JOIN LATERAL _tiered_storage.mover_progress(m.pid) p ON true "
+	"WHERE m.state = 'running' ORDER BY m.started_at, m.move_id";
+	TierRunningMove *moves;
+	bool		isnull;
+	Datum		value;
+
+	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	moves = MemoryContextAllocZero(context, sizeof(TierRunningMove) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+	{
+		moves[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
+		moves[i].from_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 2, &isnull));
+		moves[i].to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 3, &isnull));
+		moves[i].bytes = DatumGetFloat8(tier_catalog_datum(i, 4, &isnull));
+		moves[i].policy_id = DatumGetInt32(tier_catalog_datum(i, 5, &isnull));
+		moves[i].policy_kind = DatumGetBool(tier_catalog_datum(i, 6, &isnull)) ?
+			TIER_POLICY_FULLNESS : TIER_POLICY_TIERING;
+		moves[i].is_advised = DatumGetBool(tier_catalog_datum(i, 7, &isnull));
+		moves[i].failures = DatumGetInt32(tier_catalog_datum(i, 8, &isnull));
+		value = tier_catalog_datum(i, 9, &isnull);
+		moves[i].phase = MemoryContextStrdup(context, TextDatumGetCString(value));
+		value = tier_catalog_datum(i, 10, &isnull);
+		if (!isnull)
+			moves[i].blocks = MemoryContextStrdup(context, TextDatumGetCString(value));
+	}
+	return moves;
+}
+
+TierFailedMove *
+tier_catalog_load_failed_moves(MemoryContext context, int *n)
+{
+	static const char sql[] =
+	"SELECT l.relation_oid, l.failures, l.next_attempt_at, l.next_attempt_at > now(), l.error "
+	"FROM (SELECT DISTINCT ON (m.relation_oid) m.* FROM _tiered_storage.move m "
+	"ORDER BY m.relation_oid, m.move_id DESC) l "
+	"WHERE l.state IN ('failed', 'skipped') ORDER BY l.relation_oid";
+	TierFailedMove *moves;
+	bool		isnull;
+	Datum		value;
+
+	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	moves = MemoryContextAllocHuge(context, sizeof(TierFailedMove) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+	{
+		moves[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
+		moves[i].failures = DatumGetInt32(tier_catalog_datum(i, 2, &isnull));
+		value = tier_catalog_datum(i, 3, &isnull);
+		moves[i].next_attempt_at = isnull ? 0 : DatumGetTimestampTz(value);
+		value = tier_catalog_datum(i, 4, &isnull);
+		moves[i].backs_off = !isnull && DatumGetBool(value);
+		value = tier_catalog_datum(i, 5, &isnull);
+		moves[i].error = isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(value));
+	}
+	return moves;
+}
+
+static Datum
+text_or_null(const char *value, bool *isnull)
+{
+	*isnull = value == NULL;
+	return value == NULL ? (Datum) 0 : CStringGetTextDatum(tier_catalog_clip(value));
+}
+
+void
+tier_catalog_store_plan(const TierStoredMove *moves, int n)
+{
+	/* In one order, so that of two that store one waits for the other. */
+	static const char sql[] =
+	"INSERT INTO _tiered_storage.planned_move AS p SELECT n.*, now() FROM "
+	"unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) n (relation_oid, place, "
+	"from_tablespace_oid, to_tablespace_oid, from_tier, to_tier, source, policy_id, "
+	"waits_for) ORDER BY n.relation_oid ON CONFLICT (relation_oid) DO UPDATE SET "
+	"place = EXCLUDED.place, from_tablespace_oid = EXCLUDED.from_tablespace_oid, "
+	"to_tablespace_oid = EXCLUDED.to_tablespace_oid, from_tier = EXCLUDED.from_tier, "
+	"to_tier = EXCLUDED.to_tier, source = EXCLUDED.source, policy_id = EXCLUDED.policy_id, "
+	"waits_for = EXCLUDED.waits_for, planned_at = EXCLUDED.planned_at "
+	"WHERE (p.place, p.from_tablespace_oid, p.to_tablespace_oid, p.from_tier, p.to_tier, "
+	"p.source, p.policy_id, p.waits_for) IS DISTINCT FROM (EXCLUDED.place, "
+	"EXCLUDED.from_tablespace_oid, EXCLUDED.to_tablespace_oid, EXCLUDED.from_tier, "
+	"EXCLUDED.to_tier, EXCLUDED.source, EXCLUDED.policy_id, EXCLUDED.waits_for)";
+	static const Oid types[] = {OIDOID, INT4OID, OIDOID, OIDOID, TEXTOID, TEXTOID, INT4OID,
+	INT4OID, TEXTOID};
+	static const Oid oids_type[] = {OIDARRAYOID};
+	Datum	   *oids = palloc(sizeof(Datum) * Max(n, 1));
+	Datum		kept;
+	TierBulk   *bulk;
+
+	for (int i = 0; i < n; i++)
+		oids[i] = ObjectIdGetDatum(moves[i].relation_oid);
+	kept = PointerGetDatum(construct_array(oids, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+	tier_catalog_execute("DELETE FROM _tiered_storage.planned_move "
+						 "WHERE relation_oid <> ALL ($1)", 1, oids_type, &kept, NULL);
+	bulk = tier_bulk_create(sql, lengthof(types), types);
+	for (int i = 0; i < n; i++)
+	{
+		Datum		values[lengthof(types)];
+		bool		nulls[lengthof(types)] = {0};
+
+		values[0] = ObjectIdGetDatum(moves[i].relation_oid);
+		values[1] = Int32GetDatum(i + 1);
+		values[2] = ObjectIdGetDatum(moves[i].from_tablespace_oid);
+		values[3] = ObjectIdGetDatum(moves[i].to_tablespace_oid);
+		values[4] = text_or_null(moves[i].from_tier, &nulls[4]);
+		values[5] = text_or_null(moves[i].to_tier, &nulls[5]);
+		values[6] = Int32GetDatum(moves[i].source);
+		values[7] = Int32GetDatum(moves[i].policy_id);
+		values[8] = text_or_null(moves[i].waits_for, &nulls[8]);
+		tier_bulk_add(bulk, values, nulls);
+	}
+	tier_bulk_finish(bulk);
+}
+
+static char *
+text_of(MemoryContext context, int row, int column)
+{
+	bool		isnull;
+	Datum		value = tier_catalog_datum(row, column, &isnull);
+
+	return isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(value));
+}
+
+TierStoredMove *
+tier_catalog_load_plan(MemoryContext context, int *n)
+{
+	static const char sql[] =
+	"SELECT relation_oid, from_tablespace_oid, to_tablespace_oid, from_tier, to_tier, source, "
+	"policy_id, waits_for, planned_at FROM _tiered_storage.planned_move ORDER BY place";
+	TierStoredMove *moves;
+	bool		isnull;
+
+	*n = 0;
+	if (RecoveryInProgress())
+		return NULL;
+	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	moves = MemoryContextAllocZero(context, sizeof(TierStoredMove) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+	{
+		moves[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
+		moves[i].from_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 2, &isnull));
+		moves[i].to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 3, &isnull));
+		moves[i].from_tier = text_of(context, i, 4);
+		moves[i].to_tier = text_of(context, i, 5);
+		moves[i].source = DatumGetInt32(tier_catalog_datum(i, 6, &isnull));
+		moves[i].policy_id = DatumGetInt32(tier_catalog_datum(i, 7, &isnull));
+		moves[i].waits_for = text_of(context, i, 8);
+		moves[i].planned_at = DatumGetTimestampTz(tier_catalog_datum(i, 9, &isnull));
+	}
+	return moves;
+}
