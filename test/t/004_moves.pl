@@ -135,8 +135,7 @@ like(
 	'a relation that is in use is skipped with a warning');
 is( record_of('m_2001_02'),
 	'skipped|55P03|2|1|t|could not lock the relation within 50 ms in 2 attempts',
-	'and a record that says when it is tried again'
-);
+	'and a record that says when it is tried again');
 is( $node->safe_psql(
 		'app',
 		"SELECT lock_wait_ms >= 90, elapsed_ms > lock_wait_ms FROM _tiered_storage.moves WHERE relation = 'm_2001_02'"
