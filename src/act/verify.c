@@ -379,20 +379,33 @@ settle(Settling *settling, TierPass *pass, int first, int end)
 	settle(settling, pass, middle, end);
 }
 
+/*
+ * MOST_EFFECTS at most.  Those that are left out stay open, and are not in the way of the others,
+ * however many they are.
+ */
 static void
 run_effects(Settling *settling, TierPass *pass, bool has_started, MemoryContext context)
 {
-	int			kept = 0;
+	int			done = 0;
+	int			left_out = 0;
 
 	settling->has_started = has_started;
-	settling->effects = tier_catalog_load_effects(context, has_started, settling->until,
-												  MOST_EFFECTS, &settling->n);
-	for (int i = 0; i < settling->n; i++)
-		if (!tier_pass_skips(pass, settling->effects[i].relation_oid))
-			settling->effects[kept++] = settling->effects[i];
-	settling->n = kept;
-	if (kept > 0)
-		settle(settling, pass, 0, kept);
+	do
+	{
+		int			failed_before = pass->nfailed;
+		int			kept = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		settling->effects = tier_catalog_load_effects(context, has_started, settling->until,
+													  left_out, MOST_EFFECTS, &settling->n);
+		for (int i = 0; i < settling->n; i++)
+			if (!tier_pass_skips(pass, settling->effects[i].relation_oid))
+				settling->effects[kept++] = settling->effects[i];
+		if (kept > 0)
+			settle(settling, pass, 0, kept);
+		left_out += settling->n - kept + pass->nfailed - failed_before;
+		done += kept - (pass->nfailed - failed_before);
+	} while (settling->n == MOST_EFFECTS && done < MOST_EFFECTS);
 }
 
 /* What judge_step() is given, and what it finds. */

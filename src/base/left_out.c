@@ -178,7 +178,9 @@ remember(const TierPass *pass, Oid relation_oid, const char *name, const char *m
 		entry = find_free_entry(slot);
 	if (entry != NULL)
 	{
-		entry->failures = Min(entry->failures + 1, 1000);
+		/* However often it fails in one pass, the pass has failed once. */
+		if (entry->failures == 0 || entry->failed_at < pass->began_at)
+			entry->failures = Min(entry->failures + 1, 1000);
 		entry->step = pass->step;
 		entry->relation_oid = relation_oid;
 		entry->failed_at = GetCurrentTimestamp();

@@ -332,7 +332,8 @@ read_effect(TierEffect *effect, uint64 row, MemoryContext context)
 }
 
 TierEffect *
-tier_catalog_load_effects(MemoryContext context, bool started, TimestampTz until, int most, int *n)
+tier_catalog_load_effects(MemoryContext context, bool started, TimestampTz until, int first,
+						  int most, int *n)
 {
 	static const char select_sql[] =
 	"SELECT e.move_id, e.relation_oid, e.to_tablespace_oid, "
@@ -355,20 +356,22 @@ tier_catalog_load_effects(MemoryContext context, bool started, TimestampTz until
 	"LEFT JOIN _tiered_storage.relation_state t ON t.relation_oid = c.reltoastrelid "
 	"CROSS JOIN LATERAL (SELECT COALESCE((SELECT i.indrelid FROM pg_catalog.pg_index i "
 	"WHERE i.indexrelid = e.relation_oid), e.relation_oid)) h (oid) "
-	"WHERE e.settled_at IS NULL AND %s ORDER BY e.observed_since, e.move_id LIMIT $3";
-	static const Oid types[] = {TIMESTAMPTZOID, OIDOID, INT4OID};
+	"WHERE e.settled_at IS NULL AND %s ORDER BY e.observed_since, e.move_id "
+	"OFFSET $4 LIMIT $3";
+	static const Oid types[] = {TIMESTAMPTZOID, OIDOID, INT4OID, INT4OID};
 	StringInfoData sql;
 	TierEffect *effects;
-	Datum		values[3];
+	Datum		values[4];
 
 	values[0] = TimestampTzGetDatum(until);
 	values[1] = ObjectIdGetDatum(MyDatabaseTableSpace);
 	values[2] = Int32GetDatum(most);
+	values[3] = Int32GetDatum(first);
 	initStringInfo(&sql);
 	appendStringInfo(&sql, select_sql,
 					 started ? "e.observed_since <= $1" :
 					 "(e.observed_since IS NULL OR e.observed_since > $1)");
-	*n = (int) tier_catalog_execute(sql.data, 3, types, values, NULL);
+	*n = (int) tier_catalog_execute(sql.data, 4, types, values, NULL);
 	effects = MemoryContextAllocZero(context, sizeof(TierEffect) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 		read_effect(&effects[i], i, context);

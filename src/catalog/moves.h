@@ -357,12 +357,12 @@ extern void tier_catalog_follow_rebuilt(void);
 extern void tier_catalog_settle_gone(const Oid *gone, int ngone, TimestampTz now);
 
 /*
- * At most `most` rows that are open: started at or before `until`, or else not
- * started yet, or later than that by a clock that went back.  With their strings
- * in the given context.
+ * At most `most` rows that are open, without the `first` ones of them: started at or
+ * before `until`, or else not started yet, or later than that by a clock that went
+ * back.  With their strings in the given context.
  */
 extern TierEffect *tier_catalog_load_effects(MemoryContext context, bool started,
-											 TimestampTz until, int most, int *n);
+											 TimestampTz until, int first, int most, int *n);
 
 /* Stores since, before and device_before, or that it is not measurable. */
 extern void tier_catalog_start_effects(const TierEffect *effects, int n, TimestampTz now);

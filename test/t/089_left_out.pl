@@ -451,5 +451,25 @@ left_out_is(q('public.many_1 (sample): fault in sample of "many_1"'),
 value_of('DROP TABLE many_1');
 left_out_is('NULL', 'dropped');
 
+# ---------------------------------------------------------------------
+note 'More effects than are loaded at a time, and those that fail come first';
+# ---------------------------------------------------------------------
+
+break_steps('verify:a');
+value_of(
+	q{
+WITH m AS (
+	INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, to_tablespace, to_tablespace_oid, state, requested_by, reason, method, size_bytes, started_at, finished_at)
+	SELECT c.oid, 'public.a', 'table', 'slow', 'fast', CASE c.reltablespace WHEN 0 THEN d.dattablespace ELSE c.reltablespace END, 'done', CURRENT_USER, 'many', 'online', 0, now(), now()
+	FROM pg_class c, pg_database d, generate_series(1, 1000) WHERE c.oid = 'a'::regclass AND d.datname = current_database()
+	RETURNING move_id, relation_oid, to_tablespace_oid)
+INSERT INTO _tiered_storage.move_effect (move_id, relation_oid, to_tablespace_oid, from_profile, to_profile)
+	SELECT m.move_id, m.relation_oid, m.to_tablespace_oid, '{1}', '{1}' FROM m;
+});
+value_of("CALL tiered_storage.move_relation('c', 'fast')");
+wait_until(
+	q(SELECT count(*) = 1 FROM _tiered_storage.move_effect e JOIN _tiered_storage.move m USING (move_id) WHERE e.relation_oid = 'c'::regclass AND e.observed_since IS NOT NULL AND e.settled_at IS NULL AND e.move_id > (SELECT max(x.move_id) FROM _tiered_storage.move x WHERE x.reason = 'many')),
+	'the effect after them begins');
+
 $node->stop;
 done_testing();
