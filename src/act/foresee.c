@@ -193,20 +193,6 @@ tier_foresight_ask(TierForesight *foresight, const TierMoveRequest *request,
 }
 
 TierObstacle
-tier_foresight_refusal(TierForesight *foresight, const TierMoveRequest *request)
-{
-	TierObstacle gone = {"it does not exist any more", NULL, NULL, ERRCODE_UNDEFINED_TABLE};
-	TierAdmission admission;
-	TierRelationInfo info;
-
-	if (!tier_relation_lookup(request->relation_oid, &info))
-		return gone;
-	tier_foresight_ask(foresight, request, &info, NULL, tier_relation_disk_bytes(&info),
-					   &admission);
-	return tier_preflight(&admission);
-}
-
-TierObstacle
 tier_foresight_obstacle(TierForesight *foresight, const TierMoveRequest *request,
 						TierAdmission *admission)
 {
@@ -369,12 +355,6 @@ static const char *
 paused_text(void)
 {
 	return tier_throttle_is_paused() ? "waiting: moves are paused, see resume()" : NULL;
-}
-
-const char *
-tier_foresee_waiting(const TierMoveStart *start)
-{
-	return start->may_begin ? paused_text() : start->reason;
 }
 
 static char *

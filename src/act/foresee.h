@@ -41,13 +41,6 @@ extern TierObstacle tier_foresight_obstacle(TierForesight *foresight,
 											TierAdmission *admission);
 
 /*
- * Why it would not be tried after the moves counted so far, by the checks that tier_move_one()
- * itself makes, without the watermark.  Outside of a scope.
- */
-extern TierObstacle tier_foresight_refusal(TierForesight *foresight,
-										   const TierMoveRequest *request);
-
-/*
  * The tablespace of a move to another tier, of those that the tier has: by then, another one may
  * have more free space.
  */
@@ -104,9 +97,6 @@ extern char *tier_foresee_room_text(const char *tier_name, const char *relation_
 
 /* Says in a WARNING what is in its way; nothing, if nothing is. */
 extern void tier_foresee_warn(const TierProspect *prospect);
-
-/* For what it would wait now, in words: that, or that moves are paused; NULL: for nothing. */
-extern const char *tier_foresee_waiting(const TierMoveStart *start);
 
 /* Is a move of it among those that were counted? */
 extern bool tier_foresight_has_moved(const TierForesight *foresight, Oid relation_oid);

@@ -120,7 +120,7 @@ is( $node->safe_psql(
 	'what waits for its return does not leave');
 is( $node->safe_psql(
 		'postgres',
-		q(SELECT relation, to_tier FROM _tiered_storage.plan_moves() WHERE cause = 'fullness policy')
+		q(SELECT relation, to_tier FROM _tiered_storage.plan_moves() WHERE cause = 'fullness')
 	),
 	$leaves,
 	'the queue says the same');
