@@ -130,7 +130,6 @@ static const TierColumn state_columns[] = {
 	BYTES("evidence_reads", stored.evidence.reads, false),
 	BYTES("evidence_writes", stored.evidence.writes, false),
 	BYTES("evidence_growth", stored.evidence.growth, true),
-	COLUMN("past_operations", FLOAT8OID, stored.past.operations),
 	COLUMN("past_random_reads_per_hour", FLOAT8OID, stored.past.random_reads),
 	COLUMN("past_sequential_reads_per_hour", FLOAT8OID, stored.past.sequential_reads),
 	COLUMN("past_scans_per_hour", FLOAT8OID, stored.past.scans),

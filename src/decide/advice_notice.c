@@ -29,6 +29,10 @@
 /* Money per month that is rounded to nothing. */
 #define LEAST_PRICE 5e-3
 
+/* So few operations tell nothing of use, and so many are certain to be use. */
+#define FEW_OPERATIONS 8.0
+#define MANY_OPERATIONS 32.0
+
 /* Device-seconds per hour that nobody asks for. */
 #define LEAST_SAVED_S 0.01
 
@@ -128,19 +132,27 @@ undecided_copy(const TierAdvice *advice)
 	return copy;
 }
 
-/* Its load if the past goes on, where that was more. */
+/*
+ * Its load if all goes on that was seen, before the first sample or since then, but what has only
+ * filled memory.  A load and the indexes that are built after it scan a table a few times, so
+ * only many operations are use.
+ */
 static TierCostLoad
 past_load(const TierAdviceUnit *unit)
 {
 	TierCostLoad load = unit->load;
+	double		weight = Max(0.0, Min(1.0, (unit->operations - FEW_OPERATIONS) /
+									  (MANY_OPERATIONS - FEW_OPERATIONS)));
+	double		random = unit->event_reads - unit->event_sequential_reads;
+	double		again = weight * (1.0 - unit->filling_reads / Max(unit->event_reads, 1e-9));
 
-	if (unit->confidence != TIER_CONFIDENCE_INSUFFICIENT ||
-		unit->past.random_reads + unit->past.sequential_reads <=
-		load.random_reads + load.sequential_reads)
+	if (unit->confidence != TIER_CONFIDENCE_INSUFFICIENT)
 		return load;
-	load.random_reads = unit->past.random_reads;
-	load.sequential_reads = unit->past.sequential_reads;
-	load.scans = unit->past.scans;
+	load.random_reads = Max(load.random_reads + again * random,
+							weight * unit->past.random_reads);
+	load.sequential_reads = Max(load.sequential_reads + again * unit->event_sequential_reads,
+								weight * unit->past.sequential_reads);
+	load.scans = Max(load.scans, weight * unit->past.scans);
 	return load;
 }
 

@@ -87,6 +87,8 @@ add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState
 	unit->write_requests_low += load.write_requests_low;
 	unit->write_requests_high += load.write_requests_high;
 	unit->event_reads += load.event_reads;
+	unit->event_sequential_reads += load.event_sequential_reads;
+	unit->operations += (double) state->stored.counters.scans;
 	unit->event_writes += load.event_writes;
 	unit->filling_reads += load.filling_reads;
 	unit->past.random_reads += load.past.random_reads;
@@ -534,6 +536,7 @@ scale_loads(TierAdvice *advice, double factor)
 		unit->write_requests_low *= factor;
 		unit->write_requests_high *= factor;
 		unit->event_reads *= factor;
+		unit->event_sequential_reads *= factor;
 		unit->event_writes *= factor;
 		unit->filling_reads *= factor;
 		unit->past.random_reads *= factor;
@@ -621,6 +624,8 @@ mark_unread(TierAdvice *advice, TimestampTz now)
 
 		if (!unit->never_scanned && heap != NULL)
 			heap->never_scanned = false;
+		if (heap != NULL && heap != unit)
+			heap->operations += unit->operations;
 		if (heap != NULL)
 			heap->last_read_at = Max(heap->last_read_at, unit->last_read_at);
 	}

@@ -122,6 +122,9 @@ typedef struct TierAdviceUnit
 	double		event_writes;	/* pages per hour, the same */
 	double		filling_reads;	/* of event_reads, those that have filled
 								 * memory */
+	double		event_sequential_reads; /* of event_reads */
+	double		operations;		/* scans that the server's statistics know, of
+								 * a table also those of its indexes */
 	TierCostLoad past;			/* reads per hour before the first sample; not
 								 * in load */
 	double		misses_per_hour;	/* of which load is what reached the

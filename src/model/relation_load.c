@@ -21,10 +21,6 @@
 #define KIND_INDEX 'i'
 #define PERSISTENCE_PERMANENT 'p'
 
-/* So few operations tell nothing of use, and so many are certain to be use. */
-#define PAST_FEW 8.0
-#define PAST_MANY 32.0
-
 static double
 seconds_between(int64_t from, int64_t to)
 {
@@ -213,7 +209,7 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 	const TierRelationStored *stored = &state->stored;
 	const TierRates *rates = &stored->rates;
 	TierEvidenceJudgement written = tier_evidence_judge(&stored->evidence,
-																stored->evidence.writes, basis->now);
+														stored->evidence.writes, basis->now);
 	Writes		estimate = estimated_writes(state, basis, grown_pages(state, basis));
 	Writes		scattered = estimated_writes(state, basis, 0.0);
 	double		counted_s = writes_counted_s(state, basis);
@@ -331,6 +327,7 @@ add_reads(TierRelationLoad *load, const TierRelationState *state,
 	load->middle.random_reads += weight * (fast ? random_fast : random_slow);
 	load->middle.sequential_reads += weight * (fast ? sequential_fast : sequential_slow);
 	load->event_reads += (1.0 - weight) * larger;
+	load->event_sequential_reads += (1.0 - weight) * (fast ? sequential_fast : sequential_slow);
 	load->filling_reads += read.weight * (1.0 - lasting) * larger;
 
 	/* What lasts, and how well so few events tell a rate. */
@@ -353,19 +350,13 @@ add_reads(TierRelationLoad *load, const TierRelationState *state,
 	load->hits += hits;
 }
 
-/*
- * What was before the first sample.  A load and the indexes that are built after it scan a table
- * a few times, so that only what comes of more operations is use.
- */
+/* What was before the first sample. */
 static void
 add_past(TierRelationLoad *load, const TierPast *past)
 {
-	double		weight = tier_clamp((past->operations - PAST_FEW) / (PAST_MANY - PAST_FEW),
-									0.0, 1.0);
-
-	load->past.random_reads += weight * past->random_reads;
-	load->past.sequential_reads += weight * past->sequential_reads;
-	load->past.scans += weight * past->scans;
+	load->past.random_reads += past->random_reads;
+	load->past.sequential_reads += past->sequential_reads;
+	load->past.scans += past->scans;
 }
 
 void

@@ -56,6 +56,7 @@ typedef struct TierRelationLoad
 	double		write_requests_high;
 	double		event_reads;	/* blocks that are left out of middle, since
 								 * they came in too few intervals to be a rate */
+	double		event_sequential_reads; /* of these */
 	double		event_writes;	/* pages, the same */
 	double		filling_reads;	/* of event_reads, those that have filled
 								 * memory */

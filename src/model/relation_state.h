@@ -140,7 +140,6 @@ typedef struct TierRelationId
  */
 typedef struct TierPast
 {
-	double		operations;		/* scans, of a table also those of its indexes */
 	double		random_reads;	/* blocks */
 	double		sequential_reads;
 	double		scans;			/* of a table */

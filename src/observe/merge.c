@@ -528,7 +528,6 @@ note_past(TierRelationState *state, TimestampTz period_start, const TierMergeInp
 	tier_evidence_begin(&state->stored.evidence, input->now, tier_test_evidence_interval_s);
 	if (!(hours > 0.0))
 		return;
-	past->operations = (double) period->delta.scans + period->index_scans;
 	past->random_reads = (split->misses - split->sequential_mid) / hours;
 	past->sequential_reads = split->sequential_mid / hours;
 	past->scans = period->delta.scans / hours;

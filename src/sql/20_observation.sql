@@ -93,9 +93,8 @@ CREATE TABLE _tiered_storage.relation_state
 	evidence_writes bytea NOT NULL DEFAULT '',
 	-- bytes by which the file grew, or shrank, in each of these intervals; 4-byte floats
 	evidence_growth bytea NOT NULL DEFAULT '',
-	-- what the server's statistics knew at the first sample: scans, and reads per hour of the
-	-- time that the statistics cover; no rate has it
-	past_operations float8 NOT NULL DEFAULT 0,
+	-- reads per hour of the time that the server's statistics covered at the first sample; no
+	-- rate has them
 	past_random_reads_per_hour float8 NOT NULL DEFAULT 0,
 	past_sequential_reads_per_hour float8 NOT NULL DEFAULT 0,
 	past_scans_per_hour float8 NOT NULL DEFAULT 0,
