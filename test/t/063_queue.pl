@@ -75,8 +75,7 @@ sub queue
 sub reason
 {
 	return $node->safe_psql('app',
-		"SELECT reason FROM _tiered_storage.plan_moves() WHERE place = 1"
-	);
+		"SELECT reason FROM _tiered_storage.plan_moves() WHERE place = 1");
 }
 
 sub crash

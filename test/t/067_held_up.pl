@@ -171,8 +171,7 @@ pass('the copy waits for the standby');
 like(
 	$node->safe_psql(
 		'app',
-		'SELECT relation, state, reason FROM _tiered_storage.plan_moves()'
-	),
+		'SELECT relation, state, reason FROM _tiered_storage.plan_moves()'),
 	qr/^d_1\|running\|waiting: $behind; \d+ of \d+ blocks$/,
 	'as move_queue says');
 is( $node->safe_psql(
@@ -240,8 +239,7 @@ $node->safe_psql('app',
 );
 like(
 	$node->safe_psql(
-		'app',
-		'SELECT state, reason FROM _tiered_storage.plan_moves()'),
+		'app', 'SELECT state, reason FROM _tiered_storage.plan_moves()'),
 	qr/^waiting\|waiting: $behind$/,
 	'and it does not begin again');
 reload_with($node, 'tiered_storage.debug_lag_timeout' => '-1');

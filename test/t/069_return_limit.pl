@@ -158,8 +158,7 @@ my $late = "SET tiered_storage.test_now = '2040-01-01 20:59:59+00'";
 like(
 	$node->safe_psql(
 		'postgres',
-		"$late; SELECT relation, reason FROM _tiered_storage.plan_moves()"
-	),
+		"$late; SELECT relation, reason FROM _tiered_storage.plan_moves()"),
 	qr/^w_1\|waiting for window evening, opens 2040-01-02 20:00 UTC: /,
 	'the queue goes by how fast the worker is');
 like(

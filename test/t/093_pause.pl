@@ -85,8 +85,7 @@ is( $node->safe_psql(
 	'the record says why');
 is( $node->safe_psql(
 		'app',
-		'SELECT relation, state, reason FROM _tiered_storage.plan_moves()'
-	),
+		'SELECT relation, state, reason FROM _tiered_storage.plan_moves()'),
 	'm_1|waiting|waiting: moves are paused, see resume()',
 	'it is no failure');
 $node->safe_psql('postgres', $_)

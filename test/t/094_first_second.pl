@@ -43,7 +43,8 @@ value_of(
 	q(
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
-DO $$ BEGIN FOR i IN 1..400 LOOP PERFORM v FROM looked_up WHERE id = i * 10; END LOOP; END $$;));
+DO $$ BEGIN FOR i IN 1..400 LOOP PERFORM v FROM looked_up WHERE id = i * 10; END LOOP; END $$;)
+);
 $node->poll_query_until('app',
 	"SELECT idx_scan >= 400 FROM pg_stat_user_indexes WHERE indexrelname = 'looked_up_id_idx'"
 ) or die 'the look-ups are not counted';
