@@ -27,10 +27,11 @@ PG_FUNCTION_INFO_V1(tier_is_restore);
 static Oid
 loaded_table(const PlannedStmt *statement)
 {
+	const		ModifyTable *insert = (const ModifyTable *) statement->planTree;
 	const CopyStmt *copy = (const CopyStmt *) statement->utilityStmt;
 
-	if (statement->commandType == CMD_INSERT && statement->resultRelations != NIL)
-		return rt_fetch(linitial_int(statement->resultRelations), statement->rtable)->relid;
+	if (statement->commandType == CMD_INSERT && IsA(statement->planTree, ModifyTable))
+		return rt_fetch(linitial_int(insert->resultRelations), statement->rtable)->relid;
 	if (statement->commandType == CMD_UTILITY && copy != NULL && IsA(copy, CopyStmt) &&
 		copy->is_from && copy->relation != NULL)
 		return RangeVarGetRelid(copy->relation, NoLock, true);
