@@ -9,7 +9,7 @@ DO $$
 DECLARE
 	seconds int := current_setting('demo.seconds');
 	began timestamptz := clock_timestamp();
-	before bigint := (SELECT samples FROM tiered_storage.sampler);
+	before bigint := (SELECT samples FROM _tiered_storage.sampler);
 	taken bigint := 0;
 BEGIN
 	-- On a slow machine the first sample may take longer than the load.
@@ -19,11 +19,11 @@ BEGIN
 				USING DETAIL = concat((SELECT string_agg(w::text, E'\n') FROM _tiered_storage.worker_status() w));
 		END IF;
 		PERFORM pg_sleep(0.5);
-		taken := (SELECT samples FROM tiered_storage.sampler) - before;
+		taken := (SELECT samples FROM _tiered_storage.sampler) - before;
 		COMMIT;
 	END LOOP;
 END
 $$;
 \set ECHO queries
 SELECT samples AS samples_taken, (SELECT xact_commit FROM pg_stat_database
-       WHERE datname = current_database()) AS transactions_so_far FROM tiered_storage.sampler;
+       WHERE datname = current_database()) AS transactions_so_far FROM _tiered_storage.sampler;

@@ -53,7 +53,7 @@ SELECT * FROM _tiered_storage.policies;
 SELECT * FROM _tiered_storage.moves;
 SELECT * FROM _tiered_storage.heat;
 SELECT * FROM tiered_storage.workers;
-SELECT * FROM _tiered_storage.relation_history;
+SELECT * FROM _tiered_storage.history_rows;
 SELECT * FROM tiered_storage.recommend_placement();
 SELECT * FROM tiered_storage.explain_placement('pg_class');
 SELECT * FROM tiered_storage.evaluate_policies();
@@ -131,9 +131,8 @@ SELECT count(*) FROM _tiered_storage.tier_tablespaces;
 SELECT count(*) FROM _tiered_storage.policies;
 SELECT count(*) FROM _tiered_storage.moves;
 SELECT count(*) FROM _tiered_storage.move_progress;
-SELECT count(*) FROM tiered_storage.sampler;
 SELECT count(*) > 0 AS heat FROM _tiered_storage.heat;
-SELECT count(*) FROM tiered_storage.relation_history WHERE period_s < 0;
+SELECT count(*) FROM tiered_storage.history WHERE period_s < 0;
 SELECT database_name = current_database() AS this, state IS NOT NULL AS state, reason IS NOT NULL AS reason
 	FROM _tiered_storage.worker_status() WHERE database_name = current_database();
 SELECT tablespace_name, path_exists, writable FROM _tiered_storage.tablespace_devices()

@@ -8,7 +8,7 @@ SET tiered_storage.track_access = off;
 
 -- Counters of this session arrive at once.
 \set flush 'SELECT pg_stat_force_next_flush()'
-\set history 'SELECT relation_oid::regclass AS relation, period_start, period_s, scans, random_reads, sequential_reads, hits > 0 AS hits, row_changes FROM _tiered_storage.relation_history WHERE relation_oid IN (SELECT oid FROM pg_class WHERE relname LIKE \'regress\\_o%\' AND relkind <> \'i\') ORDER BY period_start, relation_oid::regclass::text COLLATE "C"'
+\set history 'SELECT relation_oid::regclass AS relation, period_start, period_s, scans, random_reads, sequential_reads, hits > 0 AS hits, row_changes FROM _tiered_storage.history_rows WHERE relation_oid IN (SELECT oid FROM pg_class WHERE relname LIKE \'regress\\_o%\' AND relkind <> \'i\') ORDER BY period_start, relation_oid::regclass::text COLLATE "C"'
 \set ECHO all
 
 ---------------------------------------------------------------------------
@@ -17,7 +17,7 @@ SET tiered_storage.track_access = off;
 
 \set ECHO none
 -- From a fresh start, by a clock of our own.
-TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history;
+TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history, _tiered_storage.history_hour, _tiered_storage.state_snapshot;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 CREATE TABLE regress_o_first (a int) TABLESPACE regress_ts_slow;
 INSERT INTO regress_o_first VALUES (1);
@@ -30,7 +30,7 @@ SELECT relation_oid::regclass AS relation, kind, tuples, heat_at, sampled_since,
 	AS from_statistics,
 	last_used_at, last_written_at, rewritten_at FROM _tiered_storage.relation_state;
 -- It is no history: its counters are all of the past.
-SELECT count(*) FROM _tiered_storage.relation_history;
+SELECT count(*) FROM _tiered_storage.history_rows;
 
 \set ECHO none
 -- What is observed: what has storage and can be moved, and TOAST.
@@ -76,12 +76,12 @@ SELECT round(writes_per_hour::numeric, 3) AS writes_per_hour,
 \set ECHO none
 -- An idle relation costs nothing: no history, not even a new version of its row.
 SELECT xmin AS version FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_o'::regclass \gset
-SELECT count(*) AS history FROM _tiered_storage.relation_history \gset
+SELECT count(*) AS history FROM _tiered_storage.history_rows \gset
 SET tiered_storage.test_now = '2030-01-01 03:00:00+00';
 CALL tiered_storage.sample();
 \set ECHO all
 SELECT xmin = :'version' AS untouched FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_o'::regclass;
-SELECT count(*) = :history AS no_history FROM _tiered_storage.relation_history;
+SELECT count(*) = :history AS no_history FROM _tiered_storage.history_rows;
 SELECT last_sample_at, last_active, samples, counter_resets FROM _tiered_storage.sampler;
 \set ECHO none
 -- A HOT update is no change for the index; another one is.
@@ -91,7 +91,7 @@ UPDATE regress_o SET id = -id WHERE id <= 10;
 SET tiered_storage.test_now = '2030-01-01 04:00:00+00';
 CALL tiered_storage.sample();
 \set ECHO all
-SELECT relation_oid::regclass AS relation, row_changes FROM _tiered_storage.relation_history
+SELECT relation_oid::regclass AS relation, row_changes FROM _tiered_storage.history_rows
 	WHERE period_start = '2030-01-01 03:00:00+00' AND row_changes > 0
 		ORDER BY relation_oid::regclass::text COLLATE "C";
 \set ECHO none
@@ -111,7 +111,7 @@ CALL tiered_storage.sample();
 \set ECHO all
 SELECT relation_oid::regclass AS relation, scans, random_reads, sequential_reads / :pages
 	AS sequential_reads_in_table_sizes, row_changes
-	FROM _tiered_storage.relation_history WHERE period_start = '2030-01-01 04:00:00+00'
+	FROM _tiered_storage.history_rows WHERE period_start = '2030-01-01 04:00:00+00'
 		ORDER BY relation_oid::regclass::text COLLATE "C", scans;
 SELECT relation, round(random_reads_per_hour::numeric, 3) AS random, round(sequential_reads_per_hour::numeric / :pages,
 	3) AS sequential_in_table_sizes
@@ -123,7 +123,7 @@ UPDATE _tiered_storage.relation_state SET scans = scans + 1000000 WHERE relation
 SET tiered_storage.test_now = '2030-01-01 06:00:00+00';
 CALL tiered_storage.sample();
 SELECT h.scans = pg_stat_get_numscans('regress_o'::regclass) AS all_scans, h.row_changes, s.counter_resets
-	FROM _tiered_storage.relation_history h, _tiered_storage.sampler s
+	FROM _tiered_storage.history_rows h, _tiered_storage.sampler s
 	WHERE h.relation_oid = 'regress_o'::regclass AND h.period_start = '2030-01-01 05:00:00+00';
 -- A clock that goes back does no harm.
 SELECT count(*) FROM regress_o;
@@ -132,7 +132,7 @@ SET tiered_storage.test_now = '2029-12-31 00:00:00+00';
 CALL tiered_storage.sample();
 SELECT count(*) AS strange FROM _tiered_storage.relation_state
 	WHERE NOT (random_fast >= 0 AND random_fast < 'Infinity' AND changes_fast >= 0 AND changes_fast < 'Infinity');
-SELECT count(*) AS strange FROM _tiered_storage.relation_history WHERE period_s < 0;
+SELECT count(*) AS strange FROM _tiered_storage.history_rows WHERE period_s < 0;
 
 ---------------------------------------------------------------------------
 -- Moved, rewritten, dropped
@@ -198,7 +198,7 @@ SELECT set_config('tiered_storage.test_now', (last_sample_at + interval '10 minu
 	FROM _tiered_storage.sampler \g /dev/null
 CREATE VIEW regress_known AS SELECT s.relation_oid::regclass::text AS relation, s.relation_oid AS id, s.sampled_since,
 	s.scans, s.last_read_at,
-		(SELECT array_agg(h.scans ORDER BY h.period_start) FROM _tiered_storage.relation_history h
+		(SELECT array_agg(h.scans ORDER BY h.period_start) FROM _tiered_storage.history_rows h
 			WHERE h.relation_oid = s.relation_oid) AS history
 	FROM _tiered_storage.relation_state s JOIN pg_class c ON c.oid = s.relation_oid
 		WHERE c.relname ~ '^regress_rebuilt_';
@@ -216,7 +216,7 @@ CALL tiered_storage.sample();
 SELECT k.relation, k.id <> b.id AS rebuilt, k.sampled_since = b.sampled_since AS known, k.scans,
 	k.last_read_at >= b.last_read_at AS last_read, k.history
 	FROM regress_known k LEFT JOIN regress_before b USING (relation) ORDER BY 1;
-SELECT count(*) AS of_nobody FROM _tiered_storage.relation_history h JOIN regress_before b ON b.id = h.relation_oid
+SELECT count(*) AS of_nobody FROM _tiered_storage.history_rows h JOIN regress_before b ON b.id = h.relation_oid
 	WHERE b.relation <> 'regress_rebuilt_gone';
 \set ECHO none
 RESET enable_seqscan;
@@ -226,13 +226,13 @@ DROP TABLE regress_rebuilt, regress_before;
 -- Dropped: forgotten with the next sample; its history stays for its time.
 SELECT 'regress_o'::regclass::oid AS dropped \gset
 \set ECHO all
-SELECT count(*) > 0 AS history FROM _tiered_storage.relation_history WHERE relation_oid = :dropped;
+SELECT count(*) > 0 AS history FROM _tiered_storage.history_rows WHERE relation_oid = :dropped;
 DROP TABLE regress_o;
 SELECT count(*) AS heat FROM _tiered_storage.heat WHERE relation::oid = :dropped;
 SELECT count(*) AS state FROM _tiered_storage.relation_state WHERE relation_oid = :dropped;
 CALL tiered_storage.sample();
 SELECT count(*) AS state FROM _tiered_storage.relation_state WHERE relation_oid = :dropped;
-SELECT count(*) > 0 AS history FROM _tiered_storage.relation_history WHERE relation_oid = :dropped;
+SELECT count(*) > 0 AS history FROM _tiered_storage.history_rows WHERE relation_oid = :dropped;
 SELECT count(*) AS of_nothing FROM _tiered_storage.relation_state s LEFT JOIN pg_class c ON c.oid = s.relation_oid
 	WHERE c.oid IS NULL;
 
@@ -242,7 +242,7 @@ SELECT count(*) AS of_nothing FROM _tiered_storage.relation_state s LEFT JOIN pg
 
 \set ECHO none
 -- Samples of an hour that ended two hours ago become one row; later ones stay.
-TRUNCATE _tiered_storage.relation_history;
+TRUNCATE _tiered_storage.relation_history, _tiered_storage.history_hour;
 INSERT INTO _tiered_storage.relation_history
 	SELECT t, 'regress_o_first'::regclass, 600, 1, 2, 3, 4, 5
 	FROM generate_series('2030-01-01 08:00+00'::timestamptz, '2030-01-01 11:50+00', interval '10 minutes') t;
@@ -250,24 +250,37 @@ SET tiered_storage.test_now = '2030-01-01 12:05:00+00';
 CALL tiered_storage.sample();
 \set ECHO all
 SELECT period_start, period_s, scans, random_reads, sequential_reads, hits, row_changes
-	FROM _tiered_storage.relation_history
+	FROM _tiered_storage.history_rows
 	WHERE relation_oid = 'regress_o_first'::regclass ORDER BY 1 LIMIT 4;
-SELECT count(*), sum(row_changes) FROM _tiered_storage.relation_history
+SELECT count(*), sum(row_changes) FROM _tiered_storage.history_rows
 	WHERE relation_oid = 'regress_o_first'::regclass;
 -- Once: the next sample finds it done.
 CALL tiered_storage.sample();
-SELECT count(*), sum(row_changes) FROM _tiered_storage.relation_history
+SELECT count(*), sum(row_changes) FROM _tiered_storage.history_rows
 	WHERE relation_oid = 'regress_o_first'::regclass;
 SELECT rolled_up_until FROM _tiered_storage.sampler;
 -- What is older than tiered_storage.history_retention goes, and so did the moves, which are of today.
 SELECT count(*) AS moves FROM _tiered_storage.moves;
 \set ECHO none
-SELECT ('2030-01-01 10:30+00'::timestamptz + current_setting('tiered_storage.history_retention')::interval)::text
-	AS later \gset
-SET tiered_storage.test_now = :'later';
-CALL tiered_storage.sample();
+-- A part of eight at a time, so that some is kept longer.
+CREATE PROCEDURE regress_kept(n int) LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1 .. n LOOP
+		PERFORM set_config('tiered_storage.test_now', (last_sample_at + 1.001
+			* current_setting('tiered_storage.history_retention')::interval / 7)::text, false)
+			FROM _tiered_storage.sampler;
+		INSERT INTO _tiered_storage.relation_history SELECT last_sample_at, 2, 60, 1, 1, 0, 0, 0, 0
+			FROM _tiered_storage.sampler;
+		CALL tiered_storage.sample();
+	END LOOP;
+END
+$$;
+CALL regress_kept(7);
 \set ECHO all
-SELECT min(period_start) FROM _tiered_storage.relation_history WHERE relation_oid = 'regress_o_first'::regclass;
+SELECT min(period_start) FROM _tiered_storage.history_rows WHERE relation_oid = 'regress_o_first'::regclass;
+CALL regress_kept(1);
+SELECT min(period_start) FROM _tiered_storage.history_rows WHERE relation_oid = 'regress_o_first'::regclass;
+SELECT history_since = (SELECT min(hour) FROM tiered_storage.history) AS since_then FROM _tiered_storage.sampler;
 
 ---------------------------------------------------------------------------
 -- sample() and transactions
@@ -345,6 +358,7 @@ DROP VIEW regress_o_view;
 DROP MATERIALIZED VIEW regress_o_mv;
 DROP TABLE regress_o_first, regress_o_temp, regress_o_unlogged, regress_o_p, regress_o_cached;
 DROP SEQUENCE regress_o_sequence;
+DROP PROCEDURE regress_kept;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;

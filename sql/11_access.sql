@@ -539,7 +539,7 @@ RESET enable_seqscan;
 \set ECHO none
 -- Random, sequential, other, as what an hour brought.
 VACUUM ANALYZE regress_a;
-TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history;
+TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history, _tiered_storage.history_hour, _tiered_storage.state_snapshot;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 :cold
 \set ECHO all
@@ -560,7 +560,7 @@ SELECT source, round(random_reads_per_hour) AS random, sequential_reads_per_hour
 		sequential_reads_high_14d_per_hour = sequential_reads_14d_per_hour AS high
 	FROM _tiered_storage.heat WHERE relation = 'regress_a'::regclass;
 SELECT random_reads, sequential_reads = pg_relation_size(relation_oid::regclass) / current_setting('block_size')::int
-	AS all_pages FROM _tiered_storage.relation_history
+	AS all_pages FROM _tiered_storage.history_rows
 	WHERE relation_oid = 'regress_a'::regclass AND period_start = '2030-01-01 01:00:00+00';
 -- Taken: the next sample begins anew.
 SELECT count(*) FROM _tiered_storage.access_statistics() WHERE relation = 'regress_a'::regclass;
@@ -573,7 +573,7 @@ CALL regress_flush();
 CALL tiered_storage.sample();
 \set ECHO all
 SELECT count(*) FROM _tiered_storage.access_statistics() WHERE relation = 'regress_added'::regclass;
-SELECT sum(random_reads + sequential_reads) AS reads FROM _tiered_storage.relation_history
+SELECT sum(random_reads + sequential_reads) AS reads FROM _tiered_storage.history_rows
 	WHERE relation_oid = 'regress_added'::regclass;
 \set ECHO none
 DROP TABLE regress_added;
@@ -591,7 +591,7 @@ CALL regress_flush();
 SET tiered_storage.test_now = '2030-01-01 03:00:00+00';
 CALL tiered_storage.sample();
 \set ECHO all
-SELECT random_reads, sequential_reads FROM _tiered_storage.relation_history
+SELECT random_reads, sequential_reads FROM _tiered_storage.history_rows
 	WHERE relation_oid = 'regress_a'::regclass AND period_start = '2030-01-01 02:00:00+00';
 SELECT source, maintenance_reads_fast > 0 AS other, maintenance_reads_slow > 0 AS maintenance_reads_slow
 	FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_a'::regclass;

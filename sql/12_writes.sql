@@ -61,7 +61,7 @@ BEGIN
 		WHERE c.relname ~ ('^(' || relations || ')$') ORDER BY c.relname COLLATE "C";
 END
 $$;
-TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history;
+TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history, _tiered_storage.history_hour, _tiered_storage.state_snapshot;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 CALL tiered_storage.sample();
 \set ECHO all
@@ -95,7 +95,7 @@ UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 SELECT relation, pages - :pages AS off_by, maintenance FROM regress_w_writes();
 SELECT pg_relation_size('regress_w') / current_setting('block_size')::int - :pages AS grown;
 -- In the history, too, and in the view.
-SELECT period_start, page_writes - :pages AS off_by FROM _tiered_storage.relation_history
+SELECT period_start, page_writes - :pages AS off_by FROM _tiered_storage.history_rows
 	WHERE relation_oid = 'regress_w'::regclass AND page_writes > 0 ORDER BY 1;
 SELECT write_source, page_writes_per_hour > 0 AS pages, page_writes_14d_per_hour > 0 AS pages_14d,
 	maintenance_writes_per_hour AS maintenance,
@@ -110,7 +110,7 @@ INSERT INTO _tiered_storage.relation_history
 		'2029-12-31 08:50+00', interval '10 minutes') t;
 \set ECHO all
 SELECT relation FROM regress_w_writes();
-SELECT period_start, period_s, row_changes, page_writes FROM _tiered_storage.relation_history
+SELECT period_start, period_s, row_changes, page_writes FROM _tiered_storage.history_rows
 	WHERE relation_oid = 'regress_w'::regclass AND period_start < '2030-01-01' ORDER BY 1;
 
 ---------------------------------------------------------------------------

@@ -490,7 +490,7 @@ SELECT count(settled_at) FROM _tiered_storage.move_effect;
 \set ECHO none
 -- They go with their moves, when these are too old.
 UPDATE _tiered_storage.move SET finished_at = '2029-01-01' WHERE move_id > 1000002;
-SET tiered_storage.test_now = '2030-01-19 01:00:00+00';
+SET tiered_storage.test_now = '2030-01-20 01:00:00+00';
 CALL tiered_storage.sample();
 \set ECHO all
 SELECT count(*) FROM _tiered_storage.move_effect;

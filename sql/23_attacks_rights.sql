@@ -186,7 +186,8 @@ DO $$
 DECLARE
 	r record;
 BEGIN
-	FOR r IN SELECT c.oid::regclass AS relation FROM pg_class c JOIN pg_partitioned_table p ON p.partrelid = c.oid LOOP
+	FOR r IN SELECT c.oid::regclass AS relation FROM pg_class c JOIN pg_partitioned_table p ON p.partrelid = c.oid
+		WHERE c.relnamespace <> '_tiered_storage'::regnamespace LOOP
 		EXECUTE format('DROP TABLE %s', r.relation);
 	END LOOP;
 END

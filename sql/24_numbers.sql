@@ -305,7 +305,7 @@ BEGIN
 		PERFORM set_config('tiered_storage.test_now',
 			(current_setting('tiered_storage.test_now')::timestamptz + interval '4 hours')::text, false);
 		CALL tiered_storage.sample();
-		SELECT count(*) INTO kept FROM _tiered_storage.load_history h WHERE h.commits < 0 OR h.commits > 1e16;
+		SELECT count(*) INTO kept FROM _tiered_storage.load_rows h WHERE h.commits < 0 OR h.commits > 1e16;
 		RETURN NEXT;
 	END LOOP;
 END $$;

@@ -11,7 +11,7 @@ SET tiered_storage.cooldown = 0;
 SET max_parallel_workers_per_gather = 0;
 -- After all that has happened to the statistics of this server.
 SET tiered_storage.test_now = '2040-01-01 00:00:00+00';
-DELETE FROM _tiered_storage.sampler;
+DELETE FROM _tiered_storage.sampler; DELETE FROM _tiered_storage.state_snapshot;
 DELETE FROM _tiered_storage.relation_state;
 CREATE VIEW regress_verdicts AS
 	SELECT relation::text COLLATE "C" AS relation, to_tier, verdict, reason FROM tiered_storage.evaluate_policies();

@@ -29,7 +29,7 @@ BEGIN
 	END LOOP;
 END
 $$;
-TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history;
+TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history, _tiered_storage.history_hour;
 INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, rollbacks, temp_bytes, wal_bytes,
 	wait_sampled_ms, wait_wal_ms)
 	SELECT starts, s, n, n % 7, n::bigint * 1000003, n::bigint * 65537, s * 1000, CASE WHEN n % 5 > 0 THEN n END
@@ -58,11 +58,11 @@ CREATE FUNCTION regress_read() RETURNS TABLE (what text, at text, value numeric)
 		w.ends_at) t WHERE t.metric <> 'prorated' AND t.total IS NOT NULL
 	UNION ALL SELECT 'sum of all', 'load',
 		sum(commits) + sum(rollbacks) + sum(temp_bytes) + sum(wal_bytes) + sum(wait_sampled_ms) + sum(wait_wal_ms)
-			FROM _tiered_storage.load_history
+			FROM _tiered_storage.load_rows
 		WHERE period_start < '2030-04-04'
 	UNION ALL SELECT 'sum of all', relation_oid::regclass::text,
 		sum(scans) + sum(random_reads) + sum(sequential_reads) + sum(hits) + sum(row_changes) + sum(page_writes)
-		FROM _tiered_storage.relation_history GROUP BY 2
+		FROM _tiered_storage.history_rows GROUP BY 2
 	UNION ALL SELECT 'file_class_io', file_class, reads_per_hour FROM _tiered_storage.file_class_io()
 		WHERE file_class = 'relations'
 $$;
@@ -79,23 +79,15 @@ SELECT count(*) AS differences FROM (SELECT what, sum(value) AS value FROM (SELE
 	WHERE metric IN ('transactions', 'server_wal_bytes', 'wait_wal') AND abs(h.value / total::numeric - 1) > 1e-9;
 
 \set ECHO none
--- Roll-ups at random times.  What their samples say of themselves is taken away again.
+-- Roll-ups at random times.
 DO $$
 DECLARE
 	at timestamptz := '2030-04-01 01:00:00+00';
 BEGIN
 	WHILE at < '2030-04-04 12:00+00' LOOP
-		PERFORM set_config('tiered_storage.test_now', at::text, false);
-		CALL tiered_storage.sample();
-		UPDATE _tiered_storage.load_state SET observed_since = '2030-04-01 00:00+00',
-			sampled_at = '2030-04-04 00:00+00';
-		DELETE FROM _tiered_storage.load_history WHERE period_start >= '2030-04-04'
-			AND period_start + period_s * interval '1 second' = at;
-		DELETE FROM _tiered_storage.relation_history WHERE relation_oid NOT IN ('regress_r'::regclass,
-			'regress_r2'::regclass);
+		PERFORM _tiered_storage.roll_up(date_trunc('hour', at), at, 1e12, 1e9);
 		at := at + random() * interval '5 hours';
 	END LOOP;
-	UPDATE _tiered_storage.sampler SET last_sample_at = '2030-04-04 00:00+00', history_since = NULL;
 END
 $$;
 \set ECHO all
@@ -106,11 +98,11 @@ SELECT count(*) AS rows, count(*) FILTER (WHERE period_s < 3600) > 10 AS parts_o
 		AS one_each_hour,
 	bool_and(period_s > 3600 OR period_start + period_s * interval '1 second' <= date_trunc('hour',
 		period_start) + interval '1 hour') AS within_it
-	FROM _tiered_storage.load_history WHERE period_start < '2030-04-04';
+	FROM _tiered_storage.load_rows WHERE period_start < '2030-04-04';
 SELECT count(*) < 160 AS few, bool_and(period_s > 3600
 	OR period_start + period_s * interval '1 second' <= date_trunc('hour', period_start) + interval '1 hour')
 		AS within_it
-	FROM _tiered_storage.relation_history;
+	FROM _tiered_storage.history_rows;
 -- A sample that was split is a whole number on both sides, so that an hour may be off by one at either end, and what
 -- reads it.
 CREATE TABLE regress_after AS SELECT * FROM regress_read();
@@ -126,7 +118,7 @@ SELECT what, at, b.value AS before, a.value AS after FROM regress_before b FULL 
 
 \set ECHO none
 -- A thousand transactions in ten minutes are a thousand in these ten minutes, as long as they are known.
-TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history;
+TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history, _tiered_storage.history_hour;
 INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, rollbacks) VALUES ('2030-04-05 10:20+00',
 	600, 1000, 0);
 INSERT INTO _tiered_storage.relation_history VALUES ('2030-04-05 10:20+00', 'regress_r'::regclass, 600, 0, 900, 100, 0,
@@ -143,7 +135,7 @@ SELECT * FROM regress_burst();
 SET tiered_storage.test_now = '2030-04-05 14:00+00';
 CALL tiered_storage.sample();
 -- Nothing is deleted yet.
-SELECT rolled_up_until, history_since FROM tiered_storage.sampler;
+SELECT rolled_up_until, history_since FROM _tiered_storage.sampler;
 SELECT * FROM regress_burst();
 
 ---------------------------------------------------------------------------
@@ -151,7 +143,7 @@ SELECT * FROM regress_burst();
 ---------------------------------------------------------------------------
 
 -- Of the last day: a row that begins before it, one within, one that has not ended with it, one that is over.
-TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history;
+TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history, _tiered_storage.history_hour;
 UPDATE _tiered_storage.load_state SET observed_since = '2030-04-01 00:00+00', sampled_at = '2030-04-06 09:00+00';
 UPDATE _tiered_storage.sampler SET history_since = NULL;
 INSERT INTO _tiered_storage.relation_history VALUES

@@ -6,7 +6,7 @@
 \set ECHO none
 SET tiered_storage.cooldown = 0;
 SET tiered_storage.test_now = '2040-01-01 00:00:00+00';
-DELETE FROM _tiered_storage.sampler;
+DELETE FROM _tiered_storage.sampler; DELETE FROM _tiered_storage.state_snapshot;
 DELETE FROM _tiered_storage.relation_state;
 CREATE TABLE regress_p (at int, v int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_p_at ON regress_p (at) TABLESPACE regress_ts_fast;

@@ -82,7 +82,7 @@ DROP TABLESPACE "regress Temp";
 CREATE TABLE regress_f (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
 CALL tiered_storage.sample();
 TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history, _tiered_storage.file_state,
-	_tiered_storage.file_history;
+	_tiered_storage.file_history, _tiered_storage.history_hour;
 \set ECHO all
 SELECT * FROM _tiered_storage.file_class_io() WHERE file_class = 'wal';
 \set ECHO none
@@ -162,21 +162,20 @@ INSERT INTO _tiered_storage.file_history VALUES ('infinity', 3600, 'wal', 'serve
 
 \set ECHO none
 -- Rolled up, it is the same; a part that is not known stays unknown; what is old goes.
-TRUNCATE _tiered_storage.file_history;
+TRUNCATE _tiered_storage.file_history, _tiered_storage.history_hour;
 INSERT INTO _tiered_storage.file_history SELECT '2030-02-01 00:30+00'::timestamptz + i * interval '1 minute', 60,
 	'wal',
 	'server', 'x', 1, NULL, 2, i, CASE WHEN i >= 45 THEN 3 END
 	FROM generate_series(0, 89) i;
-INSERT INTO _tiered_storage.file_history VALUES ('2020-02-01 00:00+00', 3600, 'wal', 'server', 'x', 1);
 SET tiered_storage.test_now = '2030-02-01 06:00+00';
 CALL tiered_storage.sample();
 \set ECHO all
-SELECT period_start, period_s, reads, read_bytes, writes, write_bytes, fsyncs FROM _tiered_storage.file_history
+SELECT period_start, period_s, reads, read_bytes, writes, write_bytes, fsyncs FROM _tiered_storage.file_rows
 	WHERE place = 'x' ORDER BY 1;
 -- A clock that was set back makes no period, and no error.
 SET tiered_storage.test_now = '2030-02-01 05:00+00';
 CALL tiered_storage.sample();
-SELECT count(*) AS later FROM _tiered_storage.file_history WHERE period_start >= '2030-02-01 05:00+00';
+SELECT count(*) AS later FROM _tiered_storage.file_rows WHERE period_start >= '2030-02-01 05:00+00';
 
 \set ECHO none
 -- A million bytes were written while two were deleted; then nobody knows.
@@ -185,10 +184,10 @@ INSERT INTO regress_f_log VALUES (3e6, '{"a": [2000000, 1], "b": [1000000, 2]}')
 CREATE OR REPLACE FUNCTION _tiered_storage.log_files(OUT bytes float8, OUT files jsonb,
 	OUT null_reason text) RETURNS record LANGUAGE sql AS $$ SELECT bytes, files, NULL FROM public.regress_f_log $$;
 CREATE FUNCTION regress_f_logs(at timestamptz) RETURNS TABLE (write_bytes float8) LANGUAGE sql AS $$
-	SELECT _tiered_storage.file_sample(at); SELECT h.write_bytes FROM _tiered_storage.file_history h
+	SELECT _tiered_storage.file_sample(at); SELECT h.write_bytes FROM _tiered_storage.file_rows h
 		WHERE file_class = 'log' ORDER BY period_start $$;
 SELECT * FROM regress_f_logs('2030-02-01 07:00+00') \g /dev/null
-TRUNCATE _tiered_storage.file_history;
+TRUNCATE _tiered_storage.file_history, _tiered_storage.history_hour;
 UPDATE regress_f_log SET bytes = 2e6, files = '{"b": [2000000, 3]}';
 \set ECHO all
 SELECT * FROM regress_f_logs('2030-02-01 08:00+00');

@@ -16,7 +16,7 @@ CREATE VIEW advice AS SELECT setting, tier_name, recommended_value AS value, rea
 
 -- Nobody has written anything or measured anything: nothing but why.
 TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history, _tiered_storage.file_state,
-	_tiered_storage.file_history;
+	_tiered_storage.file_history, _tiered_storage.history_hour;
 UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00';
 \set ECHO all
 SELECT * FROM advice;
@@ -41,7 +41,7 @@ SELECT setting, recommended_value, reason, command FROM tiered_storage.recommend
 	WHERE setting = 'temp_tablespaces';
 UPDATE _tiered_storage.load_history SET wait_temp_ms = 1e8;
 SELECT effect FROM advice;
-TRUNCATE _tiered_storage.load_history;
+TRUNCATE _tiered_storage.load_history, _tiered_storage.history_hour;
 SELECT command FROM advice \gset
 :command
 SELECT c FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase AND s.setrole = 0 CROSS

@@ -8,7 +8,7 @@ ALTER SYSTEM SET max_wal_size = '2GB';
 SELECT pg_reload_conf() \g /dev/null
 SELECT tiered_storage.add_tier('regress_main', '{pg_default}', profile => 'nvme', rank => 0, reserve_fraction => 0,
 	device => '{"compressed": false}') \g /dev/null
-TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history;
+TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history, _tiered_storage.history_hour, _tiered_storage.state_snapshot;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 CALL tiered_storage.sample();
 
@@ -22,7 +22,7 @@ BEGIN
 		FROM _tiered_storage.sampler s;
 	CALL tiered_storage.sample();
 	-- Each write of the WAL had four blocks of records: one more was written.
-	UPDATE _tiered_storage.load_history SET wal_bytes = 4 * 8192, wal_writes = 1;
+	UPDATE _tiered_storage.history_hour SET load = load || '{"wal_bytes": 32768, "wal_writes": 1}' WHERE load IS NOT NULL;
 END
 $$;
 

@@ -74,7 +74,7 @@ SELECT tiered_storage.report('4026-01-02', '4026-01-03'); \echo :SQLSTATE
 \set ECHO none
 TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history,
 	_tiered_storage.load_state, _tiered_storage.load_history, _tiered_storage.file_state, _tiered_storage.file_history,
-	_tiered_storage.move, _tiered_storage.move_effect, _tiered_storage.device_state;
+	_tiered_storage.move, _tiered_storage.move_effect, _tiered_storage.device_state, _tiered_storage.history_hour, _tiered_storage.state_snapshot;
 SELECT tiered_storage.report() AS page \gset
 \set ECHO all
 SELECT section, reason FROM regress_reasons(:'page') WHERE section <> 'moves';
@@ -181,7 +181,7 @@ UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, evidence_read
 		device_random_slow = 5000, random_fast = 5000, random_slow = 5000,
 	changes_fast = 100, changes_slow = 100
 	WHERE relation_oid = 'regress_plain'::regclass;
-TRUNCATE _tiered_storage.relation_history, _tiered_storage.load_history;
+TRUNCATE _tiered_storage.relation_history, _tiered_storage.load_history, _tiered_storage.history_hour;
 INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads,
 	sequential_reads, hits, row_changes, page_writes)
 	SELECT t, c.oid, 3600, 1, 100 * c.n, 10 * c.n, 7, 3, c.n
@@ -296,7 +296,7 @@ SELECT r ->> 'name' AS name, h.reads, h.writes, (r ->> 'reads')::float8 = h.read
 		r #>> '{moved,0,to_tier}' AS moved_to
 FROM jsonb_array_elements(_tiered_storage.report_heat('2030-01-03', '2030-01-05', 60) -> 'rows') r
 JOIN (SELECT relation_oid, sum((random_reads + sequential_reads) * s.share) AS reads, sum(page_writes * s.share)
-	AS writes FROM tiered_storage.relation_history
+	AS writes FROM tiered_storage.history
 	CROSS JOIN LATERAL _tiered_storage.period_share(period_start, period_s, '2030-01-03', '2030-01-05') s (share)
 		GROUP BY 1) h
 	ON h.relation_oid = (r ->> 'relation_oid')::oid ORDER BY (r ->> 'place')::int;

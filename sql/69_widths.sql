@@ -51,8 +51,12 @@ UPDATE _tiered_storage.relation_state SET size_bytes = 8192, device_random_fast 
 	random_slow = 12345, device_random_slow = 12345, device_sequential_fast = 0, sequential_fast = 0, page_writes_fast = 0,
 	changes_fast = 0, maintenance_writes_fast = 0
 	WHERE relation_oid = 'regress_wide_index_hot24'::regclass;
-UPDATE _tiered_storage.policy SET last_result = repeat('a result of many words ', 20), last_evaluated_at = now();
-UPDATE _tiered_storage.fullness_policy SET last_result = repeat('a result of many words ', 20), last_evaluated_at = now();
+INSERT INTO _tiered_storage.policy_result (policy_id, last_evaluated_at, last_result)
+	SELECT policy_id, now(), repeat('a result of many words ', 20) FROM _tiered_storage.policy
+	ON CONFLICT (policy_id) DO UPDATE SET last_result = EXCLUDED.last_result;
+INSERT INTO _tiered_storage.policy_result (policy_id, last_evaluated_at, last_result)
+	SELECT policy_id, now(), repeat('a result of many words ', 20) FROM _tiered_storage.fullness_policy
+	ON CONFLICT (policy_id) DO UPDATE SET last_result = EXCLUDED.last_result;
 UPDATE _tiered_storage.device_state SET period_s = 60, last_busy_ms = 60000, busy_ms = 60000;
 UPDATE _tiered_storage.device_wear SET written_bytes = 999e12;
 INSERT INTO _tiered_storage.device_wear_day AS w SELECT d.device, now()::date, 86400, 999e12, 86400, 1, 86400, 1, 1

@@ -924,6 +924,30 @@ tier_compat_boot_value(struct config_generic *setting)
 }
 
 /* ---------------------------------------------------------------------
+ * Emptying a table
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Puts an empty file in place of that of a relation, which is locked; and builds the indexes of
+ * a table and of its TOAST table anew, with a ReindexParams.
+ */
+#if PG_VERSION_NUM >= 160000
+#define tier_compat_new_file(relation) \
+	RelationSetNewRelfilenumber(relation, (relation)->rd_rel->relpersistence)
+#else
+#define tier_compat_new_file(relation) \
+	RelationSetNewRelfilenode(relation, (relation)->rd_rel->relpersistence)
+#endif
+#if PG_VERSION_NUM >= 170000
+#define tier_compat_reindex(relation_oid, params) \
+	((void) reindex_relation(NULL, relation_oid, REINDEX_REL_PROCESS_TOAST, params))
+#else
+#define tier_compat_reindex(relation_oid, params) \
+	((void) reindex_relation(relation_oid, REINDEX_REL_PROCESS_TOAST, params))
+#endif
+
+/* ---------------------------------------------------------------------
  * Publications
  * ---------------------------------------------------------------------
  */

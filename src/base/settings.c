@@ -26,7 +26,7 @@
 int			tier_sample_interval_s = 60;
 int			tier_migrate_interval_s = 300;
 int			tier_history_retention_min = 90 * MINUTES_PER_DAY;
-int			tier_history_max_size_mb = 256;
+int			tier_history_max_size_mb = 512;
 int			tier_auto_migrate = TIER_AUTO_MIGRATE_POLICIES;
 int			tier_max_workers = 2;
 int			tier_move_lock_timeout_ms = 50;
@@ -93,7 +93,7 @@ tier_guc_init(void)
 							"The oldest periods are deleted when it is exceeded, also within "
 							"the retention time.",
 							&tier_history_max_size_mb,
-							256, 1, 1024 * 1024,
+							512, 1, 1024 * 1024,
 							PGC_SIGHUP, GUC_UNIT_MB,
 							NULL, NULL, NULL);
 

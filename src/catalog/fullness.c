@@ -187,15 +187,15 @@ tier_catalog_fullness_wants(TierFullnessRow *row)
 	return true;
 }
 
-/* A row that somebody has locked, to remove it perhaps, is left as it is. */
 void
 tier_catalog_fullness_evaluated(int policy_id, double fill, int leaving, const char *result)
 {
 	static const char sql[] =
-	"UPDATE _tiered_storage.fullness_policy SET last_evaluated_at = now(), "
-	"last_fill = $2, last_leaving = $3, last_result = $4 "
-	"WHERE policy_id = (SELECT p.policy_id FROM _tiered_storage.fullness_policy p "
-	"WHERE p.policy_id = $1 FOR UPDATE SKIP LOCKED)";
+	"INSERT INTO _tiered_storage.policy_result "
+	"(policy_id, last_evaluated_at, last_fill, last_leaving, last_result) "
+	"VALUES ($1, now(), $2, $3, $4) ON CONFLICT (policy_id) DO UPDATE SET "
+	"last_evaluated_at = EXCLUDED.last_evaluated_at, last_fill = EXCLUDED.last_fill, "
+	"last_leaving = EXCLUDED.last_leaving, last_result = EXCLUDED.last_result";
 	static const Oid types[] = {INT4OID, FLOAT8OID, INT4OID, TEXTOID};
 	char		nulls[] = "    ";
 	Datum		values[4];

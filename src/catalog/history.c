@@ -51,9 +51,9 @@ tier_catalog_find_read_time(TierReadTime *times, int n, TimestampTz now)
 	"(h.random_reads::float8 + h.sequential_reads) * "
 	"_tiered_storage.period_share(h.period_start, h.period_s, r.since, $5) AS reads "
 	"FROM unnest($1, $2, $3, $4) r (place, relation_oid, since, rate) "
-	"JOIN _tiered_storage.relation_history h ON h.relation_oid = r.relation_oid "
+	"JOIN _tiered_storage.history_rows h ON h.relation_oid = r.relation_oid "
 	"AND h.period_start + h.period_s * interval '1 second' > r.since "
-	"WHERE h.period_start >= $6 AND h.period_start < $5 "
+	"WHERE h.hour >= $6 - interval '1 hour' AND h.period_start < $5 "
 	"AND h.random_reads + h.sequential_reads > 0) c "
 	"GROUP BY c.place, c.rate, c.hour) p "
 	"WHERE p.reads * 3600.0 >= p.rate * p.seconds * (1 - 1e-9) GROUP BY 1";

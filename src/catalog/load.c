@@ -329,9 +329,9 @@ tier_catalog_client_time(void)
 	"p.ends_at - interval '1 day', p.ends_at) AS in_day, "
 	"wait_cpu_ms + wait_relations_ms + wait_wal_ms + wait_temp_ms + wait_slru_ms "
 	"+ wait_other_io_ms + wait_lock_ms + wait_lwlock_ms + wait_other_ms AS active_ms "
-	"FROM period p JOIN _tiered_storage.load_history h ON h.period_start < p.ends_at "
+	"FROM period p JOIN _tiered_storage.load_rows h ON h.period_start < p.ends_at "
 	"AND h.period_start >= p.ends_at - interval '14 days' "
-	"WHERE h.wait_sampled_ms > 0 AND _tiered_storage.load_is_possible(h)), "
+	"WHERE h.wait_sampled_ms > 0), "
 	"hour AS (SELECT sum(active_ms) / sum(wait_sampled_ms) AS active FROM part "
 	"GROUP BY date_trunc('hour', period_start) HAVING sum(wait_sampled_ms) >= $1), "
 	"day AS (SELECT sum(active_ms * in_day) AS active_ms, "
@@ -366,57 +366,4 @@ tier_catalog_client_time(void)
 	spent.temp_s = read[5];
 	spent.lock_s = read[6];
 	return spent;
-}
-
-/* Makes one row of each hour, about the part of it in which something happened. */
-static const char *
-roll_up_sql(void)
-{
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	appendStringInfoString(&buf, TIER_SQL_RAW_PARTS("load_history")
-						   "INSERT INTO _tiered_storage.load_history AS l "
-						   "(period_start, period_s");
-	append_metrics(&buf);
-	appendStringInfoString(&buf, ") SELECT min(p.starts), "
-						   "extract(epoch FROM max(p.ends) - min(p.starts))::float8");
-	for (int i = 0; i < NMETRICS; i++)
-		appendStringInfo(&buf, ", " TIER_SQL_PART_SUM("%s"),
-						 metrics[i].name, metrics[i].name, metrics[i].name, metrics[i].name);
-	appendStringInfoString(&buf, " " TIER_SQL_FROM_PARTS
-						   "GROUP BY date_trunc('hour', p.starts) "
-						   "ON CONFLICT (period_start) DO UPDATE SET "
-						   "period_s = greatest(l.period_s, EXCLUDED.period_s)");
-	for (int i = 0; i < NMETRICS; i++)
-	{
-		const char *name = metrics[i].name;
-
-		appendStringInfo(&buf, ", %s = COALESCE(l.%s + EXCLUDED.%s, l.%s, EXCLUDED.%s)",
-						 name, name, name, name, name);
-	}
-	return buf.data;
-}
-
-void
-tier_catalog_maintain_load(TimestampTz now, const TierHours *hours, int retention_min)
-{
-	static const char sql[] =
-	"DELETE FROM _tiered_storage.load_history "
-	"WHERE " TIER_SQL_ENDED_BEFORE("$1 - make_interval(mins => $2)");
-
-	/* Their sums might be more than a column holds. */
-	static const char impossible_sql[] =
-	"DELETE FROM _tiered_storage.load_history h WHERE NOT _tiered_storage.load_is_possible(h)";
-	static const Oid hour_types[] = {TIMESTAMPTZOID, TIMESTAMPTZOID};
-	static const Oid types[] = {TIMESTAMPTZOID, INT4OID};
-	Datum		values[2];
-
-	tier_catalog_execute(impossible_sql, 0, NULL, NULL, NULL);
-	values[0] = TimestampTzGetDatum(hours->from);
-	values[1] = TimestampTzGetDatum(hours->until);
-	tier_catalog_execute(roll_up_sql(), 2, hour_types, values, NULL);
-	values[0] = TimestampTzGetDatum(now);
-	values[1] = Int32GetDatum(retention_min);
-	tier_catalog_execute(sql, 2, types, values, NULL);
 }

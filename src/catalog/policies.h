@@ -123,7 +123,7 @@ extern bool tier_catalog_delete_policy(int policy_id);
 
 /*
  * Records what an evaluation found: how many relations are due, how many are on
- * the tier already.  Nothing, if somebody has the row locked.
+ * the tier already.
  */
 extern void tier_catalog_policy_evaluated(int policy_id, int due, int on_target,
 										  const char *result);
@@ -195,8 +195,7 @@ extern bool tier_catalog_delete_fullness(int policy_id);
 extern bool tier_catalog_fullness_wants(TierFullnessRow *row);
 
 /*
- * Records what an evaluation found; fill: NaN if it is not known.  Nothing, if somebody
- * has the row locked.
+ * Records what an evaluation found; fill: NaN if it is not known.
  */
 extern void tier_catalog_fullness_evaluated(int policy_id, double fill, int leaving,
 											const char *result);

@@ -444,15 +444,15 @@ tier_catalog_delete_policy(int policy_id)
 								1, types, &value, NULL) > 0;
 }
 
-/* A row that somebody has locked, to remove it perhaps, is left as it is. */
 void
 tier_catalog_policy_evaluated(int policy_id, int due, int on_target, const char *result)
 {
 	static const char sql[] =
-	"UPDATE _tiered_storage.policy SET last_evaluated_at = now(), "
-	"last_due = $2, last_on_target = $3, last_result = $4 "
-	"WHERE policy_id = (SELECT p.policy_id FROM _tiered_storage.policy p "
-	"WHERE p.policy_id = $1 FOR UPDATE SKIP LOCKED)";
+	"INSERT INTO _tiered_storage.policy_result "
+	"(policy_id, last_evaluated_at, last_due, last_on_target, last_result) "
+	"VALUES ($1, now(), $2, $3, $4) ON CONFLICT (policy_id) DO UPDATE SET "
+	"last_evaluated_at = EXCLUDED.last_evaluated_at, last_due = EXCLUDED.last_due, "
+	"last_on_target = EXCLUDED.last_on_target, last_result = EXCLUDED.last_result";
 	static const Oid types[] = {INT4OID, INT4OID, INT4OID, TEXTOID};
 	Datum		values[4];
 

@@ -31,8 +31,9 @@ tier_catalog_checkpoints_within(double seconds)
 {
 	static const char sql[] =
 	"SELECT sum(l.checkpoints_requested)::float8, sum(l.checkpoints_timed)::float8, "
-	"sum(l.wal_bytes)::float8, sum(l.period_s) FROM _tiered_storage.load_history l "
-	"WHERE l.period_start > $1 - make_interval(secs => $2) AND l.period_start <= $1";
+	"sum(l.wal_bytes)::float8, sum(l.period_s) FROM _tiered_storage.load_rows l "
+	"WHERE l.hour > $1 - make_interval(hours => 1, secs => $2) "
+	"AND l.period_start > $1 - make_interval(secs => $2) AND l.period_start <= $1";
 	static const Oid types[] = {TIMESTAMPTZOID, FLOAT8OID};
 	Datum		values[2];
 	TierCheckpoints checkpoints;

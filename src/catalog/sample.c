@@ -3,8 +3,8 @@
  * catalog/sample.c
  *		The store of samples: relation states, history, roll-up, limits.
  *
- * See catalog/tables.h.  Sizes are bounded: one state row for each relation,
- * history rows for active ones only, and the history as a whole by
+ * See catalog/tables.h, and sql/06_state.sql for what is logged of this.  Sizes are bounded: one
+ * state row for each relation, history rows for active ones only, and the history as a whole by
  * tiered_storage.history_max_size.
  *
  *-------------------------------------------------------------------------
@@ -28,14 +28,16 @@
 #include "src/base/debug.h"
 #include "src/base/settings.h"
 
-/* Single samples are kept this long before an hour of them becomes one row. */
-#define RAW_RETENTION "2 hours"
-
 /*
- * Bytes that one history row takes on disk: header, line pointer and columns.
- * Used to turn the size limit into a number of rows.
+ * The parts of history_max_size that each of the eight members of the ring of hours may have,
+ * and each of the two of snapshots; and of how many moves there is a record, for each MB.
  */
-#define HISTORY_ROW_BYTES 128
+#define HOURS_MEMBER_PART (7.0 / 64)
+#define SNAPSHOTS_MEMBER_PART (1.0 / 16)
+#define MOVES_PER_MB 128
+
+/* Of eight members one is being filled: the others have all of the time to be kept. */
+#define FULL_MEMBERS 7
 
 #define SAMPLER_POLL_MS 20
 
@@ -376,32 +378,40 @@ store_history_sql(TimestampTz period_start)
 }
 
 /*
- * The history of an index that was rebuilt becomes that of the index in its place.  While both
- * were there, both were written, so that there may be rows of both for one period: these are
- * added up.  No index is both the old one of a pair and the new one of another, because the old
- * ones were valid at the last sample, and the new ones were not.
+ * The history of an index that was rebuilt becomes that of the index in its place: samples are
+ * changed, and for the hours that are rolled up it is noted.  While both were there, both were
+ * written, so that there may be rows of both for one period: these are added up.  No index is
+ * both the old one of a pair and the new one of another, because the old ones were valid at the
+ * last sample, and the new ones were not.
  */
 static void
-follow_rebuilt(const TierRelationState *states, int from, int until)
+follow_rebuilt(const TierRelationState *states, int from, int until, TimestampTz at)
 {
 	static const char sql[] =
-	"WITH of_before AS (DELETE FROM _tiered_storage.relation_history h "
-	"USING unnest($1, $2) x (relation_oid, rebuilt_from) "
+	"WITH pair AS (SELECT * FROM unnest($1, $2, $3) x (relation_oid, rebuilt_from, at)), "
+	"again AS (UPDATE _tiered_storage.rebuilt_index b SET new_oid = x.relation_oid FROM pair x "
+	"WHERE b.new_oid = x.rebuilt_from AND b.old_oid <> x.rebuilt_from), "
+	"noted AS (INSERT INTO _tiered_storage.rebuilt_index AS b (old_oid, new_oid, rebuilt_at) "
+	"SELECT rebuilt_from, relation_oid, at FROM pair ON CONFLICT (old_oid) DO UPDATE "
+	"SET new_oid = EXCLUDED.new_oid, rebuilt_at = EXCLUDED.rebuilt_at), "
+	"of_before AS (DELETE FROM _tiered_storage.relation_history h "
+	"USING pair x "
 	"WHERE h.relation_oid = x.rebuilt_from RETURNING x.relation_oid AS new_oid, h.*) "
 	INSERT_HISTORY
 	"SELECT b.period_start, b.new_oid, b.period_s, b.scans, b.random_reads, b.sequential_reads, "
 	"b.hits, b.row_changes, b.page_writes FROM of_before b " ADD_TO_HISTORY;
-	static const Oid types[] = {OIDOID, OIDOID};
-	TierBulk   *bulk = tier_bulk_create(sql, 2, types);
+	static const Oid types[] = {OIDOID, OIDOID, TIMESTAMPTZOID};
+	TierBulk   *bulk = tier_bulk_create(sql, 3, types);
 
 	for (int i = from; i < until; i++)
 	{
-		Datum		values[2];
+		Datum		values[3];
 
 		if (states[i].period.rebuilt_from == 0)
 			continue;
 		values[0] = ObjectIdGetDatum(states[i].id.relation_oid);
 		values[1] = ObjectIdGetDatum(states[i].period.rebuilt_from);
+		values[2] = TimestampTzGetDatum(at);
 		tier_bulk_add(bulk, values, NULL);
 	}
 	tier_bulk_finish(bulk);
@@ -439,7 +449,7 @@ store_step(void *argument)
 	}
 	tier_bulk_finish(bulk);
 
-	follow_rebuilt(states, store->from, store->until);
+	follow_rebuilt(states, store->from, store->until, store->period_end);
 
 	/*
 	 * The first sample's counters belong to no period: they are the whole
@@ -527,91 +537,36 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 	tier_catalog_execute(summary_sql, 5, summary_types, summary_values, NULL);
 }
 
+void
+tier_catalog_restore_state(void)
+{
+	if (tier_catalog_execute("SELECT FROM _tiered_storage.sampler", 0, NULL, NULL, NULL) == 0)
+		tier_catalog_execute("SELECT _tiered_storage.restore_state()", 0, NULL, NULL, NULL);
+}
+
 /*
- * The hours that are rolled up now: those that ended more than RAW_RETENTION ago, from where
- * the last roll-up ended.  False when no hour has ended since then.  (A clock that was set
- * back is another hour, from which on they come again.)
+ * The hour that has begun, before which all is rolled up now.  False when none has begun since
+ * the last time.  (A clock that was set back is another hour, from which on they come again.)
+ * *is_new_day: whether another day has, too.
  */
 static bool
-claim_hours(TimestampTz now, TierHours *hours)
+claim_hour(TimestampTz now, TimestampTz *hour, bool *is_new_day)
 {
 	static const char sql[] =
 	"WITH before AS (SELECT rolled_up_until AS at FROM _tiered_storage.sampler) "
-	"UPDATE _tiered_storage.sampler s "
-	"SET rolled_up_until = date_trunc('hour', $1 - interval '" RAW_RETENTION "') FROM before b "
-	"WHERE b.at IS DISTINCT FROM date_trunc('hour', $1 - interval '" RAW_RETENTION "') "
-	"RETURNING b.at, s.rolled_up_until";
+	"UPDATE _tiered_storage.sampler s SET rolled_up_until = date_trunc('hour', $1) "
+	"FROM before b WHERE b.at IS DISTINCT FROM date_trunc('hour', $1) "
+	"RETURNING s.rolled_up_until, "
+	"date_trunc('day', b.at) IS DISTINCT FROM date_trunc('day', s.rolled_up_until)";
 	static const Oid types[] = {TIMESTAMPTZOID};
 	Datum		value = TimestampTzGetDatum(now);
-	Datum		before;
 	bool		isnull;
 
 	if (tier_catalog_execute(sql, 1, types, &value, NULL) == 0)
 		return false;
-	before = tier_catalog_datum(0, 1, &isnull);
-	hours->from = isnull ? DT_NOBEGIN : DatumGetTimestampTz(before);
-	hours->until = DatumGetTimestampTz(tier_catalog_datum(0, 2, &isnull));
+	*hour = DatumGetTimestampTz(tier_catalog_datum(0, 1, &isnull));
+	*is_new_day = DatumGetBool(tier_catalog_datum(0, 2, &isnull));
 	return true;
-}
-
-/*
- * Each hour becomes one row per relation, about the part of it in which the relation was
- * active.
- */
-static void
-roll_up(const TierHours *hours)
-{
-	static const char sql[] =
-	TIER_SQL_RAW_PARTS("relation_history") INSERT_HISTORY
-	"SELECT min(p.starts), h.relation_oid, "
-	"greatest(1, extract(epoch FROM max(p.ends) - min(p.starts)))::int4, "
-	TIER_SQL_PART_SUM("scans") ", " TIER_SQL_PART_SUM("random_reads") ", "
-	TIER_SQL_PART_SUM("sequential_reads") ", " TIER_SQL_PART_SUM("hits") ", "
-	TIER_SQL_PART_SUM("row_changes") ", " TIER_SQL_PART_SUM("page_writes") " "
-	TIER_SQL_FROM_PARTS "GROUP BY date_trunc('hour', p.starts), h.relation_oid "
-	ADD_TO_HISTORY;
-	static const Oid types[] = {TIMESTAMPTZOID, TIMESTAMPTZOID};
-	Datum		values[2];
-
-	values[0] = TimestampTzGetDatum(hours->from);
-	values[1] = TimestampTzGetDatum(hours->until);
-	tier_catalog_execute(sql, 2, types, values, NULL);
-}
-
-/*
- * Deletes the oldest periods until the rows that are left fit the limit.  The
- * space of deleted rows is used again after an autovacuum.  Called
- * once an hour, so the limit can be exceeded by what one hour brings.
- */
-static void
-enforce_size_limit(void)
-{
-	static const char size_sql[] =
-	"SELECT pg_catalog.pg_total_relation_size('_tiered_storage.relation_history')";
-	static const char delete_sql[] =
-	"WITH last AS (SELECT h.period_start, s.rolled_up_until "
-	"FROM _tiered_storage.relation_history h, _tiered_storage.sampler s "
-	"ORDER BY h.period_start DESC OFFSET $1 * 9 / 10 LIMIT 1), "
-	"kept AS (SELECT CASE WHEN period_start < rolled_up_until "
-	"THEN date_trunc('hour', period_start) + interval '1 hour' "
-	"ELSE period_start + interval '1 microsecond' END AS since FROM last), "
-	"noted AS (UPDATE _tiered_storage.sampler SET history_since = k.since FROM kept k) "
-	"DELETE FROM _tiered_storage.relation_history h USING kept k WHERE h.period_start < k.since";
-	static const Oid types[] = {INT8OID};
-	int64		max_bytes = (int64) tier_history_max_size_mb * 1024 * 1024;
-	Datum		value = Int64GetDatum(max_bytes / HISTORY_ROW_BYTES);
-	uint64		n;
-	bool		isnull;
-
-	n = tier_catalog_execute(size_sql, 0, NULL, NULL, NULL);
-	if (n != 1 || DatumGetInt64(tier_catalog_datum(0, 1, &isnull)) <= max_bytes)
-		return;
-
-	/*
-	 * Whole periods are deleted, and whole hours where they are rolled up:
-	 * one with half of its relations would be wrong.
-	 */
-	tier_catalog_execute(delete_sql, 1, types, &value, NULL);
 }
 
 /*
@@ -634,47 +589,87 @@ kept_minutes(void)
 	return DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
 }
 
-void
-tier_catalog_maintain_history(TimestampTz now)
+/*
+ * Once a day those that are old, and those beyond the limit as soon as there are a tenth more;
+ * in bulk, because the space of each that is deleted is cleaned up in the WAL.
+ *
+ * What move_limit_per_day and move windows count is kept for a day, which has 25 hours once a
+ * year, and what cooldown asks for as long as that is.  Where a policy lets anything return, the
+ * last move of each relation is kept, whoever made it: it says where that came from, or that it
+ * was not the policy that moved it.
+ */
+static void
+forget_moves(TimestampTz now, bool is_new_day)
 {
-	static const char history_sql[] =
-	"WITH noted AS (UPDATE _tiered_storage.sampler "
-	"SET history_since = least($1, greatest(history_since, $1 - make_interval(mins => $2))) "
-	"WHERE history_since IS NOT NULL OR EXISTS (SELECT FROM _tiered_storage.relation_history "
-	"WHERE " TIER_SQL_ENDED_BEFORE("$1 - make_interval(mins => $2)") ")) "
-	"DELETE FROM _tiered_storage.relation_history "
-	"WHERE " TIER_SQL_ENDED_BEFORE("$1 - make_interval(mins => $2)");
-	static const char moves_sql[] =
-	"DELETE FROM _tiered_storage.move m "
-	"WHERE state <> 'running' AND finished_at < $1 - make_interval(mins => greatest($2, 1560)) "
+	static const char sql[] =
+	"WITH most AS (SELECT max(l.move_id) AS move_id FROM (SELECT m.move_id "
+	"FROM _tiered_storage.move m ORDER BY m.move_id DESC OFFSET $4) l "
+	"WHERE (SELECT count(*) FROM _tiered_storage.move) > $4 * 1.1) "
+	"DELETE FROM _tiered_storage.move m USING most WHERE state <> 'running' "
+	"AND (m.move_id <= most.move_id OR $3 "
+	"AND finished_at < $1 - make_interval(mins => greatest($2, 1560))) "
 	"AND NOT (state = 'done' "
 	"AND EXISTS (SELECT FROM _tiered_storage.policy p WHERE p.return_reads_per_hour IS NOT NULL) "
 	"AND _tiered_storage.relation_persistence(m.relation_oid) IS NOT NULL "
 	"AND NOT EXISTS (SELECT FROM _tiered_storage.move l WHERE l.relation_oid = m.relation_oid "
 	"AND l.move_id > m.move_id AND l.state = 'done'))";
+	static const Oid types[] = {TIMESTAMPTZOID, INT4OID, BOOLOID, INT8OID};
+	Datum		values[4];
+
+	values[0] = TimestampTzGetDatum(now);
+	values[1] = Int32GetDatum(Max(tier_history_retention_min, tier_cooldown_min));
+	values[2] = BoolGetDatum(is_new_day);
+	values[3] = Int64GetDatum((int64) tier_history_max_size_mb * MOVES_PER_MB);
+	if (tier_catalog_execute(sql, 4, types, values, NULL) > 0)
+		tier_catalog_forget_effects();
+}
+
+/* What was noted of indexes and policies that are in no history, or gone. */
+static void
+forget_notes(TimestampTz now, int kept_min)
+{
+	static const char indexes_sql[] =
+	"DELETE FROM _tiered_storage.rebuilt_index "
+	"WHERE rebuilt_at < $1 - 2 * make_interval(mins => $2)";
+	static const char policies_sql[] =
+	"DELETE FROM _tiered_storage.policy_result r WHERE NOT EXISTS "
+	"(SELECT FROM _tiered_storage.policy p WHERE p.policy_id = r.policy_id) AND NOT EXISTS "
+	"(SELECT FROM _tiered_storage.fullness_policy f WHERE f.policy_id = r.policy_id)";
 	static const Oid types[] = {TIMESTAMPTZOID, INT4OID};
 	Datum		values[2];
-	TierHours	hours;
 
-	if (!claim_hours(now, &hours))
-		return;
-	roll_up(&hours);
 	values[0] = TimestampTzGetDatum(now);
-	values[1] = Int32GetDatum(kept_minutes());
-	tier_catalog_execute(history_sql, 2, types, values, NULL);
-	tier_catalog_maintain_estimates();
+	values[1] = Int32GetDatum(kept_min);
+	tier_catalog_execute(indexes_sql, 2, types, values, NULL);
+	tier_catalog_execute(policies_sql, 0, NULL, NULL, NULL);
+	tier_catalog_execute("SELECT _tiered_storage.forget_standbys()", 0, NULL, NULL, NULL);
+}
 
-	/*
-	 * What move_limit_per_day and move windows count is kept for a day in any
-	 * case, which has 25 hours once a year, and what cooldown asks for as
-	 * long as that is.  Where a policy lets anything return, the last move of
-	 * each relation is kept, whoever made it: it says where that came from,
-	 * or that it was not the policy that moved it.
-	 */
-	values[1] = Int32GetDatum(Max(tier_history_retention_min, tier_cooldown_min));
-	tier_catalog_execute(moves_sql, 2, types, values, NULL);
-	tier_catalog_forget_effects();
-	tier_catalog_maintain_load(now, &hours, tier_history_retention_min);
-	tier_catalog_maintain_files(now, &hours, tier_history_retention_min);
-	enforce_size_limit();
+void
+tier_catalog_maintain_history(TimestampTz now)
+{
+	static const char roll_up_sql[] = "SELECT _tiered_storage.roll_up($1, $2, $3, $4)";
+	static const char snapshot_sql[] = "SELECT _tiered_storage.take_snapshot($1, $2)";
+	static const Oid roll_up_types[] = {TIMESTAMPTZOID, TIMESTAMPTZOID, FLOAT8OID, FLOAT8OID};
+	static const Oid snapshot_types[] = {TIMESTAMPTZOID, FLOAT8OID};
+	double		max_bytes = tier_history_max_size_mb * 1024.0 * 1024.0;
+	TimestampTz hour;
+	bool		is_new_day;
+	int			kept_min;
+	Datum		values[4];
+
+	if (!claim_hour(now, &hour, &is_new_day))
+		return;
+	kept_min = kept_minutes();
+	values[0] = TimestampTzGetDatum(hour);
+	values[1] = TimestampTzGetDatum(now);
+	values[2] = Float8GetDatum(max_bytes * HOURS_MEMBER_PART);
+	values[3] = Float8GetDatum(kept_min * 60.0 / FULL_MEMBERS);
+	tier_catalog_execute(roll_up_sql, 4, roll_up_types, values, NULL);
+	tier_catalog_maintain_estimates();
+	forget_moves(now, is_new_day);
+	forget_notes(now, kept_min);
+	values[0] = TimestampTzGetDatum(now);
+	values[1] = Float8GetDatum(max_bytes * SNAPSHOTS_MEMBER_PART);
+	tier_catalog_execute(snapshot_sql, 2, snapshot_types, values, NULL);
 }

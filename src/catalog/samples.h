@@ -98,50 +98,6 @@ extern void tier_catalog_store_sample(const TierRelationState *states, int nstat
 									  TimestampTz period_start,
 									  const TierSampleSummary *summary, TierPass *pass);
 
-/* From the first to before the second; a row belongs to the hour in which it begins. */
-typedef struct TierHours
-{
-	TimestampTz from;
-	TimestampTz until;
-} TierHours;
-
-/*
- * For the statements that roll a table of history up.  Parameters are hours->from and
- * hours->until.  What is longer than an hour is as coarse already, and left alone; what
- * reaches into the next hour is split there in proportion: the first part gets a whole
- * number, and the second what is left, so that sums stay what they are.
- */
-#define TIER_SQL_RAW_PARTS(table) \
-	"WITH raw AS (DELETE FROM _tiered_storage." table " WHERE period_s <= 3600 " \
-	"AND period_start >= $1 AND period_start < $2 RETURNING *) "
-
-#define TIER_SQL_FROM_PARTS \
-	"FROM raw h CROSS JOIN LATERAL (SELECT " \
-	"h.period_start + h.period_s * interval '1 second' AS period_end, " \
-	"date_trunc('hour', h.period_start) + interval '1 hour' AS hour_end) e " \
-	"CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s, " \
-	"h.period_start, e.hour_end) AS share) s " \
-	"CROSS JOIN LATERAL (SELECT h.period_start AS starts, " \
-	"least(e.period_end, e.hour_end) AS ends, false AS is_rest " \
-	"UNION ALL SELECT e.hour_end, e.period_end, true WHERE e.period_end > e.hour_end) p "
-
-#define TIER_SQL_PART_SUM(column) \
-	"sum(CASE WHEN s.share >= 1 THEN h." column " " \
-	"WHEN p.is_rest THEN h." column " - (h." column " * s.share)::int8 " \
-	"ELSE (h." column " * s.share)::int8 END)::int8"
-
-/* A row of history that has nothing to say of what came after a moment. */
-#define TIER_SQL_ENDED_BEFORE(moment) \
-	"period_start < " moment " AND period_start + period_s * interval '1 second' <= " moment
-
-/*
- * No row of relation_history that reaches beyond a moment begins before this: the last
- * sample that began earlier, or another relation's part of the same hour.
- */
-#define TIER_SQL_FIRST_PERIOD(moment) \
-	"COALESCE((SELECT max(b.period_start) FROM _tiered_storage.relation_history b " \
-	"WHERE b.period_start < " moment ") - interval '1 hour', " moment ")"
-
 /* Which statistics samples have read, and since when no count can have been lost. */
 typedef struct TierCountsOrigin
 {
@@ -162,11 +118,17 @@ extern TierCountsOrigin tier_catalog_load_counts_origin(void);
 extern void tier_catalog_store_counts_origin(const TierCountsOrigin *origin);
 
 /*
- * Rolls finished hours up, deletes what is older than the retention time or
- * beyond the size limit, in the history of relations, of the load and of moves.
- * Works once an hour, and returns at once in between.  Under the sampler's lock.
+ * Once an hour: rolls finished hours up, in the history of relations, of the load and of files,
+ * takes a snapshot of the state, and once a day deletes old moves.  Returns at once in
+ * between.  Under the sampler's lock.
  */
 extern void tier_catalog_maintain_history(TimestampTz now);
+
+/*
+ * Loads the last snapshot of the state if that was lost, as unlogged tables are in a crash, a
+ * restore or a promotion.  Under the sampler's lock.
+ */
+extern void tier_catalog_restore_state(void);
 
 /*
  * How far the WAL was read (see observe/writes.h).  What is loaded is all zero
@@ -261,20 +223,9 @@ typedef struct TierClientTime
 extern TierClientTime tier_catalog_client_time(void);
 
 /*
- * Rolls these hours of the load's history up, and deletes what is older than
- * retention_min minutes.  Under the sampler's lock.
- */
-extern void tier_catalog_maintain_load(TimestampTz now, const TierHours *hours,
-									   int retention_min);
-
-/*
  * Adds to file_history what has been read and written since the last call, by class and
  * place of files; what was not counted is null there.  Under the sampler's lock.
  */
 extern void tier_catalog_sample_files(TimestampTz now_at);
-
-/* As tier_catalog_maintain_load() does with the load's. */
-extern void tier_catalog_maintain_files(TimestampTz now, const TierHours *hours,
-										int retention_min);
 
 #endif							/* TIER_CATALOG_SAMPLES_H */

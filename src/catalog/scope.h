@@ -92,7 +92,8 @@ extern void tier_catalog_see_latest(void);
 /*
  * Runs one statement inside a scope; returns the number of rows.  values may
  * be NULL when nargs is 0; nulls as in SPI (' ' or 'n') or NULL.  Leaves
- * CurrentMemoryContext in SPI's procedure context, whatever it was before.
+ * CurrentMemoryContext in SPI's procedure context, whatever it was before.  In
+ * recovery, where unlogged tables cannot be read, it reads their last snapshot.
  */
 extern uint64 tier_catalog_execute(const char *sql, int nargs, const Oid *types,
 								   const Datum *values, const char *nulls);

@@ -12,6 +12,9 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
+#include "access/xlog.h"
 #include "common/hashfn.h"
 #include "executor/spi.h"
 #include "utils/lsyscache.h"
@@ -109,13 +112,67 @@ kept_plan(const char *sql, int nargs, const Oid *types)
 	return plan;
 }
 
+/* The tables of state, of which statements read the snapshot in recovery; as in state_tables(). */
+static const char *const state_tables[] = {
+	"device_state", "device_wear", "device_wear_day", "file_history", "file_state",
+	"load_history", "load_state", "policy_result", "rebuilt_index", "relation_history",
+	"relation_state", "sampler", "standby_counters", "standby_reads", "standby_room",
+	"standby_state", "tablespace_growth"
+};
+
+/* The table of state that is named where this begins, or NULL. */
+static const char *
+state_table_at(const char *sql)
+{
+	static const char schema[] = TIER_CATALOG_SCHEMA ".";
+
+	if (strncmp(sql, schema, sizeof(schema) - 1) != 0)
+		return NULL;
+	sql += sizeof(schema) - 1;
+	for (int i = 0; i < (int) lengthof(state_tables); i++)
+	{
+		size_t		length = strlen(state_tables[i]);
+
+		if (strncmp(sql, state_tables[i], length) == 0 &&
+			!isalnum((unsigned char) sql[length]) && sql[length] != '_')
+			return state_tables[i];
+	}
+	return NULL;
+}
+
+/* The statement with each table of state replaced by what is stored of it in the snapshot. */
+static const char *
+of_snapshot(const char *sql)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	for (; *sql != '\0'; sql++)
+	{
+		const char *table = state_table_at(sql);
+
+		if (table == NULL)
+			appendStringInfoChar(&buf, *sql);
+		else
+		{
+			appendStringInfo(&buf, TIER_CATALOG_SCHEMA ".stored(NULL::" TIER_CATALOG_SCHEMA ".%s)",
+							 table);
+			sql += strlen(TIER_CATALOG_SCHEMA) + strlen(table);
+		}
+	}
+	return buf.data;
+}
+
 uint64
 tier_catalog_execute(const char *sql, int nargs, const Oid *types,
 					 const Datum *values, const char *nulls)
 {
-	SPIPlanPtr	plan = kept_plan(sql, nargs, types);
+	SPIPlanPtr	plan;
 	int			rc;
 
+	if (RecoveryInProgress())
+		sql = of_snapshot(sql);
+	plan = kept_plan(sql, nargs, types);
 	if (plan != NULL)
 		rc = SPI_execute_plan(plan, unconstify(Datum *, values), nulls, false, 0);
 	else

@@ -11,13 +11,13 @@
  * inside a scope, with the owner's rights, a fixed search_path and nothing of
  * the user's executed.  Rows are changed by
  *
- *		sampler, relation_state, relation_history, device_state, load_*
+ *		state, as sql/06_state.sql calls it: what is unlogged
  *					a sample, which holds the sampler's lock to the end of its
  *					transaction; a move updates the relation_state of what it
  *					has moved, if no sample has these rows locked
  *		move, move_effect
  *					the process that moves; a sample measures effects later
- *		policy, pin	sessions, by SQL functions; policies are evaluated by migrate
+ *		policy, pin	sessions, by SQL functions; what migrate has found is state
  *		tier_*		sessions, by SQL functions
  *
  * and by tier_catalog_refresh_identities(), after renames and restores.

@@ -192,10 +192,11 @@ tier_heat_parts(PG_FUNCTION_ARGS)
 {
 	static const char sql[] =
 	"SELECT h.relation_oid, h.period_start, h.period_s, h.random_reads, h.sequential_reads, "
-	"h.page_writes FROM tiered_storage.relation_history h "
-	"WHERE h.period_start OPERATOR(pg_catalog.<) $1";
-	Oid			types[] = {TIMESTAMPTZOID};
-	Datum		values[] = {PG_GETARG_DATUM(1)};
+	"h.page_writes FROM tiered_storage.history h "
+	"WHERE h.hour OPERATOR(pg_catalog.>=) _tiered_storage.first_hour($2) "
+	"AND h.period_start OPERATOR(pg_catalog.<) $1";
+	Oid			types[] = {TIMESTAMPTZOID, TIMESTAMPTZOID};
+	Datum		values[] = {PG_GETARG_DATUM(1), PG_GETARG_DATUM(0)};
 	int			at_most = PG_GETARG_INT32(4);
 	MemoryContext caller = CurrentMemoryContext;
 	PartsReceiver receiver = {0};
@@ -246,10 +247,11 @@ tier_heat_parts(PG_FUNCTION_ARGS)
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
 	params = makeParamList(lengthof(types));
-	params->params[0].value = values[0];
-	params->params[0].isnull = false;
-	params->params[0].pflags = PARAM_FLAG_CONST;
-	params->params[0].ptype = types[0];
+	for (int i = 0; i < (int) lengthof(types); i++)
+		params->params[i] = (ParamExternData)
+	{
+		.value = values[i],.pflags = PARAM_FLAG_CONST,.ptype = types[i]
+	};
 	options.params = params;
 	options.read_only = true;
 	options.dest = &receiver.pub;

@@ -9,7 +9,7 @@
  * One row per relation: the counters at the last sample, and smoothed rates as of heat_at.
  * The row of an idle relation is not touched: rates decay with time when they are read.
  */
-CREATE TABLE _tiered_storage.relation_state
+CREATE UNLOGGED TABLE _tiered_storage.relation_state
 (
 	relation_oid oid NOT NULL PRIMARY KEY,
 	heap_oid oid NOT NULL DEFAULT 0,
@@ -108,7 +108,8 @@ CREATE TABLE _tiered_storage.relation_state
 	total_row_changes float8 NOT NULL DEFAULT 0,
 	CHECK (pg_catalog.isfinite(heat_at) AND pg_catalog.isfinite(observed_since)
 		AND pg_catalog.isfinite(sampled_since) AND pg_catalog.isfinite(proven_since))
-) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.1);
+) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.1,
+	autovacuum_analyze_threshold = 2147483647);
 
 /*
  * Bytes by which the relations of each tablespace grew or shrank together, in each of 16
@@ -118,25 +119,19 @@ CREATE TABLE _tiered_storage.relation_state
  * in its own row above; here is what came to the tablespace and went from it, new and dropped
  * relations included.  Moves are neither.
  */
-CREATE TABLE _tiered_storage.tablespace_growth
+CREATE UNLOGGED TABLE _tiered_storage.tablespace_growth
 (
 	tablespace_oid oid NOT NULL PRIMARY KEY,
 	evidence_began_at timestamptz NOT NULL,
 	evidence_interval_s float8 NOT NULL,
 	evidence_growth bytea NOT NULL
-);
+) WITH (autovacuum_analyze_threshold = 2147483647);
 
 /*
- * Activity of each relation by period: one sample each at first, once rolled up the part of an
- * hour in which it was active; a relation that was idle has no row.
- *
- * Every table of the extension has a key: without one, UPDATE and DELETE fail as soon as
- * somebody creates a publication FOR ALL TABLES.  Here the key costs 28 bytes for a row of
- * 92 and is written at its right end only.  REPLICA IDENTITY FULL would cost nothing here,
- * but a subscriber would read its whole table for each deleted row.  The key also finds
- * the first period, and the rows that are too old.
+ * Activity of each relation by sample, until the hour has ended; a relation that was idle has
+ * no row.
  */
-CREATE TABLE _tiered_storage.relation_history
+CREATE UNLOGGED TABLE _tiered_storage.relation_history
 (
 	period_start timestamptz NOT NULL CHECK (pg_catalog.isfinite(period_start)),
 	relation_oid oid NOT NULL,
@@ -148,7 +143,16 @@ CREATE TABLE _tiered_storage.relation_history
 	row_changes bigint NOT NULL,
 	page_writes bigint NOT NULL DEFAULT 0,
 	PRIMARY KEY (period_start, relation_oid)
-) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.2);
+) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.2,
+	autovacuum_analyze_threshold = 2147483647);
+
+/* The OIDs that indexes had before they were rebuilt, which history_hour has until then. */
+CREATE UNLOGGED TABLE _tiered_storage.rebuilt_index
+(
+	old_oid oid NOT NULL PRIMARY KEY,
+	new_oid oid NOT NULL,	-- the present one, however often it was rebuilt since
+	rebuilt_at timestamptz NOT NULL
+) WITH (autovacuum_analyze_threshold = 2147483647);
 
 /*
  * The last sample: time, duration, number of active relations.
@@ -157,7 +161,7 @@ CREATE TABLE _tiered_storage.relation_history
  * hour.  A sample has it locked from its beginning to its end, so that autovacuum would be
  * refused again and again, and would say so; pruning is enough for one row.
  */
-CREATE TABLE _tiered_storage.sampler
+CREATE UNLOGGED TABLE _tiered_storage.sampler
 (
 	singleton boolean NOT NULL PRIMARY KEY DEFAULT true CHECK (singleton),
 	last_sample_at timestamptz NOT NULL CHECK (pg_catalog.isfinite(last_sample_at)),
@@ -197,6 +201,45 @@ CREATE TABLE _tiered_storage.sampler
 	counts_lost_at timestamptz
 ) WITH (autovacuum_enabled = off);
 
+/* The row of sampler, see stored(). */
+CREATE VIEW _tiered_storage.last_sample AS
+	SELECT s.* FROM _tiered_storage.stored(NULL::_tiered_storage.sampler) s LIMIT 1;
+
+/*
+ * All of the history, minutes and hours; hour is that in which the period began.  An hour has
+ * one row for a relation, about the part of it in which that was active; but one more for an
+ * index that was rebuilt in it, for each longer period, and for each time that the clock
+ * was set back to it.
+ */
+CREATE VIEW _tiered_storage.history_rows AS
+	SELECT pg_catalog.date_trunc('hour', m.period_start, 'UTC') AS hour, m.*
+	FROM _tiered_storage.stored(NULL::_tiered_storage.relation_history) m
+	UNION ALL
+	SELECT h.hour, h.hour OPERATOR(pg_catalog.+)
+			pg_catalog.make_interval(secs => u.starts_ms OPERATOR(pg_catalog./) 1000.0::float8),
+		COALESCE(b.new_oid, u.relation_oid), u.period_s, u.scans::bigint, u.random_reads::bigint,
+		u.sequential_reads::bigint, u.hits::bigint, u.row_changes::bigint, u.page_writes::bigint
+	FROM _tiered_storage.history_hour h
+	CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(h.relation_oids),
+		pg_catalog.unnest(h.starts_ms), pg_catalog.unnest(h.periods_s),
+		pg_catalog.unnest(h.scans), pg_catalog.unnest(h.random_reads),
+		pg_catalog.unnest(h.sequential_reads), pg_catalog.unnest(h.hits),
+		pg_catalog.unnest(h.row_changes), pg_catalog.unnest(h.page_writes)) u (relation_oid,
+		starts_ms, period_s, scans, random_reads, sequential_reads, hits, row_changes,
+		page_writes)
+	LEFT JOIN _tiered_storage.stored(NULL::_tiered_storage.rebuilt_index) b
+		ON b.old_oid OPERATOR(pg_catalog.=) u.relation_oid
+		AND h.written_at OPERATOR(pg_catalog.<=) b.rebuilt_at
+	WHERE h.relation_oids IS NOT NULL;
+
+/* The first hour in which a period may have begun that reaches beyond a moment. */
+CREATE FUNCTION _tiered_storage.first_hour(moment timestamptz) RETURNS timestamptz
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT COALESCE((SELECT max(h.hour) FROM _tiered_storage.history_hour h
+		WHERE h.hour < date_trunc('hour', moment, 'UTC')), '-infinity')
+$$;
+
 /*
  * The part of a period that lies from from_at to before until_at, between 0 and 1.
  *
@@ -209,62 +252,28 @@ RETURNS float8
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_period_share_sql';
 
-CREATE VIEW tiered_storage.relation_history AS
+CREATE VIEW tiered_storage.history AS
 	SELECT h.period_start, h.relation_oid, h.period_s, h.scans, h.random_reads, h.sequential_reads,
-		h.hits, h.row_changes, h.page_writes
-	FROM _tiered_storage.relation_history h;
-COMMENT ON VIEW tiered_storage.relation_history IS
-'activity of each relation by period: one sample each at first, once rolled up the part of an '
-'hour in which it was active; a relation that was idle has no row';
-COMMENT ON COLUMN tiered_storage.relation_history.period_start IS 'start of the period';
-COMMENT ON COLUMN tiered_storage.relation_history.relation_oid IS 'OID of the relation';
-COMMENT ON COLUMN tiered_storage.relation_history.period_s IS 'length of the period in seconds';
-COMMENT ON COLUMN tiered_storage.relation_history.scans IS 'number of scans started';
-COMMENT ON COLUMN tiered_storage.relation_history.random_reads IS
+		h.hits, h.row_changes, h.page_writes, h.hour
+	FROM _tiered_storage.history_rows h;
+COMMENT ON VIEW tiered_storage.history IS
+'activity of each relation by period: single samples in the current hour, before that the part of '
+'each hour in which it was active; a relation that was idle has no row';
+COMMENT ON COLUMN tiered_storage.history.hour IS
+'hour in which the period began; a condition on it finds rows fast';
+COMMENT ON COLUMN tiered_storage.history.period_start IS 'start of the period';
+COMMENT ON COLUMN tiered_storage.history.relation_oid IS 'OID of the relation';
+COMMENT ON COLUMN tiered_storage.history.period_s IS 'length of the period in seconds';
+COMMENT ON COLUMN tiered_storage.history.scans IS 'number of scans started';
+COMMENT ON COLUMN tiered_storage.history.random_reads IS
 'blocks read at random that missed shared buffers';
-COMMENT ON COLUMN tiered_storage.relation_history.sequential_reads IS
+COMMENT ON COLUMN tiered_storage.history.sequential_reads IS
 'blocks read sequentially that missed shared buffers';
-COMMENT ON COLUMN tiered_storage.relation_history.hits IS 'blocks found in shared buffers';
-COMMENT ON COLUMN tiered_storage.relation_history.row_changes IS
+COMMENT ON COLUMN tiered_storage.history.hits IS 'blocks found in shared buffers';
+COMMENT ON COLUMN tiered_storage.history.row_changes IS
 'rows inserted, updated and deleted';
-COMMENT ON COLUMN tiered_storage.relation_history.page_writes IS
+COMMENT ON COLUMN tiered_storage.history.page_writes IS
 'pages written, counted from the WAL; 0 while the WAL is not read';
-
-CREATE VIEW tiered_storage.sampler AS
-	SELECT s.last_sample_at, s.last_duration_ms, s.last_relations, s.last_active, s.samples,
-		s.counter_resets, s.rolled_up_until, s.history_since,
-		s.wal_position, s.wal_since, s.last_wal_bytes, s.last_wal_read_bytes, s.last_wal_scale,
-		s.last_wal_unattributed_bytes
-	FROM _tiered_storage.sampler s;
-COMMENT ON VIEW tiered_storage.sampler IS
-'the last sample: time, duration, number of active relations, and how much of the WAL was read';
-COMMENT ON COLUMN tiered_storage.sampler.last_sample_at IS 'time of the last sample';
-COMMENT ON COLUMN tiered_storage.sampler.last_duration_ms IS 'duration of the last sample in ms';
-COMMENT ON COLUMN tiered_storage.sampler.last_relations IS
-'number of relations in the last sample';
-COMMENT ON COLUMN tiered_storage.sampler.last_active IS
-'number of relations used between the last two samples';
-COMMENT ON COLUMN tiered_storage.sampler.samples IS 'number of samples so far';
-COMMENT ON COLUMN tiered_storage.sampler.counter_resets IS
-'how often the server''s statistics were found to have been reset';
-COMMENT ON COLUMN tiered_storage.sampler.rolled_up_until IS
-'history before this time has one row per relation and hour; null: nothing is rolled up yet';
-COMMENT ON COLUMN tiered_storage.sampler.history_since IS
-'history that ended before this time is deleted; null: none has been yet';
-COMMENT ON COLUMN tiered_storage.sampler.wal_position IS
-'the WAL before this position has been processed, all or a part of it; null: none yet';
-COMMENT ON COLUMN tiered_storage.sampler.wal_since IS
-'when counting the writes of relations from the WAL began; null: they are not counted';
-COMMENT ON COLUMN tiered_storage.sampler.last_wal_bytes IS
-'bytes of WAL that the server wrote between the last two samples; null while the WAL is not read';
-COMMENT ON COLUMN tiered_storage.sampler.last_wal_read_bytes IS
-'bytes of that WAL that were read, at most 16 MB; null: none yet';
-COMMENT ON COLUMN tiered_storage.sampler.last_wal_scale IS
-'factor by which the counts were multiplied to stand for all of the WAL; null: none of the WAL '
-'could be read any more';
-COMMENT ON COLUMN tiered_storage.sampler.last_wal_unattributed_bytes IS
-'bytes of WAL that belong to no sampled relation: catalogs, other databases, commits, new files '
-'not yet assigned to a relation';
 
 CREATE PROCEDURE tiered_storage.sample()
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_sample_sql';

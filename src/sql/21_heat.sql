@@ -98,7 +98,7 @@ CREATE VIEW _tiered_storage.heat AS
 			s.evidence_interval_s, s.evidence_growth, pg_catalog.now()), 0)
 			AS growth_bytes_per_day,
 		_tiered_storage.distributed_table(s.relation_oid) AS distributed_table
-	FROM _tiered_storage.relation_state s
+	FROM _tiered_storage.stored(NULL::_tiered_storage.relation_state) s
 	CROSS JOIN LATERAL (SELECT _tiered_storage.relation_persistence(s.relation_oid)
 		AS relpersistence) c
 	LEFT JOIN _tiered_storage.tier_tablespaces tt
@@ -113,6 +113,6 @@ CREATE VIEW _tiered_storage.heat AS
 	LEFT JOIN LATERAL (SELECT
 		GREATEST(3600, EXTRACT(epoch FROM n.read_at OPERATOR(pg_catalog.-)
 			GREATEST(x.wal_since, s.observed_since)))::pg_catalog.float8 AS observed_s
-		FROM _tiered_storage.sampler x
+		FROM _tiered_storage.last_sample x
 		WHERE x.wal_since IS NOT NULL AND c.relpersistence OPERATOR(pg_catalog.=) 'p') w ON true
 	WHERE c.relpersistence IS NOT NULL;

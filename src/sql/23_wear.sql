@@ -10,7 +10,7 @@
  * this database, like its samples: each database of a cluster has one of the whole device, so
  * two are never added up.  Only samples write it.
  */
-CREATE TABLE _tiered_storage.device_wear
+CREATE UNLOGGED TABLE _tiered_storage.device_wear
 (
 	device text NOT NULL PRIMARY KEY,
 	tablespaces oid[] NOT NULL,
@@ -19,7 +19,7 @@ CREATE TABLE _tiered_storage.device_wear
 	written_bytes float8 NOT NULL,
 	wal_lsn pg_lsn NOT NULL,
 	warned_at timestamptz
-) WITH (fillfactor = 50);
+) WITH (fillfactor = 50, autovacuum_analyze_threshold = 2147483647);
 
 /*
  * Bytes written to each device on a day (UTC), in period_s seconds that were counted, and of
@@ -27,9 +27,9 @@ CREATE TABLE _tiered_storage.device_wear
  *
  * Of the last seven days, see below; what they had before is in the total.
  */
-CREATE TABLE _tiered_storage.device_wear_day
+CREATE UNLOGGED TABLE _tiered_storage.device_wear_day
 (
-	device text NOT NULL REFERENCES _tiered_storage.device_wear ON DELETE CASCADE,
+	device text NOT NULL,
 	day date NOT NULL,
 	period_s float8 NOT NULL,
 	written_bytes float8 NOT NULL,
@@ -39,7 +39,7 @@ CREATE TABLE _tiered_storage.device_wear_day
 	wal_bytes float8 NOT NULL,
 	moved_bytes float8 NOT NULL,
 	PRIMARY KEY (device, day)
-) WITH (fillfactor = 50);
+) WITH (fillfactor = 50, autovacuum_analyze_threshold = 2147483647);
 
 /*
  * What alter_tier() was told of the wear of a device, and what the ledger had by then.
@@ -80,6 +80,7 @@ BEGIN
 	SELECT x.* INTO w FROM _tiered_storage.device_wear x WHERE x.device = count_wear.device;
 	IF w.device IS NOT NULL AND NOT w.tablespaces && places THEN
 		DELETE FROM _tiered_storage.device_wear x WHERE x.device = count_wear.device;
+		DELETE FROM _tiered_storage.device_wear_day x WHERE x.device = count_wear.device;
 		DELETE FROM _tiered_storage.device_wear_given x WHERE x.device = count_wear.device;
 		w := NULL;
 	END IF;
@@ -133,7 +134,10 @@ AS $$
 			WHERE w.device IN (SELECT x.device FROM _tiered_storage.device_wear x
 					WHERE x.device NOT IN (SELECT s.device FROM _tiered_storage.device_state s)
 					ORDER BY x.counted_at DESC, x.device OFFSET 64)
-			RETURNING w.device)
+			RETURNING w.device),
+	days AS (
+		DELETE FROM _tiered_storage.device_wear_day d
+			WHERE d.device IN (SELECT x.device FROM gone x))
 	DELETE FROM _tiered_storage.device_wear_given g
 		WHERE g.device IN (SELECT x.device FROM gone x);
 $$;
@@ -198,7 +202,8 @@ AS $$
 				sum(d.relation_bytes) AS relation_bytes, sum(d.wal_bytes) AS wal_bytes,
 				sum(d.moved_bytes) AS moved_bytes,
 				86400 / GREATEST(sum(d.period_s), 86400) AS factor
-			FROM _tiered_storage.device_wear_day d GROUP BY d.device) x),
+			FROM _tiered_storage.stored(NULL::_tiered_storage.device_wear_day) d
+			GROUP BY d.device) x),
 	life AS (
 		SELECT l.device, l.tiers, l.per_day, l.per_day * 5 * 365.25 AS bytes,
 			w.counted_since, w.counted_at, w.written_bytes, d.period_s, d.relation_s, d.wal_s,
@@ -208,10 +213,12 @@ AS $$
 			s.device IS NOT NULL AND s.counters_at IS NULL AS has_no_counters, c.own
 		FROM limits l
 		CROSS JOIN (SELECT NOT pg_is_in_recovery() AS own) c
-		LEFT JOIN _tiered_storage.device_wear w ON w.device = l.device AND c.own
+		LEFT JOIN _tiered_storage.stored(NULL::_tiered_storage.device_wear) w
+			ON w.device = l.device AND c.own
 		LEFT JOIN lately d ON d.device = l.device AND c.own
 		LEFT JOIN _tiered_storage.device_wear_given g ON g.device = l.device AND c.own
-		LEFT JOIN _tiered_storage.device_state s ON s.device = l.device AND c.own),
+		LEFT JOIN _tiered_storage.stored(NULL::_tiered_storage.device_state) s
+			ON s.device = l.device AND c.own),
 	used AS (
 		SELECT f.*, CASE WHEN f.given_fraction IS NOT NULL
 				THEN f.given_fraction + COALESCE(f.since_given / f.bytes, 0)

@@ -279,7 +279,7 @@ AS $$
 $$;
 
 /* The cumulative counters of each class of files at the last sample; null: not counted. */
-CREATE TABLE _tiered_storage.file_state
+CREATE UNLOGGED TABLE _tiered_storage.file_state
 (
 	file_class text NOT NULL,
 	source text NOT NULL,
@@ -296,15 +296,15 @@ CREATE TABLE _tiered_storage.file_state
 	null_reason text,
 	files jsonb,	-- of logs: size and time of those written last
 	PRIMARY KEY (file_class, source)
-);
+) WITH (autovacuum_analyze_threshold = 2147483647);
 
 /*
- * I/O of each class of files by period: one sample each at first, one hour once rolled up; no
- * row: nothing was read or written; use file_class_io.
+ * I/O of each class of files by sample, until the hour has ended; no row: nothing was read or
+ * written.
  *
  * What a sample cannot have written is refused.
  */
-CREATE TABLE _tiered_storage.file_history
+CREATE UNLOGGED TABLE _tiered_storage.file_history
 (
 	period_start timestamptz NOT NULL CHECK (pg_catalog.isfinite(period_start)),
 	period_s float8 NOT NULL CHECK (period_s OPERATOR(pg_catalog.>) 0
@@ -323,7 +323,18 @@ CREATE TABLE _tiered_storage.file_history
 		OPERATOR(pg_catalog.>=) 0
 		AND GREATEST(reads, read_bytes, writes, write_bytes, fsyncs, io_ms)
 		OPERATOR(pg_catalog.<=) 1e20)
-);
+) WITH (autovacuum_analyze_threshold = 2147483647);
+
+/* The same of all hours, see history_rows; use file_class_io. */
+CREATE VIEW _tiered_storage.file_rows AS
+	SELECT pg_catalog.date_trunc('hour', m.period_start, 'UTC') AS hour, m.*
+	FROM _tiered_storage.stored(NULL::_tiered_storage.file_history) m
+	UNION ALL
+	SELECT h.hour, f.*
+	FROM _tiered_storage.history_hour h
+	CROSS JOIN LATERAL pg_catalog.jsonb_populate_recordset(
+		NULL::_tiered_storage.file_history, h.files) f
+	WHERE h.files IS NOT NULL;
 
 /*
  * Reads the counters of all classes of files and adds what has come since the last call to

@@ -3,15 +3,11 @@
 ---------------------------------------------------------------------------
 
 /*
- * Activity of this database and of the server by period: one sample each at first, once rolled
- * up the part of an hour in which they were active; a period in which the database was idle has
- * no row; use load_profile().
- *
- * One row per sample in which this database was not idle; rows of finished hours are
- * rolled up like those of relation_history.  Statistics are of this database, waits of its
- * backends; WAL, checkpoints, written buffers and SLRU are of the whole server.
+ * Activity of this database and of the server by sample, until the hour has ended; one in which
+ * the database was idle has no row.  Statistics are of this database, waits of its backends;
+ * WAL, checkpoints, written buffers and SLRU are of the whole server.
  */
-CREATE TABLE _tiered_storage.load_history
+CREATE UNLOGGED TABLE _tiered_storage.load_history
 (
 	period_start timestamptz NOT NULL PRIMARY KEY,
 	period_s float8 NOT NULL CHECK (period_s OPERATOR(pg_catalog.>) 0
@@ -50,7 +46,7 @@ CREATE TABLE _tiered_storage.load_history
 	wait_lock_ms bigint,
 	wait_lwlock_ms bigint,
 	wait_other_ms bigint
-);
+) WITH (autovacuum_analyze_threshold = 2147483647);
 
 /*
  * Whether a sample can have written this row: nothing is negative, or more than there can be.
@@ -80,14 +76,30 @@ AS $$
 		l.wait_lock_ms, l.wait_lwlock_ms, l.wait_other_ms]) ms) w
 $$;
 
+/* The same of all hours, see history_rows; use load_profile(). */
+CREATE VIEW _tiered_storage.load_rows AS
+	SELECT pg_catalog.date_trunc('hour', m.period_start, 'UTC') AS hour, m.*
+	FROM _tiered_storage.stored(NULL::_tiered_storage.load_history) m
+	WHERE _tiered_storage.load_is_possible(m)
+	UNION ALL
+	SELECT h.hour, l.*
+	FROM _tiered_storage.history_hour h
+	CROSS JOIN LATERAL pg_catalog.jsonb_populate_record(
+		NULL::_tiered_storage.load_history, h.load) l
+	WHERE h.load IS NOT NULL AND _tiered_storage.load_is_possible(l);
+
 /* The cumulative counters at the last sample, in the order of the columns of load_history. */
-CREATE TABLE _tiered_storage.load_state
+CREATE UNLOGGED TABLE _tiered_storage.load_state
 (
 	singleton boolean NOT NULL PRIMARY KEY DEFAULT true CHECK (singleton),
 	observed_since timestamptz NOT NULL,
 	sampled_at timestamptz NOT NULL,
 	counters bigint[] NOT NULL
-);
+) WITH (autovacuum_analyze_threshold = 2147483647);
+
+/* That row, see stored(). */
+CREATE VIEW _tiered_storage.last_load AS
+	SELECT l.* FROM _tiered_storage.stored(NULL::_tiered_storage.load_state) l LIMIT 1;
 
 /*
  * Seconds that the backends of this database have waited since the server started, by
@@ -120,7 +132,8 @@ BEGIN
 	END IF;
 	SELECT GREATEST(s.observed_since, s.sampled_at
 		- current_setting('tiered_storage.history_retention', true)::interval), s.sampled_at
-		INTO observed_since, sampled_at FROM _tiered_storage.load_state s;
+		INTO observed_since, sampled_at
+		FROM _tiered_storage.last_load s;
 	IF sampled_at IS NULL OR sampled_at <= observed_since THEN
 		RAISE EXCEPTION 'there are no two samples yet that a load could be computed from'
 			USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -143,7 +156,7 @@ END
 $$;
 
 /*
- * Sums of load_history in a period; a sample that reaches beyond the period counts in
+ * Sums of the load in a period; a sample that reaches beyond the period counts in
  * proportion, prorated_s is how much of it does.
  *
  * A sample that reaches beyond the period counts in proportion.  Where there is no row,
@@ -166,11 +179,11 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH part AS (
 		SELECT h.*, p.share, p.share * h.period_s AS inside_s
-		FROM _tiered_storage.load_history h
+		FROM _tiered_storage.load_rows h
 		CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s,
 			begins_at, ends_at) AS share) p
-		WHERE h.period_start < ends_at AND p.share > 0
-			AND _tiered_storage.load_is_possible(h)
+		WHERE h.hour >= _tiered_storage.first_hour(begins_at) AND h.hour < ends_at
+			AND h.period_start < ends_at AND p.share > 0
 	)
 	SELECT
 		sum(commits * share), sum(rollbacks * share),

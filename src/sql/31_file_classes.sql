@@ -14,7 +14,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT p.begins_at, s.sampled_at,
 		EXTRACT(epoch FROM s.sampled_at - p.begins_at)::float8 / 3600
-	FROM _tiered_storage.load_state s
+	FROM _tiered_storage.last_load s
 	CROSS JOIN LATERAL (SELECT GREATEST(s.observed_since, s.sampled_at - interval '1 day')
 		AS begins_at) p
 	WHERE p.begins_at < s.sampled_at
@@ -35,31 +35,31 @@ AS $$
 	WITH kept AS (
 		SELECT k.begins_at, s.ends_at,
 			EXTRACT(epoch FROM s.ends_at - k.begins_at)::float8 / 3600 AS hours,
-			COALESCE((SELECT max(b.period_start) FROM _tiered_storage.relation_history b
-				WHERE b.period_start < k.begins_at) - interval '1 hour', k.begins_at)
-				AS first_start
+			_tiered_storage.first_hour(k.begins_at) AS first_hour
 		FROM _tiered_storage.file_period() s
 		CROSS JOIN LATERAL (SELECT GREATEST(s.begins_at, (SELECT p.history_since
-			FROM _tiered_storage.sampler p)) AS begins_at) k
+			FROM _tiered_storage.last_sample p)) AS begins_at) k
 		WHERE k.begins_at < s.ends_at)
 	SELECT tt.tier_name, GROUPING(tt.tier_name) = 1,
 		sum(h.random_reads * x.share) / max(s.hours),
 		sum(h.sequential_reads * x.share) / max(s.hours),
-		CASE WHEN (SELECT p.wal_since FROM _tiered_storage.sampler p) < max(s.ends_at)
+		CASE WHEN (SELECT p.wal_since
+				FROM _tiered_storage.last_sample p) < max(s.ends_at)
 			THEN sum(h.page_writes * x.share) / max(s.hours) END
 	FROM kept s
-	JOIN _tiered_storage.relation_history h
-		ON h.period_start >= s.first_start AND h.period_start < s.ends_at
+	JOIN _tiered_storage.history_rows h
+		ON h.hour >= s.first_hour AND h.period_start < s.ends_at
 	CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s,
 		s.begins_at, s.ends_at) AS share) x
-	LEFT JOIN _tiered_storage.relation_state r ON r.relation_oid = h.relation_oid
+	LEFT JOIN _tiered_storage.stored(NULL::_tiered_storage.relation_state) r
+		ON r.relation_oid = h.relation_oid
 	LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid = r.tablespace_oid
 	GROUP BY GROUPING SETS ((tt.tier_name), ())
 	HAVING count(*) > 0
 	UNION ALL
 	SELECT NULL, true, 0, 0, NULL FROM kept s
-	WHERE NOT EXISTS (SELECT FROM _tiered_storage.relation_history h
-		WHERE h.period_start >= s.first_start AND h.period_start < s.ends_at)
+	WHERE NOT EXISTS (SELECT FROM _tiered_storage.history_rows h
+		WHERE h.hour >= s.first_hour AND h.period_start < s.ends_at)
 $$;
 
 /*
@@ -78,12 +78,14 @@ AS $$
 		SELECT f.*, w.begins_at, s.ends_at,
 			EXTRACT(epoch FROM s.ends_at - w.begins_at)::float8 / 3600 AS hours
 		FROM _tiered_storage.file_period() s
-		JOIN _tiered_storage.file_state f ON f.observed_since < s.ends_at
+		JOIN _tiered_storage.stored(NULL::_tiered_storage.file_state) f
+			ON f.observed_since < s.ends_at
 		CROSS JOIN LATERAL (SELECT GREATEST(s.begins_at, f.observed_since) AS begins_at) w),
 	part AS (
 		SELECT h.*, x.share
 		FROM source s
-		JOIN _tiered_storage.file_history h ON h.file_class = s.file_class
+		JOIN _tiered_storage.file_rows h ON h.file_class = s.file_class
+			AND h.hour >= _tiered_storage.first_hour(s.begins_at)
 			AND h.source = s.source AND h.period_start < s.ends_at
 			AND h.period_start + h.period_s * interval '1 second' > s.begins_at
 		CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s,

@@ -14,28 +14,28 @@ CREATE TABLE _tiered_storage.standby
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.standby', '');
 
 /* Result of the last pull from each standby; use the view tiered_storage.standbys. */
-CREATE TABLE _tiered_storage.standby_state
+CREATE UNLOGGED TABLE _tiered_storage.standby_state
 (
-	standby_name name NOT NULL PRIMARY KEY REFERENCES _tiered_storage.standby ON DELETE CASCADE,
+	standby_name name NOT NULL PRIMARY KEY,
 	last_attempt_at timestamptz NOT NULL,
 	last_pull_at timestamptz,
 	next_pull_at timestamptz NOT NULL,
 	failures integer NOT NULL,
 	relations bigint,
 	error text
-);
+) WITH (autovacuum_analyze_threshold = 2147483647);
 
 /* Counters in the statistics of each standby at the last pull. */
-CREATE TABLE _tiered_storage.standby_counters
+CREATE UNLOGGED TABLE _tiered_storage.standby_counters
 (
-	standby_name name NOT NULL REFERENCES _tiered_storage.standby ON DELETE CASCADE,
+	standby_name name NOT NULL,
 	relation_oid oid NOT NULL,
 	scans bigint NOT NULL,
 	tuples_read bigint NOT NULL,
 	blocks_fetched bigint NOT NULL,
 	blocks_hit bigint NOT NULL,
 	PRIMARY KEY (standby_name, relation_oid)
-);
+) WITH (autovacuum_analyze_threshold = 2147483647);
 
 /*
  * Reads of the standbys since the last sample, which takes them from here; all zero: a
@@ -43,23 +43,23 @@ CREATE TABLE _tiered_storage.standby_counters
  *
  * Each sample empties it, so it need not store which reads have been added already.
  */
-CREATE TABLE _tiered_storage.standby_reads
+CREATE UNLOGGED TABLE _tiered_storage.standby_reads
 (
 	relation_oid oid NOT NULL PRIMARY KEY,
 	scans bigint NOT NULL,
 	tuples_read bigint NOT NULL,
 	blocks_fetched bigint NOT NULL,
 	blocks_hit bigint NOT NULL
-) WITH (autovacuum_vacuum_scale_factor = 0.1);
+) WITH (autovacuum_vacuum_scale_factor = 0.1, autovacuum_analyze_threshold = 2147483647);
 
 /*
  * The directory of each tablespace on each standby, and the room there, by the last pull.
  *
  * By the last pull that was told; what has been moved there since counts in addition.
  */
-CREATE TABLE _tiered_storage.standby_room
+CREATE UNLOGGED TABLE _tiered_storage.standby_room
 (
-	standby_name name NOT NULL REFERENCES _tiered_storage.standby ON DELETE CASCADE,
+	standby_name name NOT NULL,
 	tablespace_oid oid NOT NULL,
 	is_usable boolean NOT NULL,	-- whether the directory is there and can be written to
 	file_system_id bigint,
@@ -69,13 +69,13 @@ CREATE TABLE _tiered_storage.standby_room
 	-- moves that had ended by then were in free_bytes; by the clock of this server
 	replayed_until timestamptz NOT NULL,
 	PRIMARY KEY (standby_name, tablespace_oid)
-);
+) WITH (autovacuum_analyze_threshold = 2147483647);
 
 CREATE VIEW _tiered_storage.standbys AS
 	SELECT s.standby_name, s.conninfo, t.relations, t.last_pull_at, t.last_attempt_at,
 		t.next_pull_at, t.failures, t.error
 	FROM _tiered_storage.standby s
-	LEFT JOIN _tiered_storage.standby_state t
+	LEFT JOIN _tiered_storage.stored(NULL::_tiered_storage.standby_state) t
 		ON t.standby_name OPERATOR(pg_catalog.=) s.standby_name;
 
 CREATE FUNCTION tiered_storage.add_standby(name name, conninfo text) RETURNS void
@@ -84,6 +84,18 @@ AS 'MODULE_PATHNAME', 'tier_add_standby';
 COMMENT ON FUNCTION tiered_storage.add_standby IS
 'counts the reads of a physical standby together with those of this server from now on; the '
 'worker connects to it with each sample; superusers only, whatever is granted';
+
+/* What is known of standbys that were removed. */
+CREATE FUNCTION _tiered_storage.forget_standbys() RETURNS void
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+	DELETE FROM _tiered_storage.standby_state t
+		WHERE t.standby_name NOT IN (SELECT s.standby_name FROM _tiered_storage.standby s);
+	DELETE FROM _tiered_storage.standby_counters t
+		WHERE t.standby_name NOT IN (SELECT s.standby_name FROM _tiered_storage.standby s);
+	DELETE FROM _tiered_storage.standby_room t
+		WHERE t.standby_name NOT IN (SELECT s.standby_name FROM _tiered_storage.standby s);
+$$;
 
 CREATE FUNCTION tiered_storage.remove_standby(name name, if_exists boolean DEFAULT false)
 RETURNS void
@@ -100,6 +112,7 @@ BEGIN
 		RAISE EXCEPTION 'standby "%" does not exist', remove_standby.name
 			USING ERRCODE = 'undefined_object';
 	END IF;
+	PERFORM _tiered_storage.forget_standbys();
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.remove_standby IS

@@ -56,10 +56,6 @@ CREATE TABLE _tiered_storage.policy
 	created_at timestamptz NOT NULL,
 	owner_name name NOT NULL,
 	owner_oid oid NOT NULL,
-	last_evaluated_at timestamptz,
-	last_due integer,
-	last_on_target integer,
-	last_result text,
 	enabled boolean NOT NULL DEFAULT true,
 	UNIQUE NULLS NOT DISTINCT (relation_oid, tier_name, database_oid, system_identifier,
 		schema_oid, names_like),
@@ -79,6 +75,18 @@ CREATE TRIGGER policy_expect_tiers BEFORE INSERT ON _tiered_storage.policy
 	FOR EACH ROW EXECUTE FUNCTION _tiered_storage.expect_tiers(
 		'tier_name', 'index_tier', 'return_tier');
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.policy_policy_id_seq', '');
+
+/* What the last evaluation of each policy has found, of either kind. */
+CREATE UNLOGGED TABLE _tiered_storage.policy_result
+(
+	policy_id integer NOT NULL PRIMARY KEY,
+	last_evaluated_at timestamptz NOT NULL,
+	last_due integer,
+	last_on_target integer,
+	last_fill float8,
+	last_leaving integer,
+	last_result text
+) WITH (autovacuum_analyze_threshold = 2147483647);
 
 /*
  * The schemas that tiering policies are on.
@@ -113,13 +121,13 @@ CREATE VIEW _tiered_storage.policies AS
 		p.move_after, p.tier_name, p.include_indexes, p.age_from, p.key_unit, p.key_epoch,
 			p.key_shift, p.time_zone,
 		COALESCE(a.rolname, p.created_by) AS created_by, p.created_at,
-		p.last_evaluated_at, p.last_due, p.last_on_target,
+		r.last_evaluated_at, r.last_due, r.last_on_target,
 		CASE WHEN c.oid IS NOT NULL AND NOT p.enabled THEN 'disabled'
 			WHEN p.relation_oid OPERATOR(pg_catalog.=) 0 THEN CASE
 				WHEN p.schema_oid IS NOT NULL AND g.schema_oid IS NULL
 				THEN 'the schema does not exist'
-				WHEN p.enabled THEN p.last_result ELSE 'disabled' END
-			WHEN c.oid IS NOT NULL THEN p.last_result
+				WHEN p.enabled THEN r.last_result ELSE 'disabled' END
+			WHEN c.oid IS NOT NULL THEN r.last_result
 			WHEN EXISTS (SELECT FROM _tiered_storage.relation_entry(p.schema_name,
 				p.relation_name))
 			THEN 'the relation of that name has another owner, or is of another kind'
@@ -137,6 +145,8 @@ CREATE VIEW _tiered_storage.policies AS
 	JOIN pg_catalog.pg_database d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
 	LEFT JOIN _tiered_storage.policy_schemas g
 		ON g.policy_id OPERATOR(pg_catalog.=) p.policy_id
+	LEFT JOIN _tiered_storage.stored(NULL::_tiered_storage.policy_result) r
+		ON r.policy_id OPERATOR(pg_catalog.=) p.policy_id
 	LEFT JOIN pg_catalog.pg_roles a ON CASE
 		WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 		THEN a.oid OPERATOR(pg_catalog.=) p.created_by_oid

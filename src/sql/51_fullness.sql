@@ -22,10 +22,6 @@ CREATE TABLE _tiered_storage.fullness_policy
 	created_by_oid oid NOT NULL,
 	system_identifier bigint NOT NULL,
 	created_at timestamptz NOT NULL,
-	last_evaluated_at timestamptz,
-	last_fill float8,
-	last_leaving integer,
-	last_result text,
 	enabled boolean NOT NULL DEFAULT true,
 	CHECK (tier_name OPERATOR(pg_catalog.<>) target_name),
 	CHECK (_tiered_storage.tier_watermarks_fit(
@@ -45,12 +41,14 @@ CREATE VIEW _tiered_storage.fullness_policies AS
 		COALESCE(p.low_watermark, t.low_watermark) AS low_watermark,
 		p.high_watermark IS NULL OR p.low_watermark IS NULL AS follows_tier,
 		COALESCE(a.rolname, p.created_by) AS created_by, p.created_at,
-		p.last_evaluated_at, p.last_fill, p.last_leaving,
-		CASE WHEN p.enabled THEN p.last_result ELSE 'disabled' END AS last_result,
+		r.last_evaluated_at, r.last_fill, r.last_leaving,
+		CASE WHEN p.enabled THEN r.last_result ELSE 'disabled' END AS last_result,
 		a.oid AS created_by_oid, p.enabled
 	FROM _tiered_storage.fullness_policy p
 	JOIN _tiered_storage.tier t ON t.tier_name OPERATOR(pg_catalog.=) p.tier_name
 	CROSS JOIN pg_catalog.pg_control_system() cs
+	LEFT JOIN _tiered_storage.stored(NULL::_tiered_storage.policy_result) r
+		ON r.policy_id OPERATOR(pg_catalog.=) p.policy_id
 	LEFT JOIN pg_catalog.pg_roles a ON CASE
 		WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
 		THEN a.oid OPERATOR(pg_catalog.=) p.created_by_oid

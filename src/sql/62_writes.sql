@@ -33,7 +33,7 @@ CREATE VIEW _tiered_storage.write_amplification AS
 			h.maintenance_writes_per_hour OPERATOR(pg_catalog.*) b.block_size AS maintenance_bytes,
 			h.wal_bytes_per_hour, h.full_page_image_bytes_per_hour
 		FROM _tiered_storage.heat h
-		JOIN _tiered_storage.relation_state s
+		JOIN _tiered_storage.stored(NULL::_tiered_storage.relation_state) s
 			ON s.relation_oid OPERATOR(pg_catalog.=) h.relation::pg_catalog.oid
 		CROSS JOIN (SELECT pg_catalog.current_setting('block_size')::pg_catalog.float8
 			AS block_size) b
@@ -124,7 +124,8 @@ AS $$
 				AS bytes_per_chunk,
 			s.observed_since
 		FROM _tiered_storage.heat h
-		JOIN _tiered_storage.relation_state s ON s.relation_oid = h.relation::oid
+		JOIN _tiered_storage.stored(NULL::_tiered_storage.relation_state) s
+			ON s.relation_oid = h.relation::oid
 		CROSS JOIN (SELECT current_setting('block_size')::float8 AS size) b),
 	toast AS (
 		SELECT k.oid AS table_oid, t.*
@@ -167,9 +168,9 @@ AS $$
 			k.writes_per_hour * d.bytes + w.chunk_bytes AS row_bytes,
 			w.wal_bytes * r.ratio AS wal_written,
 			w.page_bytes + w.maintenance_bytes + w.wal_bytes * r.ratio AS bytes,
-			(SELECT x.wal_since FROM _tiered_storage.sampler x) > w.observed_since
-				AND (SELECT x.wal_since FROM _tiered_storage.sampler x) + interval '3 days'
-					> GREATEST(now(), (SELECT x.last_sample_at FROM _tiered_storage.sampler x))
+			(SELECT x.wal_since FROM _tiered_storage.last_sample x) > w.observed_since
+				AND (SELECT x.wal_since FROM _tiered_storage.last_sample x) + interval '3 days'
+					> GREATEST(now(), (SELECT x.last_sample_at FROM _tiered_storage.last_sample x))
 				AS is_early
 		FROM known k
 		JOIN whole w ON w.table_oid = k.oid

@@ -18,7 +18,7 @@ CREATE UNLOGGED TABLE _tiered_storage.planned_move
 	policy_id integer NOT NULL,
 	waits_for text,
 	planned_at timestamptz NOT NULL
-);
+) WITH (autovacuum_analyze_threshold = 2147483647);
 
 /* The plan as it would be made now, by which tests and tools judge. */
 CREATE FUNCTION _tiered_storage.plan_moves(

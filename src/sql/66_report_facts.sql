@@ -185,7 +185,7 @@ BEGIN
 	SELECT GREATEST(s.observed_since, s.sampled_at
 			- pg_catalog.current_setting('tiered_storage.history_retention')::interval),
 		s.sampled_at
-		INTO known_from, known_to FROM _tiered_storage.load_state s;
+		INTO known_from, known_to FROM _tiered_storage.last_load s;
 	begins_at := GREATEST(from_at, known_from);
 	ends_at := LEAST(to_at, known_to);
 	before_at := GREATEST(from_at - (to_at - from_at), known_from);
@@ -225,8 +225,8 @@ AS $$
 			FROM pg_settings s WHERE s.name IN ('tiered_storage.observation_period',
 				'tiered_storage.history_retention', 'tiered_storage.history_max_size',
 				'tiered_storage.auto_migrate')),
-		'sampler', (SELECT to_jsonb(s) FROM tiered_storage.sampler s),
-		'load_since', (SELECT s.observed_since FROM _tiered_storage.load_state s),
+		'sampler', (SELECT to_jsonb(s) FROM _tiered_storage.last_sample s),
+		'load_since', (SELECT s.observed_since FROM _tiered_storage.last_load s),
 		'worker', (SELECT to_jsonb(w) FROM _tiered_storage.worker_status() w
 			WHERE w.database_name = current_database() LIMIT 1),
 		'tiers', COALESCE((SELECT jsonb_agg(to_jsonb(t) ORDER BY t.rank, t.tier_name)

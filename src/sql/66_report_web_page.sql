@@ -231,7 +231,8 @@ BEGIN
 	END IF;
 	SELECT GREATEST(now(), s.last_sample_at), LEAST(l.observed_since, s.last_sample_at)
 		INTO latest, earliest
-		FROM tiered_storage.sampler s LEFT JOIN _tiered_storage.load_state l ON true;
+		FROM _tiered_storage.last_sample s
+		LEFT JOIN _tiered_storage.last_load l ON true;
 	IF from_at >= COALESCE(latest, now()) THEN
 		RAISE EXCEPTION 'the period has not begun yet'
 			USING ERRCODE = 'invalid_parameter_value',

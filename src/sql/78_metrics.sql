@@ -63,7 +63,7 @@ AS $$
 					WHEN x.batch_id IS NOT NULL THEN 'placement' ELSE 'request' END) r) m)
 	SELECT 'server_' || v.name, '{}'::jsonb, v.value, v.help
 	FROM _tiered_storage.access_tracking() a
-	LEFT JOIN _tiered_storage.sampler s ON true
+	LEFT JOIN _tiered_storage.last_sample s ON true
 	LEFT JOIN _tiered_storage.worker_status() w ON w.database_name = current_database()
 	CROSS JOIN LATERAL (VALUES
 		('preloaded', a.available::integer::float8,

@@ -130,9 +130,10 @@ BEGIN
 		FROM (SELECT h.relation_oid,
 				sum(h.random_reads + h.sequential_reads) / max(h.period_s) AS reads_per_s,
 				sum(h.row_changes) / max(h.period_s) AS changes_per_s
-			FROM _tiered_storage.sampler s
-			JOIN tiered_storage.relation_history h
+			FROM _tiered_storage.last_sample s
+			JOIN tiered_storage.history h
 				ON h.period_s > 0
+				AND h.hour >= s.last_sample_at - interval '2 hours'
 				AND h.period_start >= s.last_sample_at - interval '1 hour'
 				AND h.period_start + make_interval(secs => h.period_s)
 					>= s.last_sample_at - interval '1 second'
@@ -159,7 +160,7 @@ BEGIN
 		now := COALESCE((SELECT 'nothing was read from disk in the last sample, '
 				|| _tiered_storage.short_number(
 					EXTRACT(epoch FROM clock_timestamp() - s.last_sample_at)::float8) || ' s ago'
-			FROM _tiered_storage.sampler s), 'there is no sample yet');
+			FROM _tiered_storage.last_sample s), 'there is no sample yet');
 		RETURN NEXT;
 	END IF;
 END

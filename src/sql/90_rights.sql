@@ -35,7 +35,7 @@ BEGIN
 			FROM pg_catalog.pg_class c
 			JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
 			WHERE n.nspname OPERATOR(pg_catalog.=) ANY ('{tiered_storage,_tiered_storage}')
-				AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,v,S}'::pg_catalog."char"[])
+				AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,p,v,S}'::pg_catalog."char"[])
 			UNION ALL
 			SELECT pg_catalog.format('ROUTINE %s', p.oid::pg_catalog.regprocedure),
 				COALESCE(p.proacl, pg_catalog.acldefault('f', p.proowner)), p.proowner
@@ -55,7 +55,7 @@ $$;
 /* pg_monitor may use what only reads. */
 GRANT USAGE ON SCHEMA tiered_storage TO pg_monitor;
 GRANT SELECT ON tiered_storage.tiers, tiered_storage.devices, tiered_storage.heat,
-	tiered_storage.relation_history, tiered_storage.sampler, tiered_storage.file_class_io,
+	tiered_storage.history, tiered_storage.file_class_io,
 	tiered_storage.write_amplification, tiered_storage.standbys, tiered_storage.recommendations,
 	tiered_storage.policies, tiered_storage.pins, tiered_storage.move_windows,
 	tiered_storage.moves, tiered_storage.move_progress, tiered_storage.move_batches,
@@ -76,15 +76,16 @@ GRANT EXECUTE ON FUNCTION tiered_storage.device_profiles, tiered_storage.recomme
  */
 GRANT USAGE ON SCHEMA _tiered_storage TO pg_monitor;
 GRANT SELECT ON _tiered_storage.tier_tablespaces,
-	_tiered_storage.tier_calibration, _tiered_storage.wal_calibration, _tiered_storage.sampler,
+	_tiered_storage.tier_calibration, _tiered_storage.wal_calibration, _tiered_storage.last_sample,
 	_tiered_storage.tiers, _tiered_storage.heat, _tiered_storage.device_io,
 	_tiered_storage.compression_estimates, _tiered_storage.write_amplification,
 	_tiered_storage.standbys, _tiered_storage.policies, _tiered_storage.fullness_policies,
 	_tiered_storage.pins, _tiered_storage.pinned_relations, _tiered_storage.move_windows,
 	_tiered_storage.moves, _tiered_storage.move_batches, _tiered_storage.move_progress,
-	_tiered_storage.load_history, _tiered_storage.load_state,
+	_tiered_storage.load_rows, _tiered_storage.last_load,
 	_tiered_storage.device_profile TO pg_monitor;
-GRANT EXECUTE ON FUNCTION _tiered_storage.tablespace_claims, _tiered_storage.is_paused,
+GRANT EXECUTE ON FUNCTION _tiered_storage.stored, _tiered_storage.first_hour,
+	_tiered_storage.tablespace_claims, _tiered_storage.is_paused,
 	_tiered_storage.tablespace_devices, _tiered_storage.distributed_table,
 	_tiered_storage.access_tracking,
 	_tiered_storage.relation_entry(oid), _tiered_storage.relation_entry(name, name),

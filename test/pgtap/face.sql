@@ -15,8 +15,8 @@ CREATE TEMP VIEW objects AS
 
 -- Types come with their tables and views, indexes and rules as well.
 SELECT bag_eq($$ SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
-	('activity'), ('file_class_io'), ('heat'), ('metrics'), ('move_batches'), ('move_progress'), ('move_windows'),
-	('moves'), ('pins'), ('policies'), ('recommendations'), ('relation_history'), ('sampler'), ('standbys'),
+	('activity'), ('file_class_io'), ('heat'), ('history'), ('metrics'), ('move_batches'), ('move_progress'), ('move_windows'),
+	('moves'), ('pins'), ('policies'), ('recommendations'), ('standbys'),
 	('tiers'), ('workers'), ('write_amplification'), ('devices')
 $$, 'relations that users read');
 SELECT bag_eq($$ SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace $$, $$ VALUES

@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(37);
+SELECT plan(38);
 
 CREATE TEMP VIEW relations AS
 	SELECT c.*, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c
@@ -15,16 +15,22 @@ CREATE FUNCTION pg_temp.columns_of(relation text) RETURNS text LANGUAGE sql AS $
 $$;
 
 SELECT views_are('tiered_storage', ARRAY[
-	'activity', 'devices', 'file_class_io', 'heat', 'metrics', 'move_batches', 'move_progress',
-	'move_windows', 'moves', 'pins', 'policies', 'recommendations', 'relation_history', 'sampler',
+	'activity', 'devices', 'file_class_io', 'heat', 'history', 'metrics', 'move_batches', 'move_progress',
+	'move_windows', 'moves', 'pins', 'policies', 'recommendations',
 	'standbys', 'tiers', 'workers', 'write_amplification']);
 SELECT views_are('_tiered_storage', ARRAY[
-	'compression_estimates', 'device_io', 'fullness_policies', 'heat', 'last_estimates',
+	'compression_estimates', 'device_io', 'file_rows', 'fullness_policies', 'heat', 'history_rows',
+	'last_estimates', 'last_load', 'last_sample', 'load_rows',
 	'move_batches', 'move_progress', 'move_windows', 'moves', 'pin_targets', 'pinned_relations',
 	'pins', 'policies', 'policy_schemas', 'standbys', 'tier_tablespaces', 'tiers',
 	'write_amplification']);
 SELECT tables_are('tiered_storage', '{}'::name[], 'users meet no tables');
-SELECT tables_are('_tiered_storage', ARRAY['compression_estimate', 'device_profile', 'device_state', 'device_wear', 'device_wear_day', 'device_wear_given', 'file_history', 'file_state', 'fullness_policy', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'pin', 'planned_move', 'policy', 'relation_history', 'relation_state', 'restore_turn', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_room', 'standby_state', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace', 'wal_calibration']);
+SELECT tables_are('_tiered_storage', ARRAY['compression_estimate', 'device_profile', 'device_state', 'device_wear', 'device_wear_day', 'device_wear_given', 'file_history', 'file_state', 'fullness_policy', 'history_hour', 'history_hour_0', 'history_hour_1', 'history_hour_2', 'history_hour_3', 'history_hour_4', 'history_hour_5', 'history_hour_6', 'history_hour_7', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'pin', 'planned_move', 'policy', 'policy_result', 'rebuilt_index', 'relation_history', 'relation_state', 'restore_turn', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_room', 'standby_state', 'state_snapshot', 'state_snapshot_0', 'state_snapshot_1', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace', 'wal_calibration']);
+SELECT bag_eq($$ SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = '_tiered_storage'::regnamespace AND c.relkind = 'r' AND c.relpersistence = 'u' AND c.relname <> 'planned_move' $$,
+	$$ SELECT unnest(_tiered_storage.state_tables()) $$, 'unlogged are the tables of state, which are in each snapshot');
+SELECT is_empty($$ SELECT c.relname, c.reloptions FROM pg_class c WHERE c.relnamespace = '_tiered_storage'::regnamespace AND c.relkind = 'r'
+	AND (c.relpersistence = 'u' OR c.relispartition) AND NOT COALESCE(c.reloptions && '{autovacuum_enabled=off,autovacuum_analyze_threshold=2147483647}', false) $$,
+	'none of them is analyzed, and no member of a ring vacuumed');
 SELECT sequences_are('_tiered_storage', ARRAY['compression_estimate_estimate_id_seq', 'move_batch', 'move_move_id_seq', 'pin_pin_id_seq', 'policy_policy_id_seq']);
 
 SELECT is(pg_temp.columns_of('activity'), $$
@@ -131,7 +137,7 @@ SELECT is(pg_temp.columns_of('recommendations'), $$
 	confidence text,
 	reason text
 $$, 'columns of recommendations, in order');
-SELECT is(pg_temp.columns_of('relation_history'), $$
+SELECT is(pg_temp.columns_of('history'), $$
 	period_start timestamp with time zone,
 	relation_oid oid,
 	period_s integer,
@@ -140,24 +146,9 @@ SELECT is(pg_temp.columns_of('relation_history'), $$
 	sequential_reads bigint,
 	hits bigint,
 	row_changes bigint,
-	page_writes bigint
-$$, 'columns of relation_history, in order');
-SELECT is(pg_temp.columns_of('sampler'), $$
-	last_sample_at timestamp with time zone,
-	last_duration_ms double precision,
-	last_relations integer,
-	last_active integer,
-	samples bigint,
-	counter_resets bigint,
-	rolled_up_until timestamp with time zone,
-	history_since timestamp with time zone,
-	wal_position pg_lsn,
-	wal_since timestamp with time zone,
-	last_wal_bytes bigint,
-	last_wal_read_bytes bigint,
-	last_wal_scale double precision,
-	last_wal_unattributed_bytes bigint
-$$, 'columns of sampler, in order');
+	page_writes bigint,
+	hour timestamp with time zone
+$$, 'columns of history, in order');
 SELECT is(pg_temp.columns_of('standbys'), $$
 	standby_name name,
 	relations bigint,
@@ -206,7 +197,7 @@ SELECT is_empty($$ SELECT v.name FROM unnest(ARRAY['relation', 'kind', 'current_
 
 -- Units come last in names, and times end in _at, _since or _until.
 SELECT is_empty($$ SELECT c.relname, a.attname FROM relations c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-	WHERE c.relkind IN ('v', 'r') AND a.atttypid = 'timestamptz'::regtype AND a.attname !~ '(_at|_since|_until|^until)$' AND (c.relname, a.attname) NOT IN (('relation_history', 'period_start'), ('load_history', 'period_start'), ('file_history', 'period_start'), ('policy', 'key_epoch'), ('policies', 'key_epoch'), ('move', 'backend_start')) $$,
+	WHERE c.relkind IN ('v', 'r') AND a.atttypid = 'timestamptz'::regtype AND a.attname !~ '(_at|_since|_until|^until)$' AND a.attname NOT IN ('period_start', 'hour') AND (c.relname, a.attname) NOT IN (('policy', 'key_epoch'), ('policies', 'key_epoch'), ('move', 'backend_start')) $$,
 	'columns of type timestamptz are named as times');
 
 -- Comments, owners, membership.
@@ -217,7 +208,7 @@ SELECT is_empty($$ SELECT oid::regclass FROM relations WHERE relowner <> (SELECT
 SELECT is_empty($$ SELECT r.oid::regclass FROM relations r WHERE relkind IN ('v', 'r', 'S') AND NOT EXISTS (SELECT FROM pg_depend d, pg_extension e
 	WHERE e.extname = 'tiered_storage' AND d.classid = 'pg_class'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_extension'::regclass
 		AND d.refobjid = e.oid AND d.deptype = 'e') $$, 'all of them belong to the extension');
-SELECT is_empty($$ SELECT relname FROM relations WHERE relkind = 'r' AND relpersistence <> 'p' AND relname <> 'planned_move' $$, 'tables are permanent and logged');
+SELECT is_empty($$ SELECT relname FROM relations WHERE relkind = 'r' AND relpersistence <> 'p' AND relname <> 'planned_move' AND relname <> ALL (_tiered_storage.state_tables()) $$, 'all other tables are permanent and logged');
 
 -- What pg_dump saves: what a person has defined, and nothing that was only seen.
 SELECT set_eq($$ SELECT unnest(extconfig)::regclass::text FROM pg_extension WHERE extname = 'tiered_storage' $$,

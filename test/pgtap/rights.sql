@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(66);
+SELECT plan(65);
 
 -- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
 SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
@@ -27,6 +27,8 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.recommend_settings', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.report', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.heat_parts', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.stored', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.first_hour', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_advice', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_answer', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_bar', 'pg_monitor', 'EXECUTE'),
@@ -146,8 +148,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.policies', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.device_profile', 'pg_monitor', 'SELECT'),
 	('tiered_storage.recommendations', 'pg_monitor', 'SELECT'),
-	('tiered_storage.relation_history', 'pg_monitor', 'SELECT'),
-	('tiered_storage.sampler', 'pg_monitor', 'SELECT'),
+	('tiered_storage.history', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.standbys', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.tier_calibration', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.wal_calibration', 'pg_monitor', 'SELECT'),
@@ -155,10 +156,10 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.metrics', 'pg_monitor', 'SELECT'),
 	('tiered_storage.activity', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.write_amplification', 'pg_monitor', 'SELECT'),
-	('_tiered_storage.load_history', 'pg_monitor', 'SELECT'),
-	('_tiered_storage.load_state', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.load_rows', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.last_load', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.tier_tablespaces', 'pg_monitor', 'SELECT'),
-	('_tiered_storage.sampler', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.last_sample', 'pg_monitor', 'SELECT'),
 	('tiered_storage.devices', 'pg_monitor', 'SELECT'),
 	('tiered_storage.file_class_io', 'pg_monitor', 'SELECT'),
 	('tiered_storage.heat', 'pg_monitor', 'SELECT'),
@@ -253,8 +254,7 @@ SELECT lives_ok('SELECT * FROM tiered_storage.move_windows', 'pg_monitor: the vi
 SELECT lives_ok('SELECT * FROM tiered_storage.moves', 'pg_monitor: the view moves');
 SELECT lives_ok('SELECT * FROM tiered_storage.pins', 'pg_monitor: the view pins');
 SELECT lives_ok('SELECT * FROM tiered_storage.policies', 'pg_monitor: the view policies');
-SELECT lives_ok('SELECT * FROM tiered_storage.relation_history', 'pg_monitor: the view relation_history');
-SELECT lives_ok('SELECT * FROM tiered_storage.sampler', 'pg_monitor: the view sampler');
+SELECT lives_ok('SELECT * FROM tiered_storage.history', 'pg_monitor: the view history');
 SELECT lives_ok('SELECT * FROM tiered_storage.standbys', 'pg_monitor: the view standbys');
 SELECT lives_ok('SELECT * FROM tiered_storage.tiers', 'pg_monitor: the view tiers');
 SELECT lives_ok('SELECT * FROM tiered_storage.workers', 'pg_monitor: the view workers');

@@ -62,6 +62,7 @@ $$, 'the functions and procedures are these, with these arguments, defaults, res
 
 -- Those beneath have names.
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_storage' $$, $$ VALUES
+	('state_tables'), ('stored'), ('take_snapshot'), ('restore_state'), ('ring_member'), ('empty_member'), ('split_samples'), ('roll_up'), ('first_hour'), ('forget_standbys'),
 	('cached_ranges'), ('calibration_store'), ('calibration_tablespace'), ('calibration_verdict'),
 	('calibration_warn'), ('claimed_elsewhere'), ('device_fit'), ('discover_tablespace'), ('discovered_name'),
 	('effect_verdict'), ('counted_file_io'), ('counter_growth'), ('directory_tiers'), ('file_class_io'),
@@ -117,8 +118,8 @@ SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname = 'c' AN
 	'those in C are in the library of the extension');
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE prosecdef $$,
 	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_device_profile'), ('alter_tier'), ('calibrate_tier'),
-	('discover_tiers'), ('file_class_io'), ('remove_move_window'), ('remove_standby'), ('remove_tier'),
-	('relation_write_amplification'), ('wal_written_ratio'), ('wear_state') $$, 'security definer: the functions of tiers and windows only');
+	('discover_tiers'), ('file_class_io'), ('first_hour'), ('remove_move_window'), ('remove_standby'), ('remove_tier'),
+	('relation_write_amplification'), ('stored'), ('wal_written_ratio'), ('wear_state') $$, 'security definer: the functions of tiers and windows only');
 SELECT is_empty($$ SELECT p.oid::regprocedure, p.proconfig FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 		AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'tiered_storage')
 	WHERE p.prosecdef AND NOT COALESCE('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false) $$, 'and each of them, in whatever schema and language, looks names up in pg_catalog first and pg_temp last');

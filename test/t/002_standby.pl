@@ -44,6 +44,7 @@ $primary->safe_psql(
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', reserve_fraction => 0);
 SELECT tiered_storage.add_tiering_policy('measure', '90 days', 'slow');
 CALL tiered_storage.migrate();
+UPDATE _tiered_storage.sampler SET rolled_up_until = NULL;
 CALL tiered_storage.sample();
 ));
 $primary->wait_for_catchup($standby);
@@ -74,7 +75,8 @@ is( $standby->safe_psql(
 	'found through the moved indexes, TOAST included');
 
 # ---------------------------------------------------------------------
-note 'Reading';
+note
+  'Reading: what the last snapshot has, here as an hour has passed with the last sample';
 # ---------------------------------------------------------------------
 
 is( $standby->safe_psql(
@@ -201,7 +203,7 @@ my $samples =
   $primary->safe_psql('app', 'SELECT samples FROM _tiered_storage.sampler');
 my $since = sampled_since($primary, 'app');
 my $changes =
-  "SELECT COALESCE(sum(row_changes), 0), count(*) FILTER (WHERE row_changes < 0) FROM _tiered_storage.relation_history WHERE relation_oid IN ('m_2001_01'::regclass, 'm_next'::regclass)";
+  "SELECT COALESCE(sum(row_changes), 0), count(*) FILTER (WHERE row_changes < 0) FROM _tiered_storage.history_rows WHERE relation_oid IN ('m_2001_01'::regclass, 'm_next'::regclass)";
 my $changed = $primary->safe_psql('app', $changes);
 $primary->stop('immediate');
 $standby->promote;

@@ -90,7 +90,7 @@ sub last_period
 	return $node->safe_psql(
 		'app', qq(
 SELECT s.source, h.random_reads, h.sequential_reads
-FROM _tiered_storage.relation_state s JOIN _tiered_storage.relation_history h USING (relation_oid)
+FROM _tiered_storage.relation_state s JOIN _tiered_storage.history_rows h USING (relation_oid)
 WHERE s.relation_oid = '$relation'::regclass ORDER BY h.period_start DESC LIMIT 1)
 	);
 }

@@ -58,11 +58,14 @@ sub pages_written
 	my ($node, $table, @settings) = @_;
 
 	$node->safe_psql(
-		'app', join ';', @settings,
-		'TRUNCATE _tiered_storage.relation_history',
+		'app',
+		join ';',
+		@settings,
+		'SELECT _tiered_storage.restore_state() WHERE NOT EXISTS (SELECT FROM _tiered_storage.sampler)',
+		'TRUNCATE _tiered_storage.relation_history, _tiered_storage.history_hour',
 		'CALL tiered_storage.sample()');
 	return $node->safe_psql('app',
-		"SELECT COALESCE(sum(page_writes), 0) FROM _tiered_storage.relation_history WHERE relation_oid = '$table'::regclass"
+		"SELECT COALESCE(sum(page_writes), 0) FROM _tiered_storage.history_rows WHERE relation_oid = '$table'::regclass"
 	);
 }
 
@@ -125,6 +128,9 @@ $primary->safe_psql('postgres', 'DROP DATABASE copy');
 note 'A crash';
 # ---------------------------------------------------------------------
 
+# What samples have counted is not lost after a full hour.
+$primary->safe_psql('app',
+	'SELECT _tiered_storage.take_snapshot(now(), 1e9)');
 $primary->safe_psql('app', "CHECKPOINT; $update_each_page");
 $primary->stop('immediate');
 $primary->start;
@@ -228,8 +234,10 @@ my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'base', has_streaming => 1);
 $standby->start;
 
-# The last sample of the primary is in WAL that the standby has.
-$primary->safe_psql('app', 'CALL tiered_storage.sample()');
+# The last sample of the primary is in WAL that the standby has, as it is after a full hour.
+$primary->safe_psql('app',
+	'CALL tiered_storage.sample(); SELECT _tiered_storage.take_snapshot(now(), 1e9)'
+);
 $primary->safe_psql('app', "CHECKPOINT; $update_each_page");
 $primary->safe_psql('app', 'SELECT pg_switch_wal()');
 $primary->safe_psql('app', "INSERT INTO other SELECT 'x'");

@@ -120,7 +120,7 @@ INSERT INTO t SELECT repeat('x', 7000) FROM generate_series(1, 100);
 ANALYZE t;
 DO $$ BEGIN FOR i IN 1..500 LOOP PERFORM count(*) FROM t; END LOOP; END $$;
 SELECT pg_stat_force_next_flush();
-TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.device_state;
+TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.device_state, _tiered_storage.state_snapshot;
 ));
 
 my $seconds = 0;

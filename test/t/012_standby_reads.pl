@@ -77,7 +77,7 @@ is( $primary->safe_psql(
 # Sampled into the history, as waits of a period.
 $primary->safe_psql('app', 'CALL tiered_storage.sample()');
 ok( $primary->safe_psql('app',
-		"SELECT bool_or(wait_lock_ms > 0 AND wait_sampled_ms > 0) FROM _tiered_storage.load_history"
+		"SELECT bool_or(wait_lock_ms > 0 AND wait_sampled_ms > 0) FROM _tiered_storage.load_rows"
 	) eq 't',
 	'a period has its waits');
 
@@ -128,7 +128,7 @@ sub history_of
 {
 	my ($relation) = @_;
 	return $primary->safe_psql('app',
-		"SELECT COALESCE(sum(random_reads + sequential_reads + hits), 0), count(*) FROM _tiered_storage.relation_history WHERE relation_oid = '$relation'::regclass"
+		"SELECT COALESCE(sum(random_reads + sequential_reads + hits), 0), count(*) FROM _tiered_storage.history_rows WHERE relation_oid = '$relation'::regclass"
 	);
 }
 
@@ -147,7 +147,9 @@ like(
 read_there('SELECT count(filler) FROM hot; SELECT count(filler) FROM cold');
 $primary->wait_for_catchup($standby);
 $primary->safe_psql('app', 'CALL tiered_storage.sample()');
-$primary->safe_psql('app', 'TRUNCATE _tiered_storage.relation_history');
+$primary->safe_psql('app',
+	'TRUNCATE _tiered_storage.relation_history, _tiered_storage.history_hour'
+);
 pull_and_sample();
 is(state_of('replica'), 't|0|-', 'the standby answers');
 is(history_of('hot'), '0|0', 'the first pull is where it starts from');
@@ -195,7 +197,9 @@ $primary->safe_psql('app',
 	"SELECT tiered_storage.add_standby('again', conninfo => '$standby_connection')"
 );
 pull_and_sample();
-$primary->safe_psql('app', 'TRUNCATE _tiered_storage.relation_history');
+$primary->safe_psql('app',
+	'TRUNCATE _tiered_storage.relation_history, _tiered_storage.history_hour'
+);
 read_there('SELECT count(filler) FROM hot');
 pull_and_sample();
 $primary->safe_psql('app', 'CALL tiered_storage.sample()');
@@ -206,7 +210,7 @@ is($rows, 1, 'in one sample');
 
 # Removing one is no step back: what was read stays, and is not read again.
 $primary->safe_psql('app',
-	"TRUNCATE _tiered_storage.relation_history; SELECT tiered_storage.remove_standby('again')"
+	"TRUNCATE _tiered_storage.relation_history, _tiered_storage.history_hour; SELECT tiered_storage.remove_standby('again')"
 );
 my $resets = $primary->safe_psql('app',
 	'SELECT counter_resets FROM _tiered_storage.sampler');
@@ -218,7 +222,9 @@ is( $primary->safe_psql(
 	'and looks like no reset');
 
 # Its statistics start from zero: what they show then has happened since.
-$primary->safe_psql('app', 'TRUNCATE _tiered_storage.relation_history');
+$primary->safe_psql('app',
+	'TRUNCATE _tiered_storage.relation_history, _tiered_storage.history_hour'
+);
 $standby->stop('immediate');
 $standby->start;
 read_there('SELECT count(filler) FROM hot');
@@ -228,7 +234,9 @@ cmp_ok($reads, '>=', $blocks, 'after a crash of the standby its reads count');
 cmp_ok($reads, '<', 2 * $blocks, 'those since then');
 
 # A reset here is no business of that there.
-$primary->safe_psql('app', 'TRUNCATE _tiered_storage.relation_history');
+$primary->safe_psql('app',
+	'TRUNCATE _tiered_storage.relation_history, _tiered_storage.history_hour'
+);
 read_there('SELECT count(filler) FROM hot');
 $primary->safe_psql('app', 'SELECT pg_stat_reset()');
 pull_and_sample();

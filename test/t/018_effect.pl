@@ -191,7 +191,7 @@ SELECT pg_stat_force_next_flush();
 SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', device => jsonb_build_object('random_read_ms', 0.1, 'compressed', false));
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', device => jsonb_build_object('random_read_ms', 10, 'compressed', false));
-TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.device_state;
+TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.device_state, _tiered_storage.state_snapshot;
 ));
 
 my $hours = 0;

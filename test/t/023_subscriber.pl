@@ -89,7 +89,7 @@ CALL tiered_storage.migrate();
 	cmp_ok(
 		$publisher->safe_psql(
 			'app',
-			q(SELECT count(*) FROM (SELECT FROM _tiered_storage.relation_history, _tiered_storage.sampler WHERE period_start < rolled_up_until
+			q(SELECT count(*) FROM (SELECT FROM _tiered_storage.history_rows, _tiered_storage.sampler WHERE period_start < rolled_up_until
 			GROUP BY relation_oid, date_trunc('hour', period_start) HAVING count(*) = 1) h)
 		),
 		'>',
@@ -191,7 +191,7 @@ is($subscriber->safe_psql('app', $own),
 	$before, 'rows of ours change nothing');
 is( $subscriber->safe_psql(
 		'app',
-		'SELECT count(*) FROM _tiered_storage.relation_history h WHERE h.period_s = 3600'
+		'SELECT count(*) FROM _tiered_storage.history_rows h WHERE h.period_s = 3600'
 	),
 	'0',
 	'nor is there any history of the publisher');

@@ -66,7 +66,7 @@ sub reads
 	my ($table) = @_;
 
 	return value_of(
-		'SELECT COALESCE(sum(random_reads + sequential_reads), 0) FROM _tiered_storage.relation_history WHERE relation_oid IN '
+		'SELECT COALESCE(sum(random_reads + sequential_reads), 0) FROM _tiered_storage.history_rows WHERE relation_oid IN '
 		  . sprintf($parts, $table));
 }
 

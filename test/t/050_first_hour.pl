@@ -22,6 +22,7 @@ my $node = new_node(
 	standby => 1,
 	preload => 0,
 	conf => q(
+tiered_storage.observation_period = '7d'
 session_preload_libraries = 'tiered_storage'
 tiered_storage.test_page_cache = off
 timezone = 'UTC'
@@ -237,7 +238,7 @@ is( $node->safe_psql(
 quiet('fresh load');
 like(
 	$said,
-	qr/nothing is recommended yet: observed for less than a minute of 24 days/,
+	qr/nothing is recommended yet: observed for less than a minute of 7 days/,
 	'fresh load: said');
 foreach my $hours (0.1, 0.3, 0.9)
 {
@@ -427,7 +428,7 @@ foreach my $i (1 .. 12)
 ($rows, $said) = ask('hot', 2);
 like(
 	$rows,
-	qr/^t_k\|ssd\|provisional\|read [\d,]+ times\/h at random, \d+% from disk: .* observed for 2 hours of 24 days$/m,
+	qr/^t_k\|ssd\|provisional\|read [\d,]+ times\/h at random, \d+% from disk: .* observed for 2 hours of 7 days$/m,
 	'hot index: advised after 2 hours, with its numbers');
 like(
 	$rows,
@@ -629,7 +630,7 @@ install('crashed', 0.1, '{ssd,pg_default}', '{hdd}');
 quiet('after a crash');
 like(
 	$said,
-	qr/NOTICE:  nothing is recommended yet: observed for .* of 24 days/,
+	qr/NOTICE:  nothing is recommended yet: observed for .* of 7 days/,
 	'after a crash: said');
 
 # ---------------------------------------------------------------------

@@ -169,6 +169,8 @@ $node->safe_psql('postgres', 'CALL tiered_storage.sample()');
 is(verdict(), 'not observed', 'and a sample knows that later');
 is(observe_for_long(), 'due', 'idle for long again');
 
+$primary->safe_psql('postgres',
+	'SELECT _tiered_storage.take_snapshot(now(), 1e9)');
 $primary->wait_for_catchup($standby);
 $node = $standby;
 is(verdict(), 'due', 'a standby says what the primary knows');

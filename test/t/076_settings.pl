@@ -126,7 +126,8 @@ sub checkpoints
 {
 	my ($timed, $requested, $wal_bytes, $image_share) = @_;
 	my $images = int(($image_share // 0.8) * $wal_bytes / 8192);
-	ask('TRUNCATE _tiered_storage.load_history');
+	ask('TRUNCATE _tiered_storage.load_history, _tiered_storage.history_hour'
+	);
 	ask("UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00'"
 	);
 	ask("INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, wal_bytes, wal_full_page_images, checkpoints_timed, checkpoints_requested)

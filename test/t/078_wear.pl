@@ -149,7 +149,7 @@ value_of(
 	q(SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', rank => 0, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, device => jsonb_build_object('compressed', false));
-TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.device_state, _tiered_storage.device_wear, _tiered_storage.device_wear_day)
+TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.device_state, _tiered_storage.device_wear, _tiered_storage.device_wear_day, _tiered_storage.state_snapshot)
 );
 
 like(

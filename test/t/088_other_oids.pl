@@ -123,10 +123,10 @@ sub exchange
 # Sums of all that was before a sample, and what is known of each relation by its present name.
 my $older = q(
 SELECT ROW(sum(scans), sum(random_reads), sum(sequential_reads), sum(hits), sum(row_changes), sum(page_writes))
-FROM _tiered_storage.relation_history WHERE period_start < :'last_at');
+FROM _tiered_storage.history_rows WHERE period_start < :'last_at');
 my $known = q(
 SELECT c.relname, COALESCE(sum(h.row_changes), 0), COALESCE(sum(h.scans), 0)
-FROM pg_class c LEFT JOIN _tiered_storage.relation_history h ON h.relation_oid = c.oid
+FROM pg_class c LEFT JOIN _tiered_storage.history_rows h ON h.relation_oid = c.oid
 WHERE c.relname ~ '^[abc](_id|_v)?$' AND c.relkind IN ('r', 'i') GROUP BY c.oid, c.relname);
 
 my $samples = 0;
@@ -136,7 +136,7 @@ sub sample
 {
 	my ($rc, $out, $err) = $node->psql(
 		'postgres',
-		"SELECT last_sample_at AS last_at FROM tiered_storage.sampler \\gset\n$older; CALL tiered_storage.sample(); $older; $known",
+		"SELECT last_sample_at AS last_at FROM _tiered_storage.sampler \\gset\n$older; CALL tiered_storage.sample(); $older; $known",
 		on_error_stop => 1);
 	my ($before, $after, @relations) = split /\n/, $out;
 	my @wrong;

@@ -80,7 +80,7 @@ sub history_of
 	my ($table) = @_;
 
 	return
-	  "(SELECT COALESCE(sum(row_changes), 0) FROM _tiered_storage.relation_history WHERE relation_oid = '$table'::regclass)";
+	  "(SELECT COALESCE(sum(row_changes), 0) FROM _tiered_storage.history_rows WHERE relation_oid = '$table'::regclass)";
 }
 
 # ---------------------------------------------------------------------
@@ -136,7 +136,7 @@ left_out_is(
 	q('public.b (sample): new row for relation "relation_history" violates check constraint "no_b"'),
 	'constraint: workers names b');
 is( value_of(
-		'SELECT count(*) FROM _tiered_storage.relation_history WHERE relation_oid <> 0 AND row_changes < 0'
+		'SELECT count(*) FROM _tiered_storage.history_rows WHERE relation_oid <> 0 AND row_changes < 0'
 	),
 	0,
 	'nothing is negative');

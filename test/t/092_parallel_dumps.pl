@@ -209,7 +209,7 @@ is( finish_sql(
 	'',
 	'the move is made while all of them go on');
 ok($busy->pumpable, 'they do');
-$busy->signal('INT');
+$busy->signal('TERM');
 eval { $busy->finish };
 
 $node->stop;

@@ -1,0 +1,123 @@
+# What a crash and a promotion leave of what samples have stored: the last snapshot, with which
+# the next sample goes on, and nothing counts twice.
+#
+# On every major.  In make test.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+# Without a worker, which would take a sample by the real clock at each start.
+my $primary = new_node('primary', standby => 1, preload => 0);
+$primary->start;
+$primary->safe_psql('postgres', 'CREATE DATABASE app');
+$primary->safe_psql(
+	'app', q(
+CREATE TABLE t (a int) WITH (autovacuum_enabled = off);
+CREATE EXTENSION tiered_storage;
+));
+$primary->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'base', has_streaming => 1);
+$standby->start;
+
+my $node = $primary;
+
+# A sample at an hour of the test, after so many rows were inserted.
+sub sample_after
+{
+	my ($rows, $at) = @_;
+
+	$node->safe_psql(
+		'app', qq(
+INSERT INTO t SELECT generate_series(1, $rows);
+SELECT pg_stat_force_next_flush();
+)) if $rows > 0;
+	$node->safe_psql('app',
+		"SET tiered_storage.test_now = '2030-01-01 $at+00'; CALL tiered_storage.sample()"
+	);
+	return;
+}
+
+sub known
+{
+	return $node->safe_psql(
+		'app', q(
+SELECT (SELECT total_row_changes FROM _tiered_storage.relation_state WHERE relation_oid = 't'::regclass),
+	(SELECT sum(row_changes) FROM tiered_storage.history WHERE relation_oid = 't'::regclass),
+	(SELECT samples FROM _tiered_storage.sampler)));
+}
+
+sample_after(10, '00:10');
+my $samples =
+  $node->safe_psql('app', 'SELECT samples FROM _tiered_storage.sampler');
+sample_after(100, '00:40');
+sample_after(1000, '01:10');
+my $since = $node->safe_psql('app',
+	"SELECT sampled_since FROM _tiered_storage.relation_state WHERE relation_oid = 't'::regclass"
+);
+is(known(), '1110|1110|' . ($samples + 2), 'two samples have counted');
+
+# What comes after the snapshot of one o'clock is lost; what was counted before it is not.
+sample_after(10000, '01:20');
+is( known(),
+	'11110|11110|' . ($samples + 3),
+	'and one more since the last snapshot');
+$primary->stop('immediate');
+$primary->start;
+$primary->wait_for_log(qr/ready to accept connections/);
+is( $node->safe_psql(
+		'app', 'SELECT count(*) FROM _tiered_storage.relation_history'),
+	0,
+	'the crash has emptied what is unlogged');
+is( $node->safe_psql(
+		'app',
+		"SELECT sum(row_changes) FROM tiered_storage.history WHERE relation_oid = 't'::regclass"
+	),
+	1110,
+	'the hours are there');
+sample_after(0, '01:30');
+is( $node->safe_psql(
+		'app',
+		"SELECT sampled_since FROM _tiered_storage.relation_state WHERE relation_oid = 't'::regclass"
+	),
+	$since,
+	'the next sample goes on from the snapshot');
+like(known(), qr/^1110\|1110\|/, 'and nothing counts twice');
+sample_after(7, '01:40');
+like(known(), qr/^1117\|1117\|/, 'it counts again');
+sample_after(0, '02:10');
+$primary->wait_for_catchup($standby);
+
+# A server that ends well loses nothing.
+$primary->restart;
+sample_after(5, '02:20');
+like(known(), qr/^1122\|1122\|/, 'a restart changes nothing');
+
+# ---------------------------------------------------------------------
+note 'Promotion';
+# ---------------------------------------------------------------------
+
+$primary->wait_for_catchup($standby);
+$primary->stop('immediate');
+$standby->promote;
+$node = $standby;
+sample_after(0, '02:30');
+is( $node->safe_psql(
+		'app',
+		"SELECT sampled_since FROM _tiered_storage.relation_state WHERE relation_oid = 't'::regclass"
+	),
+	$since,
+	'a promoted standby goes on from the snapshot');
+like(known(), qr/^1117\|1117\|/, 'nothing counts twice there');
+sample_after(3, '02:40');
+like(known(), qr/^1120\|1120\|/, 'and it counts');
+$standby->stop;
+done_testing();
