@@ -27,7 +27,7 @@ PG_FUNCTION_INFO_V1(tier_is_restore);
 static Oid
 loaded_table(const PlannedStmt *statement)
 {
-	const		ModifyTable *insert = (const ModifyTable *) statement->planTree;
+	const ModifyTable *insert = (const ModifyTable *) statement->planTree;
 	const CopyStmt *copy = (const CopyStmt *) statement->utilityStmt;
 
 	if (statement->commandType == CMD_INSERT && IsA(statement->planTree, ModifyTable))

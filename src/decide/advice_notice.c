@@ -133,7 +133,7 @@ undecided_copy(const TierAdvice *advice)
 }
 
 /*
- * Its load if all goes on that was seen, before the first sample or since then, but what has only
+ * Its load in the first hour, if all goes on that was seen, before the first sample or since then, but what has only
  * filled memory.  A load and the indexes that are built after it scan a table a few times, so
  * only many operations are use.
  */
@@ -146,7 +146,8 @@ past_load(const TierAdviceUnit *unit)
 	double		random = unit->event_reads - unit->event_sequential_reads;
 	double		again = weight * (1.0 - unit->filling_reads / Max(unit->event_reads, 1e-9));
 
-	if (unit->confidence != TIER_CONFIDENCE_INSUFFICIENT)
+	if (unit->confidence != TIER_CONFIDENCE_INSUFFICIENT ||
+		unit->known_s >= TIER_SHORTEST_OBSERVATION_S)
 		return load;
 	load.random_reads = Max(load.random_reads + again * random,
 							weight * unit->past.random_reads);

@@ -105,7 +105,9 @@ tier_recommend_placement(PG_FUNCTION_ARGS)
 		const TierAdvice *by = advice;
 		MemoryContext old_context;
 
+		/* That something was not used for so short a time says nothing. */
 		if (!changes(unit) && provisional != NULL && changes(&provisional->units[i]) &&
+			!goes_to_slower(provisional, &provisional->units[i]) &&
 			unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
 		{
 			by = provisional;

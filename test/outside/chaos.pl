@@ -645,13 +645,16 @@ sub check_files
 	foreach (
 		@{
 			$session->query(
-				"SELECT pg_relation_filepath(oid), oid::regclass FROM pg_class WHERE pg_relation_filepath(oid) IS NOT NULL AND NOT relisshared"
+				"SELECT pg_relation_filepath(oid), oid::regclass, relpersistence FROM pg_class WHERE pg_relation_filepath(oid) IS NOT NULL AND NOT relisshared"
 			)->{rows}
 		})
 	{
 		$used{ $_->[0] } = $_->[1];
+
+		# A standby has of an unlogged relation what it begins with after a crash.
 		push @wrong, "$_->[1] has no file $_->[0]"
-		  unless -e "$node->{data}/$_->[0]";
+		  unless -e "$node->{data}/$_->[0]"
+		  || ($_->[2] eq 'u' && -e "$node->{data}/$_->[0]_init");
 	}
 	foreach my $path (
 		glob("$node->{data}/base/$oid/* $node->{data}/pg_tblspc/*/*/$oid/*"))

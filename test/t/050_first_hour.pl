@@ -231,9 +231,8 @@ is( $node->safe_psql(
 		'fresh',
 		q(SELECT random_reads_per_hour, maintenance_reads_per_hour > 0, hits_14d_per_hour < 50000
 			FROM _tiered_storage.heat WHERE relation = 'customer'::regclass)),
-	'0|t|t',
-	'fresh load: what no index has led to was not read at random, and not by the load'
-);
+	'0|f|t',
+	'fresh load: no rate has what was before the first sample');
 ($rows, $said) = ask('fresh', 0.01);
 quiet('fresh load');
 like(
@@ -321,7 +320,10 @@ foreach my $what (sort keys %done_before)
 	{
 		sample_at('before', $hours) if $hours > 5;
 		($rows, $said) = ask('before', $hours);
-		quiet("$what, at $hours hours");
+
+		# Row by row, nothing tells a backfill from use; the first answer is provisional.
+		quiet("$what, at $hours hours")
+		  unless $what =~ /row by row/ && $hours == 5;
 		is( $node->safe_psql(
 				'before',
 				as_of($hours)
@@ -353,13 +355,8 @@ install('nine', 216, '{ssd}', '{hdd,pg_default}');
 quiet('nine days: that it was read is no reason to move it');
 like(
 	$said,
-	qr/nothing is recommended yet: how much was read and written before the first sample is known, but not whether that goes on/,
+	qr/nothing is recommended: all relations are where they are best, or moving them would save too little/,
 	'nine days: said');
-($rows, $said) = ask('nine', 216, 'true');
-like(
-	$rows,
-	qr/^t\|hdd\|tentative\|read .* before the first sample: whether that goes on is not known yet$/m,
-	'nine days: and of which relation');
 ($rows, $said) = ask('nine', 216, "true, objective => 'money'");
 unlike($rows, qr/^t\|.*not read since/m, 'nine days: it is no cold one');
 sample_at('nine', 216);
@@ -593,8 +590,8 @@ note 'Just restarted; after a crash';
 # ---------------------------------------------------------------------
 
 $node->restart;
-sample_at('year', 8762);
-($rows, $said) = ask('year', 8762, "objective => 'money'");
+sample_at('year', 8762.5);
+($rows, $said) = ask('year', 8762.5, "objective => 'money'");
 like(
 	$rows,
 	qr/^m_2021\|hdd\|firm\|not read since/m,
@@ -639,13 +636,15 @@ note 'Standby';
 
 my $asked =
   "relation, recommended_tier, confidence, reason FROM tiered_storage.recommend_placement(objective => 'money')";
+# The sample also stores what the standby reads.
+sample_at('year', 8767);
 $node->backup('b');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($node, 'b', has_streaming => 1);
 $standby->start;
 $node->wait_for_catchup($standby);
-is( $standby->safe_psql('year', as_of(8766) . "SELECT $asked"),
-	$node->safe_psql('year', as_of(8766) . "SELECT $asked"),
+is( $standby->safe_psql('year', as_of(8767) . "SELECT $asked"),
+	$node->safe_psql('year', as_of(8767) . "SELECT $asked"),
 	'standby: says the same');
 like(
 	notices_of(
