@@ -133,9 +133,9 @@ undecided_copy(const TierAdvice *advice)
 }
 
 /*
- * Its load in the first hour, if all goes on that was seen, before the first sample or since then, but what has only
- * filled memory.  A load and the indexes that are built after it scan a table a few times, so
- * only many operations are use.
+ * Its load in the first hour, if all goes on that was seen, before the first sample or since
+ * then, but what has only filled memory.  A load and the indexes that are built after it scan
+ * a table a few times, so only many operations are use.
  */
 static TierCostLoad
 past_load(const TierAdviceUnit *unit)
