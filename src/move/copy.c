@@ -63,6 +63,7 @@
 #include "src/move/copy.h"
 #include "src/base/debug.h"
 #include "src/move/segment_file.h"
+#include "src/move/wal_images.h"
 
 /* Heap blocks that a page of the visibility map is about, two bits each. */
 #define HEAP_BLOCKS_PER_MAP_PAGE ((BLCKSZ - MAXALIGN(SizeOfPageHeaderData)) * 4)
@@ -119,6 +120,8 @@ struct TierCopy
 	int			fork_index;		/* in copied_forks */
 	BlockNumber next_block;		/* of that fork */
 	TierSegmentFile writer;		/* of that file's target */
+
+	TierWalImages images;
 
 	/* Working memory. */
 	BufferAccessStrategy reading;	/* a few buffers, again and again */
@@ -301,6 +304,8 @@ copy_batch(TierCopy *copy, CopiedFile *file, ForkNumber fork, BlockNumber first,
 {
 	BlockNumber blocks[TIER_COPY_STEP_BLOCKS];
 	Page		pages[TIER_COPY_STEP_BLOCKS];
+	volatile int logged = 0;
+	int			setting;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -318,7 +323,17 @@ copy_batch(TierCopy *copy, CopiedFile *file, ForkNumber fork, BlockNumber first,
 	MyProc->delayChkptFlags |= DELAY_CHKPT_START;
 
 	/* One record, of no interest to our reading. */
-	log_newpages(&file->target, fork, n, blocks, pages, pages_are_standard(file, fork));
+	setting = tier_wal_images_begin(&copy->images);
+	PG_TRY();
+	{
+		log_newpages(&file->target, fork, n, blocks, pages, pages_are_standard(file, fork));
+		logged = n;
+	}
+	PG_FINALLY();
+	{
+		tier_wal_images_end(&copy->images, setting, logged, ProcLastRecPtr, XactLastRecEnd);
+	}
+	PG_END_TRY();
 	tier_wal_skip(copy->wal, ProcLastRecPtr, XactLastRecEnd);
 
 	for (int i = 0; i < n; i++)
@@ -395,6 +410,7 @@ copy_through_buffers(TierCopy *copy, CopiedFile *file, ForkNumber fork, BlockNum
 {
 	char	   *page = copy->pages;
 	Buffer		buffer;
+	int			setting;
 
 	tier_blockset_remove(&file->changed[fork], block);
 	read_image(copy, file, fork, block, page);
@@ -409,11 +425,13 @@ copy_through_buffers(TierCopy *copy, CopiedFile *file, ForkNumber fork, BlockNum
 		file->target_blocks[fork] = block + 1;
 	}
 
+	setting = tier_wal_images_begin(&copy->images);
 	START_CRIT_SECTION();
 	memcpy(BufferGetPage(buffer), page, BLCKSZ);
 	MarkBufferDirty(buffer);
 	log_newpage_buffer(buffer, pages_are_standard(file, fork));
 	END_CRIT_SECTION();
+	tier_wal_images_end(&copy->images, setting, 1, ProcLastRecPtr, XactLastRecEnd);
 	UnlockReleaseBuffer(buffer);
 }
 

@@ -109,6 +109,42 @@ find_slot(XLogRecPtr now, char *name)
 	return most;
 }
 
+/* Is there a slot of a standby? */
+static bool
+has_physical_slot(void)
+{
+	bool		has = false;
+
+	LWLockAcquire(ReplicationSlotControlLock, LW_SHARED);
+	for (int i = 0; i < max_replication_slots && !has; i++)
+	{
+		ReplicationSlot *slot = &ReplicationSlotCtl->replication_slots[i];
+
+		has = slot->in_use && SlotIsPhysical(slot);
+	}
+	LWLockRelease(ReplicationSlotControlLock);
+	return has;
+}
+
+bool
+tier_wal_is_streamed(void)
+{
+	if (has_physical_slot())
+		return true;
+	for (int i = 0; i < max_wal_senders; i++)
+	{
+		WalSnd	   *walsnd = &WalSndCtl->walsnds[i];
+		bool		is_sent;
+
+		SpinLockAcquire(&walsnd->mutex);
+		is_sent = walsnd->pid != 0 && walsnd->state != WALSNDSTATE_BACKUP;
+		SpinLockRelease(&walsnd->mutex);
+		if (is_sent)
+			return true;
+	}
+	return false;
+}
+
 /* When it last failed, if it has not succeeded since; else 0. */
 static TimestampTz
 archiver_failed_at(void)

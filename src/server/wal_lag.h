@@ -43,6 +43,12 @@ typedef struct TierWalLag
 extern TierWalLag tier_wal_lag(void);
 
 /*
+ * May another server replay our WAL as it is written?  True while there is a physical slot, or
+ * a WAL sender that does more than a base backup.
+ */
+extern bool tier_wal_is_streamed(void);
+
+/*
  * In words that can follow "waiting: ", in the current memory context; NULL for nobody.
  * Outside of a scope: what the current user may not know is left out.
  */
