@@ -174,7 +174,12 @@ shard_statement(const TierMoveCall *call)
 static TierObstacle
 obstacle_of(const TierRefusal *refusal)
 {
-	TierObstacle obstacle = {refusal->message, refusal->detail, refusal->hint, refusal->sqlstate};
+	TierObstacle obstacle = {
+		.message = refusal->message,
+		.detail = refusal->detail,
+		.hint = refusal->hint,
+		.sqlstate = refusal->sqlstate
+	};
 
 	return obstacle;
 }

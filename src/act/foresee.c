@@ -48,6 +48,8 @@ typedef struct Place
 	TierSpace  *space;			/* NULL: not needed yet */
 	TierStandbyRoom *rooms;		/* the same */
 	int			nrooms;
+	TierStandbyUser *users;
+	int			nusers;
 	double		tier_bytes;		/* negative: not known yet, or not limited */
 	bool		has_level;
 	TierFullnessLevel level;	/* of its tier, without the flows */
@@ -180,10 +182,14 @@ tier_foresight_ask(TierForesight *foresight, const TierMoveRequest *request,
 	admission->space = place->space;
 	admission->rooms = place->rooms;
 	admission->nrooms = place->nrooms;
+	admission->users = place->users;
+	admission->nusers = place->nusers;
 	admission->tier_bytes = place->tier_bytes;
 	place->space = tier_preflight_space(admission);
 	place->rooms = tier_preflight_standby_rooms(admission);
 	place->nrooms = admission->nrooms;
+	place->users = tier_preflight_standby_users(admission);
+	place->nusers = admission->nusers;
 	place->tier_bytes = tier_preflight_tier_bytes(admission);
 	place->space->earlier_bytes = earlier_bytes(foresight, place);
 	if (place->tier_bytes >= 0)
@@ -463,6 +469,7 @@ tier_foresee_prospect(TierForesight *foresight, const TierMoveRequest *request,
 	if (!run->ignore_windows)
 		prospect->start = tier_foresee_start(foresight, &prospect->info, request, run->by_worker);
 	tier_foresight_ask(foresight, request, &prospect->info, pins, prospect->bytes, &admission);
+	admission.where.yields_to_standbys = !run->ignore_windows;
 	prospect->obstacle = tier_foresight_obstacle(foresight, request, &admission);
 	if (run->room_may_come && prospect->obstacle.sqlstate == ERRCODE_DISK_FULL)
 		wait_for_room(foresight, request, prospect);

@@ -143,7 +143,10 @@ report_online(TierMove *move, TierOnlineResult result, TierOnlineReport *online,
 				report_rebuilt(move, report);
 			break;
 		case TIER_ONLINE_BUSY:
-			tier_move_report_skipped(report, online->why, pstrdup(online->hint), "55P03");
+			tier_move_report_skipped(report, online->why, pstrdup(online->hint),
+									 online->was_told_to_wait ? "55006" : "55P03");
+			if (online->was_told_to_wait)
+				report->state = TIER_STATE_WAITING;
 			break;
 		case TIER_ONLINE_HELD_UP:
 			tier_move_report_skipped(report, online->why, pstrdup(online->hint), "55000");
@@ -191,6 +194,7 @@ move_online(TierMove *move, TierMoveReport *report)
 	request.register_file = true;
 	request.reserve_bytes = tier_preflight_reserve(move->set, move->request->tablespace_oid);
 	request.is_wanted = tier_move_is_still_wanted;
+	request.why_wait = tier_move_why_wait;
 	request.argument = move;
 	request.idle = move->request->idle;
 	request.is_tried_again = move->request->is_tried_again;

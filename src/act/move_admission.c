@@ -33,6 +33,7 @@
 #include "src/move/progress.h"
 #include "src/move/space.h"
 #include "src/move/throttle.h"
+#include "src/observe/standby_reads.h"
 #include "src/server/distributed.h"
 #include "src/server/relation.h"
 
@@ -61,6 +62,7 @@ tier_move_target(const TierMoveRequest *request)
 		.tablespace_oid = request->tablespace_oid,
 		.requester_oid = request->requester_oid,
 		.allow_lock = request->allow_lock,
+		.yields_to_standbys = request->obeys_windows,
 	};
 
 	return where;
@@ -206,6 +208,21 @@ mark_obstacle(const TierMove *move, int64 announced_us)
 	return obstacle;
 }
 
+/* A person has named it, and is told what it will do on a standby. */
+static void
+warn_standby_user(TierAdmission *admission)
+{
+	const TierStandbyUser *user = tier_preflight_standby_user(admission);
+
+	if (user == NULL)
+		return;
+	ereport(WARNING,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("%s is moved although %s", admission->info->name,
+					tier_preflight_standby_use_text(user, admission->where.requester_oid)),
+			 errdetail_internal("%s", tier_preflight_standby_conflict_text(user))));
+}
+
 static void
 preflight_step(void *argument)
 {
@@ -222,6 +239,8 @@ preflight_step(void *argument)
 		move->obstacle = mark_obstacle(move, tier_preflight_space(&admission)->announced_us);
 		move->is_above_mark = move->obstacle.message != NULL;
 	}
+	if (move->obstacle.message == NULL && !where.yields_to_standbys)
+		warn_standby_user(&admission);
 	move->is_locked = move->request->only_if_free &&
 		tier_relation_count_lockers(move->request->relation_oid, AccessExclusiveLock) > 0;
 }
@@ -426,6 +445,25 @@ tier_move_is_still_wanted(const TierOnlineRequest *request)
 	return !move->is_unwanted;
 }
 
+char *
+tier_move_why_wait(const TierOnlineRequest *request)
+{
+	TierMove   *move = request->argument;
+	TierMoveTarget where = tier_move_target(move->request);
+	MemoryContext old_context;
+	TierStandbyUser user;
+	char	   *why = NULL;
+
+	if (MyBackendType != B_BG_WORKER || !where.yields_to_standbys)
+		return NULL;
+	old_context = MemoryContextSwitchTo(move->context);
+	user = tier_standby_ask_user(tier_relation_parts(request->relation_oid));
+	if (user.standby_name != NULL)
+		why = tier_preflight_standby_use_text(&user, request->requester_oid);
+	MemoryContextSwitchTo(old_context);
+	return why;
+}
+
 bool
 tier_move_may_begin(TierMove *move, TierMoveReport *report, ErrorData **thrown)
 {
@@ -443,6 +481,8 @@ tier_move_may_begin(TierMove *move, TierMoveReport *report, ErrorData **thrown)
 		tier_move_report_skipped(report, obstacle->message, obstacle->hint,
 								 unpack_sql_state(obstacle->sqlstate));
 		report->detail = obstacle->detail;
+		if (obstacle->passes)
+			report->state = TIER_STATE_WAITING;
 		return false;
 	}
 	if (move->is_locked)

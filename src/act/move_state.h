@@ -135,4 +135,7 @@ extern void tier_move_ask_step(void *move);
 /* The same for tier_online_move(), whose argument is the move. */
 extern bool tier_move_is_still_wanted(const TierOnlineRequest *request);
 
+/* Likewise: who uses the relation on a standby?  Only a worker can ask there; commits. */
+extern char *tier_move_why_wait(const TierOnlineRequest *request);
+
 #endif							/* TIER_MOVE_STATE_H */

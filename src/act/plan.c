@@ -205,13 +205,14 @@ wait_for_more(Making *making, TierPlanEntry *entry, const TierMoveRequest *reque
 static TierObstacle
 no_tablespace(const TierPlanEntry *entry)
 {
-	return (TierObstacle)
-	{
-		psprintf("tier \"%s\" has no tablespace that it may use",
-				 entry->to_tier == NULL ? "?" : entry->to_tier),
-			NULL, "Give it one with tiered_storage.alter_tier().",
-			ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE
+	TierObstacle obstacle = {
+		.message = psprintf("tier \"%s\" has no tablespace that it may use",
+							entry->to_tier == NULL ? "?" : entry->to_tier),
+		.hint = "Give it one with tiered_storage.alter_tier().",
+		.sqlstate = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE
 	};
+
+	return obstacle;
 }
 
 /*

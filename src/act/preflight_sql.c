@@ -81,6 +81,9 @@ typedef struct Survey
 								 * time */
 	char	   *user_of;
 	bool		has_user;
+	int			used_there;		/* for long, on a standby */
+	TierStandbyUser there;		/* of the first */
+	char	   *there_of;
 
 	/* The one that needs most. */
 	TierSpace	space;
@@ -220,6 +223,17 @@ note_users(Survey *survey, const TierRelationInfo *info)
 }
 
 static void
+note_standby_user(Survey *survey, TierAdmission *admission)
+{
+	const TierStandbyUser *user = tier_preflight_standby_user(admission);
+
+	if (user == NULL || survey->used_there++ > 0)
+		return;
+	survey->there = *user;
+	survey->there_of = MemoryContextStrdup(survey->context, admission->info->name);
+}
+
+static void
 note_extension(Survey *survey, const TierRelationInfo *info)
 {
 	Oid			extension_oid = getExtensionOfObject(RelationRelationId, info->relation_oid);
@@ -293,6 +307,7 @@ survey_move(Survey *survey, const TierRelationInfo *info, const TierMoveRequest 
 							  device_of(survey, request->tablespace_oid)))
 		survey->on_same_device++;
 	note_users(survey, info);
+	note_standby_user(survey, &admission);
 	note_extension(survey, info);
 	note_owner(survey, info, request->tablespace_oid);
 	add_to_route(survey, info, request->tablespace_oid, size_bytes);
@@ -788,6 +803,46 @@ put_standby_space(Survey *survey)
 						   NULL);
 }
 
+/*
+ * The swap is replayed like an ALTER TABLE: it waits for who uses the relation there, and cancels
+ * him.  No row where there is no standby.
+ */
+static void
+put_standby_users(Survey *survey)
+{
+	const TierStandbyUser *there = &survey->there;
+	TierCatalogScope scope;
+	int			known = 0;
+	int			n;
+
+	if (RecoveryInProgress() || survey->cargo.moves == 0)
+		return;
+	if (survey->used_there > 0)
+	{
+		tier_preflight_put(survey->row, "standby_users", TIER_PREFLIGHT_WARNING,
+						   psprintf("%s: %s%s%s", survey->there_of,
+									tier_preflight_standby_use_text(there, GetUserId()),
+									detail_text(tier_preflight_standby_conflict_text(there)),
+									count_text(survey->used_there, survey->cargo.relations)),
+						   "Wait until it has ended; the worker and CALL migrate() do.");
+		return;
+	}
+	tier_catalog_enter(&scope);
+	n = tier_catalog_standbys_telling(&known);
+	tier_catalog_leave(&scope);
+	if (n > known)
+		tier_preflight_put(survey->row, "standby_users", TIER_PREFLIGHT_WARNING,
+						   psprintf("not known for %d of %d standbys: the last pull failed, is "
+									"older than 10 minutes, or its role is no member of "
+									"pg_monitor", n - known, n),
+						   "See the view tiered_storage.standbys.");
+	else if (n > 0)
+		tier_preflight_put(survey->row, "standby_users", TIER_PREFLIGHT_OK,
+						   psprintf("nobody used it for long on %d of %d standbys, as of the last "
+									"pull", known, n),
+						   NULL);
+}
+
 static void
 put_locks(Survey *survey)
 {
@@ -886,6 +941,7 @@ tier_preflight_sql(PG_FUNCTION_ARGS)
 	put_cooldown(&survey);
 	tier_preflight_server_rows(&row, &call, &survey.cargo);
 	put_standby_space(&survey);
+	put_standby_users(&survey);
 	tier_preflight_forecast_rows(&row, &call, &survey.cargo);
 	return (Datum) 0;
 }

@@ -117,6 +117,67 @@ bytes_field(uint64 row, int column)
 	return isnull ? -1.0 : (double) DatumGetInt64(value);
 }
 
+/*
+ * A cancel comes when the replay has waited for the delay.  What has been open for a third of
+ * that, or for ten seconds, may well be open for as long again.
+ */
+#define LONG_USE_MS 10000
+
+/* So old may be what a pull has told of transactions. */
+#define USE_LIFE "10 minutes"
+
+bool
+tier_standby_is_long(int64 open_ms, int64 delay_ms)
+{
+	return open_ms >= (delay_ms < 0 ? LONG_USE_MS : Min(delay_ms / 3, LONG_USE_MS));
+}
+
+TierStandbyUser *
+tier_catalog_standby_users(MemoryContext context, int *nusers)
+{
+	/* By the real clock, by which they are asked. */
+	static const char sql[] =
+	"SELECT c.relation_oid, c.standby_name::text, c.held_ms, t.conflict_delay_ms "
+	"FROM _tiered_storage.standby_counters c "
+	"JOIN _tiered_storage.standby_state t ON t.standby_name = c.standby_name "
+	"WHERE c.held_ms IS NOT NULL AND t.conflict_delay_ms IS NOT NULL AND t.failures = 0 "
+	"AND t.last_pull_at > now() - interval '" USE_LIFE "' "
+	"ORDER BY c.held_ms DESC, c.standby_name";
+	uint64		n = tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	TierStandbyUser *users = MemoryContextAllocHuge(context, sizeof(TierStandbyUser) * Max(n, 1));
+	bool		isnull;
+
+	*nusers = 0;
+	for (uint64 row = 0; row < n; row++)
+	{
+		TierStandbyUser *user = &users[*nusers];
+
+		user->relation_oid = DatumGetObjectId(tier_catalog_datum(row, 1, &isnull));
+		user->open_ms = DatumGetInt64(tier_catalog_datum(row, 3, &isnull));
+		user->delay_ms = DatumGetInt64(tier_catalog_datum(row, 4, &isnull));
+		if (!tier_standby_is_long(user->open_ms, user->delay_ms))
+			continue;
+		user->standby_name = text_field(context, row, 2);
+		(*nusers)++;
+	}
+	return users;
+}
+
+int
+tier_catalog_standbys_telling(int *nknown)
+{
+	static const char sql[] =
+	"SELECT count(*)::integer, count(*) FILTER (WHERE t.conflict_delay_ms IS NOT NULL "
+	"AND t.failures = 0 AND t.last_pull_at > now() - interval '" USE_LIFE "')::integer "
+	"FROM _tiered_storage.standby s "
+	"LEFT JOIN _tiered_storage.standby_state t ON t.standby_name = s.standby_name";
+	bool		isnull;
+
+	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	*nknown = DatumGetInt32(tier_catalog_datum(0, 2, &isnull));
+	return DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
+}
+
 char *
 tier_catalog_unknown_standby(MemoryContext context, int *n)
 {

@@ -149,17 +149,20 @@ note_success(Datum name, const TierStandbyAnswer *answer)
 {
 	static const char sql[] =
 	"INSERT INTO _tiered_storage.standby_state "
-	"(standby_name, last_attempt_at, last_pull_at, next_pull_at, failures, relations) "
-	"VALUES ($1::name, clock_timestamp(), clock_timestamp(), now(), 0, $2) "
+	"(standby_name, last_attempt_at, last_pull_at, next_pull_at, failures, relations, "
+	"conflict_delay_ms) "
+	"VALUES ($1::name, clock_timestamp(), clock_timestamp(), now(), 0, $2, NULLIF($3, -2)) "
 	"ON CONFLICT (standby_name) DO UPDATE SET last_attempt_at = EXCLUDED.last_attempt_at, "
 	"last_pull_at = EXCLUDED.last_pull_at, next_pull_at = EXCLUDED.next_pull_at, failures = 0, "
-	"relations = EXCLUDED.relations, error = NULL";
-	static const Oid types[] = {TEXTOID, INT8OID};
-	Datum		values[2];
+	"relations = EXCLUDED.relations, conflict_delay_ms = EXCLUDED.conflict_delay_ms, "
+	"error = NULL";
+	static const Oid types[] = {TEXTOID, INT8OID, INT8OID};
+	Datum		values[3];
 
 	values[0] = name;
 	values[1] = Int64GetDatum(answer->ncounters);
-	tier_catalog_execute(sql, 2, types, values, NULL);
+	values[2] = Int64GetDatum(answer->conflict_delay_ms);
+	tier_catalog_execute(sql, 3, types, values, NULL);
 }
 
 /* The columns of rows as arrays. */
@@ -199,25 +202,26 @@ store_counters(Datum name, bool is_first, const TierStandbyAnswer *answer)
 {
 	static const char sql[] =
 	"WITH new AS MATERIALIZED (SELECT * FROM unnest($3::oid[], $4::bigint[], $5::bigint[], "
-	"$6::bigint[], $7::bigint[], $8::boolean[]) "
-	"AS n (relation_oid, scans, tuples_read, blocks_fetched, blocks_hit, is_held)), "
+	"$6::bigint[], $7::bigint[], $8::bigint[]) "
+	"AS n (relation_oid, scans, tuples_read, blocks_fetched, blocks_hit, held_ms)), "
 	"changed AS MATERIALIZED (SELECT n.*, o.scans AS old_scans, o.tuples_read AS old_tuples_read, "
 	"o.blocks_fetched AS old_blocks_fetched, o.blocks_hit AS old_blocks_hit, "
 	"o.standby_name IS NULL OR n.scans < o.scans OR n.tuples_read < o.tuples_read "
 	"OR n.blocks_fetched < o.blocks_fetched OR n.blocks_hit < o.blocks_hit AS from_zero "
 	"FROM new n LEFT JOIN _tiered_storage.standby_counters o "
 	"ON o.standby_name = $1::name AND o.relation_oid = n.relation_oid "
-	"WHERE o.standby_name IS NULL OR n.is_held "
+	"WHERE o.standby_name IS NULL OR n.held_ms >= 0 OR o.held_ms IS NOT NULL "
 	"OR (n.scans, n.tuples_read, n.blocks_fetched, n.blocks_hit) "
 	"IS DISTINCT FROM (o.scans, o.tuples_read, o.blocks_fetched, o.blocks_hit)), "
 	"gone AS (DELETE FROM _tiered_storage.standby_counters o WHERE o.standby_name = $1::name "
 	"AND NOT EXISTS (SELECT FROM new n WHERE n.relation_oid = o.relation_oid)), "
 	"stored AS (INSERT INTO _tiered_storage.standby_counters "
-	"(standby_name, relation_oid, scans, tuples_read, blocks_fetched, blocks_hit) "
-	"SELECT $1::name, relation_oid, scans, tuples_read, blocks_fetched, blocks_hit FROM changed "
+	"(standby_name, relation_oid, scans, tuples_read, blocks_fetched, blocks_hit, held_ms) "
+	"SELECT $1::name, relation_oid, scans, tuples_read, blocks_fetched, blocks_hit, "
+	"NULLIF(held_ms, -1) FROM changed "
 	"ON CONFLICT (standby_name, relation_oid) DO UPDATE SET scans = EXCLUDED.scans, "
 	"tuples_read = EXCLUDED.tuples_read, blocks_fetched = EXCLUDED.blocks_fetched, "
-	"blocks_hit = EXCLUDED.blocks_hit) "
+	"blocks_hit = EXCLUDED.blocks_hit, held_ms = EXCLUDED.held_ms) "
 	"INSERT INTO _tiered_storage.standby_reads AS r "
 	"(relation_oid, scans, tuples_read, blocks_fetched, blocks_hit) "
 	"SELECT relation_oid, scans - CASE WHEN from_zero THEN 0 ELSE old_scans END, "
@@ -230,7 +234,7 @@ store_counters(Datum name, bool is_first, const TierStandbyAnswer *answer)
 	"blocks_fetched = r.blocks_fetched + EXCLUDED.blocks_fetched, "
 	"blocks_hit = r.blocks_hit + EXCLUDED.blocks_hit";
 	static const Oid types[] = {TEXTOID, BOOLOID, OIDARRAYOID, INT8ARRAYOID, INT8ARRAYOID,
-	INT8ARRAYOID, INT8ARRAYOID, BOOLARRAYOID};
+	INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID};
 	Datum		values[8];
 	Arrays		arrays;
 
@@ -244,14 +248,13 @@ store_counters(Datum name, bool is_first, const TierStandbyAnswer *answer)
 		arrays.elements[2][i] = Int64GetDatum(counters->tuples_read);
 		arrays.elements[3][i] = Int64GetDatum(counters->blocks_fetched);
 		arrays.elements[4][i] = Int64GetDatum(counters->blocks_hit);
-		arrays.elements[5][i] = BoolGetDatum(counters->is_held);
+		arrays.elements[5][i] = Int64GetDatum(counters->held_ms);
 	}
 	values[0] = name;
 	values[1] = BoolGetDatum(is_first);
 	values[2] = array_of(&arrays, 0, OIDOID);
-	for (int i = 1; i <= 4; i++)
+	for (int i = 1; i <= 5; i++)
 		values[2 + i] = array_of(&arrays, i, INT8OID);
-	values[7] = array_of(&arrays, 5, BOOLOID);
 	tier_catalog_execute(sql, 8, types, values, NULL);
 }
 

@@ -41,8 +41,9 @@ typedef struct TierStandbyCounters
 	int64		tuples_read;
 	int64		blocks_fetched;
 	int64		blocks_hit;
-	bool		is_held;		/* a transaction there has it locked, and may
-								 * have read what is not counted yet */
+	int64		held_ms;		/* how long the oldest transaction has been
+								 * open that has it locked there, and may have
+								 * read what is not counted yet; -1: none */
 } TierStandbyCounters;
 
 /* The directory of one tablespace there. */
@@ -62,6 +63,9 @@ typedef struct TierStandbyAnswer
 {
 	char	   *problem;		/* NULL: the rest means something */
 	bool		is_no_standby;	/* the problem is that another server answers */
+	int64		conflict_delay_ms;	/* max_standby_streaming_delay there, -1:
+									 * for ever; -2: it does not tell who uses
+									 * what */
 	TierStandbyCounters *counters;	/* by relation, each once */
 	int			ncounters;
 	TierStandbyPlace *places;	/* by tablespace, each once */
@@ -122,6 +126,32 @@ typedef struct TierStandbyRoom
 	double		total_bytes;
 	char	   *looked_at;		/* when */
 } TierStandbyRoom;
+
+/*
+ * Who uses something on a standby for so long that the replay of a strong lock would have to
+ * wait, and then cancel him.
+ */
+typedef struct TierStandbyUser
+{
+	Oid			relation_oid;	/* 0: one of those that were asked for */
+	char	   *standby_name;	/* NULL: nobody does, and the rest means
+								 * nothing */
+	int64		open_ms;		/* so long his transaction was open when the
+								 * standby was asked */
+	int64		delay_ms;		/* after which he is cancelled; -1: never, and
+								 * nothing is replayed meanwhile */
+} TierStandbyUser;
+
+/* Does a transaction that has lasted for so long count, where the delay is that? */
+extern bool tier_standby_is_long(int64 open_ms, int64 delay_ms);
+
+/* All of them by the last pull, if it was lately, those that have for the longest time first. */
+extern TierStandbyUser *tier_catalog_standby_users(MemoryContext context, int *nusers);
+
+/*
+ * How many standbys there are; of these, *nknown have lately told who uses what.
+ */
+extern int	tier_catalog_standbys_telling(int *nknown);
 
 /*
  * How many standbys replay what this server sends them beyond those that were added, and the

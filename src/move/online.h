@@ -60,6 +60,12 @@ struct TierOnlineRequest
 	 * swap. May be NULL: always.
 	 */
 	bool		(*is_wanted) (const TierOnlineRequest *request);
+
+	/*
+	 * Why it may not be swapped just now, in words, or NULL; asked after
+	 * that, and may commit.  May be NULL: it always may.
+	 */
+	char	   *(*why_wait) (const TierOnlineRequest *request);
 	void	   *argument;		/* the caller's */
 	const TierIdle *idle;		/* NULL: nothing */
 
@@ -97,6 +103,7 @@ typedef struct TierOnlineReport
 	char	   *why;			/* of REFUSED, BUSY and HELD_UP */
 	const char *hint;			/* of BUSY and HELD_UP; never NULL then */
 	bool		is_incomplete;	/* REFUSED: an index that is not valid */
+	bool		was_told_to_wait;	/* BUSY: by the caller */
 	int			attempts;		/* for the strong lock */
 	int			restarts;
 	double		lock_wait_ms;	/* for the strong lock, of all attempts */

@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "access/xlog.h"
 #include "catalog/pg_authid.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
@@ -37,12 +38,17 @@
 /* How fast a copy is that nothing limits; about that of a disk. */
 #define ASSUMED_MB_PER_S 100.0
 
-static const TierObstacle no_obstacle = {NULL, NULL, NULL, 0};
+static const TierObstacle no_obstacle = {NULL};
 
 static TierObstacle
 obstacle_of_refusal(TierRefusal refusal)
 {
-	TierObstacle obstacle = {refusal.message, refusal.detail, refusal.hint, refusal.sqlstate};
+	TierObstacle obstacle = {
+		.message = refusal.message,
+		.detail = refusal.detail,
+		.hint = refusal.hint,
+		.sqlstate = refusal.sqlstate
+	};
 
 	return obstacle;
 }
@@ -376,7 +382,11 @@ tier_preflight_space(TierAdmission *admission)
 static TierObstacle
 obstacle_of_shortage(TierShortage shortage)
 {
-	TierObstacle obstacle = {shortage.message, NULL, shortage.hint, ERRCODE_DISK_FULL};
+	TierObstacle obstacle = {
+		.message = shortage.message,
+		.hint = shortage.hint,
+		.sqlstate = ERRCODE_DISK_FULL
+	};
 
 	return obstacle;
 }
@@ -489,10 +499,10 @@ tier_preflight_standby_rooms(TierAdmission *admission)
 
 /* Whoever may not know of standbys is not told which it is. */
 static char *
-standby_text(const TierAdmission *admission, const TierStandbyRoom *room)
+standby_text(Oid role_oid, const char *standby_name)
 {
-	return !has_privs_of_role(admission->where.requester_oid, ROLE_PG_READ_ALL_STATS) ?
-		pstrdup("a standby") : psprintf("standby \"%s\"", room->standby_name);
+	return !has_privs_of_role(role_oid, ROLE_PG_READ_ALL_STATS) ?
+		pstrdup("a standby") : psprintf("standby \"%s\"", standby_name);
 }
 
 /* Of this tablespace, by moves of other databases; and by those that come first. */
@@ -520,6 +530,7 @@ check_standbys(TierAdmission *admission)
 	TierObstacle obstacle = no_obstacle;
 	Oid			tablespace_oid = admission->where.tablespace_oid;
 	const TierStandbyRoom *rooms = tier_preflight_standby_rooms(admission);
+	Oid			requester_oid = admission->where.requester_oid;
 	int			tier = tier_set_tier_of_tablespace(admission->set, tablespace_oid);
 	double		needed = logged_bytes(admission);
 
@@ -535,7 +546,8 @@ check_standbys(TierAdmission *admission)
 		{
 			obstacle.sqlstate = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
 			obstacle.message = psprintf("%s has no directory that it can write to for "
-										"tablespace \"%s\"", standby_text(admission, room),
+										"tablespace \"%s\"",
+										standby_text(requester_oid, room->standby_name),
 										get_tablespace_name(tablespace_oid));
 			obstacle.detail = psprintf("It would replay nothing any more. It told so at %s.",
 									   room->looked_at);
@@ -546,7 +558,8 @@ check_standbys(TierAdmission *admission)
 		{
 			obstacle.sqlstate = ERRCODE_DISK_FULL;
 			obstacle.message = psprintf("not enough space on %s: %s are needed and %s "
-										"reserved, %s are free", standby_text(admission, room),
+										"reserved, %s are free",
+										standby_text(requester_oid, room->standby_name),
 										tier_size_text(needed), tier_size_text(reserve_bytes),
 										tier_size_text(room->free_bytes));
 			obstacle.detail = psprintf("A standby whose disk is full replays nothing any more. By "
@@ -555,6 +568,71 @@ check_standbys(TierAdmission *admission)
 			obstacle.hint = "Free space there. " STANDBY_HINT;
 		}
 	}
+	return obstacle;
+}
+
+/* A standby has them in tables that it cannot read, and moves nothing. */
+TierStandbyUser *
+tier_preflight_standby_users(TierAdmission *admission)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+
+	if (admission->users != NULL)
+		return admission->users;
+	if (RecoveryInProgress())
+		return admission->users = palloc(sizeof(TierStandbyUser));
+	tier_catalog_enter(&scope);
+	admission->users = tier_catalog_standby_users(context, &admission->nusers);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	return admission->users;
+}
+
+const TierStandbyUser *
+tier_preflight_standby_user(TierAdmission *admission)
+{
+	const TierStandbyUser *users = tier_preflight_standby_users(admission);
+	List	   *parts = admission->nusers == 0 ? NIL :
+	tier_relation_parts(admission->info->relation_oid);
+
+	for (int i = 0; i < admission->nusers; i++)
+		if (list_member_oid(parts, users[i].relation_oid))
+			return &users[i];
+	return NULL;
+}
+
+char *
+tier_preflight_standby_use_text(const TierStandbyUser *user, Oid role_oid)
+{
+	return psprintf("it is in use on %s by a transaction that has been open for %s",
+					standby_text(role_oid, user->standby_name), age_text(user->open_ms));
+}
+
+char *
+tier_preflight_standby_conflict_text(const TierStandbyUser *user)
+{
+	if (user->delay_ms < 0)
+		return pstrdup("The standby would replay nothing until that has ended.");
+	return psprintf("It would be cancelled there after " INT64_FORMAT " ms, which is "
+					"max_standby_streaming_delay.", user->delay_ms);
+}
+
+static TierObstacle
+check_standby_users(TierAdmission *admission)
+{
+	TierObstacle obstacle = no_obstacle;
+	const TierStandbyUser *user = admission->where.yields_to_standbys ?
+	tier_preflight_standby_user(admission) : NULL;
+
+	if (user == NULL)
+		return obstacle;
+	obstacle.message = tier_preflight_standby_use_text(user, admission->where.requester_oid);
+	obstacle.detail = tier_preflight_standby_conflict_text(user);
+	obstacle.hint = "It is moved when that has ended; CALL tiered_storage.move_relation() "
+		"does not wait for it.";
+	obstacle.sqlstate = ERRCODE_OBJECT_IN_USE;
+	obstacle.passes = true;
 	return obstacle;
 }
 
@@ -589,6 +667,7 @@ tier_preflight_check(TierAdmission *admission, TierCheck check)
 		[TIER_CHECK_CAPACITY] = check_capacity,
 		[TIER_CHECK_STANDBYS] = check_standbys,
 		[TIER_CHECK_USERS] = check_users,
+		[TIER_CHECK_STANDBY_USERS] = check_standby_users,
 	};
 
 	return checks[check] (admission);

@@ -31,6 +31,8 @@ typedef enum TierCheck
 	TIER_CHECK_CAPACITY,		/* that somebody has given the tier */
 	TIER_CHECK_STANDBYS,		/* their directories and room, as last told */
 	TIER_CHECK_USERS,			/* who will not release it in time */
+	TIER_CHECK_STANDBY_USERS,	/* the same there, for a move that waits for
+								 * them */
 	TIER_CHECKS
 } TierCheck;
 
@@ -41,6 +43,8 @@ typedef struct TierObstacle
 	char	   *detail;			/* NULL: none */
 	char	   *hint;			/* NULL: none */
 	int			sqlstate;		/* of the message */
+	bool		passes;			/* the move waits for that, and nobody has to
+								 * do anything */
 } TierObstacle;
 
 /* Where it is to be moved, with whose rights, and how. */
@@ -50,6 +54,8 @@ typedef struct TierMoveTarget
 	Oid			requester_oid;	/* whose rights count */
 	bool		allow_lock;		/* what cannot be moved online may be locked
 								 * for the whole copy */
+	bool		yields_to_standbys; /* nobody named it: who uses it on a
+									 * standby goes first */
 } TierMoveTarget;
 
 /*
@@ -74,6 +80,8 @@ typedef struct TierAdmission
 	double		tier_bytes;
 	TierStandbyRoom *rooms;		/* on standbys */
 	int			nrooms;
+	TierStandbyUser *users;		/* there, of any relation */
+	int			nusers;
 } TierAdmission;
 
 /* Without what was looked up; the pins are left to be set. */
@@ -113,6 +121,19 @@ extern double tier_preflight_tier_bytes(TierAdmission *admission);
 
 /* What standbys have told of where it goes, if that was not looked up yet. */
 extern TierStandbyRoom *tier_preflight_standby_rooms(TierAdmission *admission);
+
+/* What standbys have told of who uses what, if that was not looked up yet. */
+extern TierStandbyUser *tier_preflight_standby_users(TierAdmission *admission);
+
+/*
+ * Of these, who has used the relation, or a part of it, for the longest time; NULL: nobody has
+ * for long.  The swap is replayed like an ALTER TABLE.
+ */
+extern const TierStandbyUser *tier_preflight_standby_user(TierAdmission *admission);
+
+/* That somebody does, as far as the role may know; and what the move would do to him. */
+extern char *tier_preflight_standby_use_text(const TierStandbyUser *user, Oid role_oid);
+extern char *tier_preflight_standby_conflict_text(const TierStandbyUser *user);
 
 /* Bytes of the tablespace's file system that its tier keeps free; 0 if it has none. */
 extern double tier_preflight_reserve(const TierSet *set, Oid tablespace_oid);

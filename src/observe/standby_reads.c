@@ -32,6 +32,7 @@
 #include "src/compat.h"
 #include "src/base/attempt.h"
 #include "src/base/clock.h"
+#include "src/base/left_out.h"
 #include "src/base/transaction.h"
 #include "src/catalog/tables.h"
 #include "src/observe/standby_reads.h"
@@ -60,6 +61,10 @@ typedef struct Pull
 	int			max_places;
 	bool		has_function;	/* the standby, which tells of directories */
 	XLogRecPtr	asked_lsn;
+
+	/* Before a move, when nothing else is asked. */
+	char	   *users_sql;
+	int64		held_ms;		/* -1: nobody has any of the relations */
 } Pull;
 
 /* ---------------------------------------------------------------------
@@ -73,28 +78,48 @@ typedef struct Pull
  */
 static const char identity_sql[] =
 "SELECT c.system_identifier, pg_catalog.pg_is_in_recovery(), d.oid, "
-"pg_catalog.set_config('citus.override_table_visibility', 'off', false) "
-"FROM pg_catalog.pg_control_system() c, pg_catalog.pg_database d "
-"WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()";
-static const Oid identity_types[] = {INT8OID, BOOLOID, OIDOID, TEXTOID};
+"pg_catalog.set_config('citus.override_table_visibility', 'off', false), "
+"CASE WHEN pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE') "
+"THEN s.setting::pg_catalog.int8 ELSE -2::pg_catalog.int8 END "
+"FROM pg_catalog.pg_control_system() c, pg_catalog.pg_database d, pg_catalog.pg_settings s "
+"WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() "
+"AND s.name OPERATOR(pg_catalog.=) 'max_standby_streaming_delay'";
+static const Oid identity_types[] = {INT8OID, BOOLOID, OIDOID, TEXTOID, INT8OID};
+
+/* Of a group of locks: how long the oldest transaction that has one of them has been open. */
+#define HELD_MS \
+	"GREATEST(pg_catalog.max((pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() " \
+	"OPERATOR(pg_catalog.-) a.xact_start) OPERATOR(pg_catalog.*) 1000::pg_catalog.float8)" \
+	"::pg_catalog.int8), 0::pg_catalog.int8)"
+
+#define HELD_FROM \
+	"FROM pg_catalog.pg_locks l " \
+	"JOIN pg_catalog.pg_stat_activity a ON a.pid OPERATOR(pg_catalog.=) l.pid " \
+	"WHERE l.locktype OPERATOR(pg_catalog.=) 'relation' " \
+	"AND l.database OPERATOR(pg_catalog.=) (SELECT d.oid FROM pg_catalog.pg_database d " \
+	"WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()) " \
+	"AND a.pid OPERATOR(pg_catalog.<>) pg_catalog.pg_backend_pid() " \
+	"AND a.backend_type OPERATOR(pg_catalog.<>) 'startup'"
 
 static const char counters_sql[] =
-"WITH held AS MATERIALIZED (SELECT DISTINCT l.relation FROM pg_catalog.pg_locks l "
-"JOIN pg_catalog.pg_stat_activity a ON a.pid OPERATOR(pg_catalog.=) l.pid "
-"WHERE l.locktype OPERATOR(pg_catalog.=) 'relation' "
-"AND l.database OPERATOR(pg_catalog.=) (SELECT d.oid FROM pg_catalog.pg_database d "
-"WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()) "
-"AND a.pid OPERATOR(pg_catalog.<>) pg_catalog.pg_backend_pid() "
-"AND a.backend_type OPERATOR(pg_catalog.<>) 'startup') "
+"WITH held AS MATERIALIZED (SELECT l.relation, " HELD_MS " AS ms " HELD_FROM
+" GROUP BY l.relation) "
 "SELECT c.oid, pg_catalog.pg_stat_get_numscans(c.oid), "
 "pg_catalog.pg_stat_get_tuples_returned(c.oid), pg_catalog.pg_stat_get_blocks_fetched(c.oid), "
-"pg_catalog.pg_stat_get_blocks_hit(c.oid), "
-"EXISTS (SELECT FROM held h WHERE h.relation OPERATOR(pg_catalog.=) c.oid) "
-"FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid "
+"pg_catalog.pg_stat_get_blocks_hit(c.oid), COALESCE(h.ms, -1::pg_catalog.int8) "
+"FROM pg_catalog.pg_class c LEFT JOIN held h ON h.relation OPERATOR(pg_catalog.=) c.oid "
+"WHERE c.oid OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid "
 "AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,i,m,t}'::pg_catalog.\"char\"[]) "
 "AND (pg_catalog.pg_stat_get_blocks_fetched(c.oid) OPERATOR(pg_catalog.>) 0::pg_catalog.int8 "
-"OR c.oid OPERATOR(pg_catalog.=) ANY (SELECT h.relation FROM held h)) ORDER BY c.oid";
-static const Oid counters_types[] = {OIDOID, INT8OID, INT8OID, INT8OID, INT8OID, BOOLOID};
+"OR h.relation IS NOT NULL) ORDER BY c.oid";
+static const Oid counters_types[] = {OIDOID, INT8OID, INT8OID, INT8OID, INT8OID, INT8OID};
+
+/* Of a list of relations; a row if somebody has one of them locked. */
+#define USERS_SQL \
+	"SELECT " HELD_MS " " HELD_FROM \
+	" AND l.relation OPERATOR(pg_catalog.=) ANY ('{%s}'::pg_catalog.oid[]) " \
+	"HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0::pg_catalog.int8"
+static const Oid users_types[] = {INT8OID};
 
 /*
  * A standby that is behind may be at a time before CREATE EXTENSION, and the owner of the
@@ -145,6 +170,9 @@ take_identity(TierRemote *remote, void *argument)
 	answer->is_no_standby = answer->problem != NULL;
 	if (answer->problem == NULL && tier_remote_oid(remote, 2) != MyDatabaseId)
 		answer->problem = "the connection leads to another database";
+	answer->conflict_delay_ms = tier_remote_int64(remote, 4);
+	if (answer->conflict_delay_ms < -2 || answer->conflict_delay_ms > LARGEST_COUNTER)
+		refuse_answer();
 }
 
 static int64
@@ -181,7 +209,7 @@ take_counters(TierRemote *remote, void *argument)
 	counters->tuples_read = counter_of(remote, 2);
 	counters->blocks_fetched = counter_of(remote, 3);
 	counters->blocks_hit = counter_of(remote, 4);
-	counters->is_held = tier_remote_bool(remote, 5);
+	counters->held_ms = tier_remote_int64(remote, 5) < 0 ? -1 : counter_of(remote, 5);
 }
 
 static void
@@ -240,6 +268,16 @@ require_answer(char *problem)
 				 errmsg_internal("%s", problem)));
 }
 
+/* False: it is not the standby that is meant. */
+static bool
+ask_identity(TierRemote *remote, Pull *pull)
+{
+	pull->answer.problem = "the standby did not say which cluster it belongs to";
+	require_answer(tier_remote_query(remote, identity_sql, identity_types,
+									 lengthof(identity_types), 1, take_identity, pull));
+	return pull->answer.problem == NULL;
+}
+
 /*
  * A role that may not ask for the directories is no reason to do without the reads: those it
  * does not tell.
@@ -250,10 +288,7 @@ ask(TierRemote *remote, void *argument)
 	Pull	   *pull = argument;
 	TierStandbyAnswer *answer = &pull->answer;
 
-	answer->problem = "the standby did not say which cluster it belongs to";
-	require_answer(tier_remote_query(remote, identity_sql, identity_types,
-									 lengthof(identity_types), 1, take_identity, pull));
-	if (answer->problem != NULL)
+	if (!ask_identity(remote, pull))
 		return;
 	require_answer(tier_remote_query(remote, counters_sql, counters_types,
 									 lengthof(counters_types), MOST_RELATIONS, take_counters,
@@ -408,4 +443,126 @@ tier_standby_pull(void)
 	MemoryContextDelete(pull->context);
 	pfree(pull);
 	pgstat_report_stat(true);
+}
+
+/* ---------------------------------------------------------------------
+ * Before a move
+ * ---------------------------------------------------------------------
+ */
+
+static void
+take_user(TierRemote *remote, void *argument)
+{
+	((Pull *) argument)->held_ms = counter_of(remote, 0);
+}
+
+static void
+ask_users(TierRemote *remote, void *argument)
+{
+	Pull	   *pull = argument;
+
+	if (ask_identity(remote, pull))
+		require_answer(tier_remote_query(remote, pull->users_sql, users_types,
+										 lengthof(users_types), 1, take_user, pull));
+}
+
+static void
+connect_step(void *argument)
+{
+	Pull	   *pull = argument;
+
+	tier_remote_run(pull->standby->conninfo, pull->database, ask_users, pull);
+}
+
+static void
+load_step(void *argument)
+{
+	TierCatalogScope scope;
+
+	if (!tier_catalog_try_enter(&scope))
+		return;
+	load_due(argument);
+	tier_catalog_leave(&scope);
+}
+
+static void
+store_step(void *argument)
+{
+	TierCatalogScope scope;
+
+	if (!tier_catalog_try_enter(&scope))
+		return;
+	store_answer(argument);
+	tier_catalog_leave(&scope);
+}
+
+/* True: it was done, and is committed.  A cancel is thrown. */
+static bool
+attempt(Pull *pull, void (*step) (void *argument), ErrorData **error)
+{
+	MemoryContextSwitchTo(pull->context);
+	*error = tier_attempt(step, pull);
+	tier_transaction_commit();
+	MemoryContextSwitchTo(pull->context);
+	if (*error != NULL && tier_error_is_about_all(*error))
+		ReThrowError(*error);
+	return *error == NULL;
+}
+
+/*
+ * Asks one.  That it does not answer is noted as after a pull, so that it is not waited for again
+ * at each move.
+ */
+static void
+ask_before_move(Pull *pull, int i)
+{
+	ErrorData  *error;
+
+	pull->standby = &pull->standbys[i];
+	pull->held_ms = -1;
+	memset(&pull->answer, 0, sizeof(pull->answer));
+	if (!attempt(pull, connect_step, &error))
+		pull->answer.problem = error->message;
+	if (pull->answer.problem != NULL)
+	{
+		pull->held_ms = -1;
+		(void) attempt(pull, store_step, &error);
+	}
+}
+
+TierStandbyUser
+tier_standby_ask_user(const List *relation_oids)
+{
+	MemoryContext old_context = CurrentMemoryContext;
+	Pull	   *pull = palloc0(sizeof(Pull));
+	int64		began_us = tier_clock_monotonic_us();
+	TierStandbyUser user = {0};
+	StringInfoData oids;
+	ErrorData  *error;
+	ListCell   *cell;
+
+	pull->context = AllocSetContextCreate(old_context, "tiered_storage standbys",
+										  ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(pull->context);
+	initStringInfo(&oids);
+	foreach(cell, relation_oids)
+		appendStringInfo(&oids, "%s%u", oids.len == 0 ? "" : ",", lfirst_oid(cell));
+	pull->users_sql = psprintf(USERS_SQL, oids.data);
+	(void) attempt(pull, load_step, &error);
+	for (int i = 0; i < pull->nstandbys && user.standby_name == NULL &&
+		 tier_clock_monotonic_us() - began_us < LONGEST_PULL_S * 1000000; i++)
+	{
+		if (pull->problems[i] == NULL)
+			ask_before_move(pull, i);
+		if (pull->problems[i] != NULL || pull->held_ms < 0 ||
+			!tier_standby_is_long(pull->held_ms, pull->answer.conflict_delay_ms))
+			continue;
+		user.standby_name = MemoryContextStrdup(old_context, pull->standby->name);
+		user.open_ms = pull->held_ms;
+		user.delay_ms = pull->answer.conflict_delay_ms;
+	}
+	MemoryContextSwitchTo(old_context);
+	MemoryContextDelete(pull->context);
+	pfree(pull);
+	return user;
 }

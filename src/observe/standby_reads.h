@@ -10,11 +10,21 @@
 
 #include "postgres.h"
 
+#include "src/catalog/standbys.h"
+
 /*
  * Worker only, outside of a transaction: asks the standbys whose time has come, one after the
  * other, and stores what each answers in a transaction of its own.  An error is in the view
  * standbys, or else in the log, and otherwise without consequence.
  */
 extern void tier_standby_pull(void);
+
+/*
+ * Asks the standbys that have answered the last time who has one of the relations locked there
+ * for long; in a worker, before a move.  Waits for some seconds at most.  Connected to SPI
+ * non-atomically, with no lock, snapshot or scope; commits.  The result, of the first that says
+ * so, is in the current memory context, which must outlive transactions.
+ */
+extern TierStandbyUser tier_standby_ask_user(const List *relation_oids);
 
 #endif							/* TIER_STANDBY_READS_H */

@@ -22,6 +22,8 @@ CREATE UNLOGGED TABLE _tiered_storage.standby_state
 	next_pull_at timestamptz NOT NULL,
 	failures integer NOT NULL,
 	relations bigint,
+	-- max_standby_streaming_delay there, -1: for ever; null: it does not tell who uses what
+	conflict_delay_ms bigint,
 	error text
 ) WITH (autovacuum_analyze_threshold = 2147483647);
 
@@ -34,6 +36,7 @@ CREATE UNLOGGED TABLE _tiered_storage.standby_counters
 	tuples_read bigint NOT NULL,
 	blocks_fetched bigint NOT NULL,
 	blocks_hit bigint NOT NULL,
+	held_ms bigint,	-- so long the oldest transaction was open that had it locked; null: none had
 	PRIMARY KEY (standby_name, relation_oid)
 ) WITH (autovacuum_analyze_threshold = 2147483647);
 

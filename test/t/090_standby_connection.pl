@@ -58,8 +58,8 @@ sub answer
 	  . message('Z', 'I');
 }
 
-my @identity_types = (20, 16, 26, 25);
-my @counter_types = (26, 20, 20, 20, 20, 16);
+my @identity_types = (20, 16, 26, 25, 20);
+my @counter_types = (26, 20, 20, 20, 20, 20);
 
 sub identity
 {
@@ -67,7 +67,8 @@ sub identity
 		\@identity_types,
 		[
 			pack('q>', $system_identifier), "\1",
-			pack('N', $database_oid), 'off'
+			pack('N', $database_oid), 'off',
+			pack('q>', 30000)
 		]);
 }
 
@@ -78,7 +79,7 @@ sub counters
 		\@counter_types,
 		map {
 			my ($oid, @counters) = @$_;
-			[ pack('N', $oid), (map { pack('q>', $_) } @counters), "\0" ]
+			[ pack('N', $oid), map { pack('q>', $_) } @counters, -1 ]
 		} @rows);
 }
 
@@ -352,7 +353,11 @@ my %fakes = (
 		$ready,
 		answer(
 			\@identity_types,
-			[ pack('N', 1), "\1", pack('N', $database_oid), 'off' ])
+			[
+				pack('N', 1), "\1",
+				pack('N', $database_oid), 'off',
+				pack('q>', 30000)
+			])
 	],
 	'fake nothing' => [
 		qr/^the standby did not say which cluster it belongs to$/, $ready,
@@ -365,7 +370,8 @@ my %fakes = (
 			\@identity_types,
 			(   [
 					pack('q>', $system_identifier), "\1",
-					pack('N', $database_oid), 'off'
+					pack('N', $database_oid), 'off',
+					pack('q>', 30000)
 				]) x 2)
 	],
 

@@ -18,7 +18,7 @@
  *	5 catch up	The same, until next to nothing is left to do.  Nothing that
  *				takes long is between this and the swap, or a busy relation
  *				would never be caught up with.
- *	6 ask		Does the caller still want it?
+ *	6 ask		Does the caller still want it, and now?
  *	7 swap		With nothing locked, ACCESS EXCLUSIVE is asked for.  When it is
  *				granted, the TOAST table and its index are locked without waiting,
  *				everything is checked again, and the pg_class rows
@@ -257,15 +257,14 @@ copy_and_swap(TierOnline *move)
 
 		/* 6. Is the move still wanted? */
 		if (move->request->is_wanted != NULL)
-		{
 			outcome = tier_online_run_step(move, tier_online_ask_step);
-			if (outcome != TIER_STEP_GO_ON)
-				return outcome;
-		}
 
 		/* 7. Swap the files, under the strong lock. */
-		tier_online_set_phase(move, TIER_PHASE_SWAPPING);
-		outcome = attempt_swap(move);
+		if (outcome == TIER_STEP_GO_ON)
+		{
+			tier_online_set_phase(move, TIER_PHASE_SWAPPING);
+			outcome = attempt_swap(move);
+		}
 		if (outcome != TIER_STEP_BUSY)
 			return outcome;
 
@@ -310,6 +309,11 @@ explain_busy(TierOnline *move)
 								   move->busy, attempts,
 								   TIER_LOCK_HOLD_LIMIT_MS);
 			report->hint = "It is changed too fast. Try again at a quieter time.";
+			break;
+		case TIER_BUSY_CALLER:
+			report->why = move->why_wait;
+			report->hint = "It is tried again later.";
+			report->was_told_to_wait = true;
 			break;
 	}
 }

@@ -56,6 +56,7 @@ typedef enum TierBusyReason
 	TIER_BUSY_LOCK,				/* was not granted */
 	TIER_BUSY_ROW,				/* somebody else has locked that of pg_class */
 	TIER_BUSY_WORK,				/* too much was left to do */
+	TIER_BUSY_CALLER,			/* has said why */
 } TierBusyReason;
 
 /* A file that is exchanged. */
@@ -124,6 +125,7 @@ typedef struct TierOnline
 	char	   *restart_reason; /* after TIER_STEP_RESTART: words that can
 								 * follow "it " */
 	TierBusyReason busy_reason; /* after TIER_STEP_BUSY */
+	char	   *why_wait;		/* of TIER_BUSY_CALLER */
 	TierPhase	phase;			/* as shown, but for waiting in it */
 
 	/* Retries. */

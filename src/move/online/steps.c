@@ -330,11 +330,16 @@ tier_online_catch_up_step(TierOnline *move)
  * ---------------------------------------------------------------------
  */
 
-/* Is it still wanted?  Asks the caller of the move. */
+/* Is it still wanted, and at this moment?  Asks the caller of the move. */
 TierStepResult
 tier_online_ask_step(TierOnline *move)
 {
-	return move->request->is_wanted(move->request) ? TIER_STEP_GO_ON : TIER_STEP_UNWANTED;
+	const TierOnlineRequest *request = move->request;
+
+	if (!request->is_wanted(request))
+		return TIER_STEP_UNWANTED;
+	move->why_wait = request->why_wait == NULL ? NULL : request->why_wait(request);
+	return move->why_wait == NULL ? TIER_STEP_GO_ON : busy(move, TIER_BUSY_CALLER);
 }
 
 /*
