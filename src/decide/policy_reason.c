@@ -107,6 +107,24 @@ due_reason(const TierPartition *partition, const TierPolicyGrounds *grounds, con
 	return buffer.data;
 }
 
+/* A load of what is older is written in less. */
+#define LONGEST_LOAD_US USECS_PER_DAY
+
+/*
+ * A restore writes what may have been written last years ago, or in the last hour, and nothing
+ * tells which.  So it counts, and the reason says what it may have been.
+ */
+static char *
+written_reason(const TierPartitionUse *use, const Interval *interval)
+{
+	const char *load = use->last_written_us - use->first_seen_us > LONGEST_LOAD_US ? "" :
+		psprintf("; what was loaded when it was first seen (%s) counts as written then",
+				 time_text(use->first_seen_us));
+
+	return psprintf("last written at %s, that is not %s ago%s", time_text(use->last_written_us),
+					interval_text(interval), load);
+}
+
 static char *
 in_use_reason(const TierPartitionUse *use, const TierPolicyGrounds *grounds)
 {
@@ -122,12 +140,10 @@ in_use_reason(const TierPartitionUse *use, const TierPolicyGrounds *grounds)
 		return psprintf("last read at %s, that is not %s ago", time_text(use->last_read_us),
 						interval_text(&policy->idle_for));
 	if (conditions->has_idle && use->was_written && use->last_written_us > conditions->idle_us)
-		return psprintf("last written at %s, that is not %s ago",
-						time_text(use->last_written_us), interval_text(&policy->idle_for));
+		return written_reason(use, &policy->idle_for);
 	if (conditions->has_no_writes && use->was_written &&
 		use->last_written_us > conditions->no_writes_us)
-		return psprintf("last written at %s, that is not %s ago",
-						time_text(use->last_written_us), interval_text(&policy->no_writes_for));
+		return written_reason(use, &policy->no_writes_for);
 	if (conditions->has_reads && !(use->reads_per_hour < conditions->below_reads_per_hour))
 		return psprintf("%.1f reads per hour, not below %s", use->reads_per_hour,
 						tier_given_text(policy->below_reads_per_hour));

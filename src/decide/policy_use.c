@@ -136,6 +136,7 @@ table_use(const TierRelationState *state, TimestampTz counts_since)
 	memset(&table, 0, sizeof(table));
 	table.relation_oid = state->id.relation_oid;
 	table.use.is_observed = counts_since != 0;
+	table.use.first_seen_us = stored->sampled_since;
 	table.use.reads_known_since_us =
 		known_since(state, stored->last_read_at == 0 &&
 					tier_merge_was_scanned(state, &stored->counters), counts_since);

@@ -40,6 +40,8 @@ typedef enum TierPartitionBound
 typedef struct TierPartitionUse
 {
 	bool		is_observed;	/* if not, the rest means nothing */
+	int64_t		first_seen_us;	/* in a sample, which may be long after it was
+								 * created */
 	int64_t		reads_known_since_us;	/* no read can have been missed since */
 	int64_t		writes_known_since_us;
 	int64_t		rate_known_since_us;
