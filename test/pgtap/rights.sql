@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(65);
+SELECT plan(68);
 
 -- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
 SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
@@ -260,6 +260,21 @@ SELECT lives_ok('SELECT * FROM tiered_storage.tiers', 'pg_monitor: the view tier
 SELECT lives_ok('SELECT * FROM tiered_storage.workers', 'pg_monitor: the view workers');
 SELECT lives_ok('SELECT * FROM tiered_storage.write_amplification', 'pg_monitor: the view write_amplification');
 RESET ROLE;
+
+-- A role that is no administrator has so many policies and no more: each run evaluates all of them.
+SELECT tiered_storage.add_tier('tap', '{pg_default}', profile => 'hdd_7200') \g /dev/null
+CREATE SCHEMA tap_many AUTHORIZATION tap_user;
+GRANT USAGE ON SCHEMA tiered_storage TO tap_user;
+GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy TO tap_user;
+GRANT CREATE ON TABLESPACE pg_default TO tap_user;
+CREATE FUNCTION pg_temp.add_policies(first int, last int) RETURNS bigint LANGUAGE sql AS $$
+	SELECT count(tiered_storage.add_tiering_policy(in_schema => 'tap_many', names_like => 't' || i, tier => 'tap', idle_for => '1 year'))
+	FROM generate_series(first, last) i $$;
+SET ROLE tap_user;
+SELECT is(pg_temp.add_policies(1, 1000), 1000::bigint, 'a role adds a thousand policies');
+SELECT throws_ok('SELECT pg_temp.add_policies(1001, 1001)', '53400', 'role "tap_user" has 1000 tiering policies already, and may not have more', 'and no more');
+RESET ROLE;
+SELECT is(pg_temp.add_policies(1001, 1002), 2::bigint, 'an administrator does');
 
 SELECT * FROM finish();
 ROLLBACK;

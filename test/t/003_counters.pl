@@ -501,5 +501,31 @@ is( value_of(
 	't',
 	'since when there is history is known');
 
+# Records of moves: 128 for each MB, and deleted when there are a tenth more, whatever their age.
+sub record_moves
+{
+	my ($n) = @_;
+
+	work(
+		qq(
+INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, to_tablespace, state, requested_by, reason, method, size_bytes, started_at, finished_at)
+SELECT 100000 + r, 'public.gone', 'table', 'pg_default', 'slow', 'failed', 'postgres', 'requested', 'online', 0, now(), now()
+FROM generate_series(1, $n) r));
+	return;
+}
+
+record_moves(130);
+sample_at($now + 110);
+is(value_of('SELECT count(*) FROM _tiered_storage.move'),
+	130, 'a few records of moves more than are kept stay');
+my $newest = value_of('SELECT max(move_id) FROM _tiered_storage.move');
+record_moves(20);
+sample_at($now + 111);
+is( value_of(
+		"SELECT count(*), count(*) FILTER (WHERE move_id > $newest) FROM _tiered_storage.move"
+	),
+	'128|20',
+	'many more go, the oldest ones');
+
 $node->stop;
 done_testing();
