@@ -3,8 +3,7 @@
  * act/apply_candidates.h
  *		What of the advice is to be moved, and in which order.
  *
- * For act/apply.c, which moves it or foretells that, and act/apply_notice.c, which says what
- * of it is left out.
+ * For the plan (act/plan.h), and for act/apply_notice.c, which says what of it is left out.
  *
  *-------------------------------------------------------------------------
  */
@@ -69,7 +68,7 @@ extern char *tier_candidate_name(const TierAdviceUnit *unit);
 /*
  * The advice, with what of it is to be done, in order.  In a transaction, outside of a scope; all
  * lives in the current memory context.  Of the summary it sets what is known before anything is
- * moved.  A person is told of what it is about to move and should be vacuumed first.
+ * moved.
  */
 extern TierAdvice *tier_candidates_prepare(const TierApplyRequest *request,
 										   TierApplySummary *summary, TierCandidate **candidates,

@@ -14,7 +14,9 @@
 #include "utils/builtins.h"
 
 #include "src/act/apply_notice.h"
+#include "src/act/foresee.h"
 #include "src/base/sql.h"
+#include "src/catalog/tables.h"
 #include "src/decide/wear.h"
 
 static void
@@ -155,6 +157,42 @@ tier_apply_tell_wear(const TierApplyRequest *request, const TierAdvice *advice,
 		tier_wear_tell(advice->set, to_tablespaces);
 }
 
+/*
+ * What is promised of a move takes the plans to stay what they are.  Where index-only
+ * scans have to look into the table, less of it is the index's, and a vacuum would
+ * change more than the move.
+ */
+void
+tier_apply_tell_unvacuumed(const TierApplyRequest *request, const TierCandidate *candidates,
+						   int n)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Oid		   *tables = palloc_extended(sizeof(Oid) * Max(n, 1), MCXT_ALLOC_HUGE);
+	TierUnvacuumed *unvacuumed;
+	TierCatalogScope scope;
+	int			nunvacuumed;
+
+	if (request->by_worker)
+		return;
+	for (int i = 0; i < n; i++)
+		tables[i] = candidates[i].unit->heap_oid;
+	tier_catalog_enter(&scope);
+	unvacuumed = tier_catalog_load_unvacuumed(context, tables, n,
+											  TIER_ADVICE_MIN_BYTES / BLCKSZ,
+											  &nunvacuumed);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	for (int i = 0; i < nunvacuumed; i++)
+		ereport(NOTICE,
+				(errmsg("%s is not vacuumed enough for index-only scans: "
+						"%.0f %% of its pages are known to be all visible",
+						unvacuumed[i].name, unvacuumed[i].visible_fraction * 100.0),
+				 errdetail("Such scans have to look into the table for all other pages, "
+						   "so that moving an index saves less than it could."),
+				 errhint("VACUUM (ANALYZE) %s, and autovacuum more often.",
+						 unvacuumed[i].name)));
+}
+
 void
 tier_apply_tell_others(const TierApplyRequest *request, const TierAdvice *advice)
 {
@@ -177,4 +215,68 @@ tier_apply_tell_others(const TierApplyRequest *request, const TierAdvice *advice
 						   NameStr(advice->set->tiers[candidate.unit->recommended_tier].name)),
 				 hint == NULL ? 0 : errhint("%s", hint)));
 	}
+}
+
+/* Of what is advised and not moved; NULL: nothing. */
+static char *
+others_text(const TierApplySummary *summary)
+{
+	const char *whose = summary->for_owners ? "their owners" : "this role";
+
+	if (summary->others == 0)
+		return NULL;
+	return summary->others == 1 ?
+		psprintf("1 relation is advised to move that %s may not move.", whose) :
+		psprintf("%d relations are advised to move that %s may not move.", summary->others, whose);
+}
+
+int
+tier_apply_others_detail(const TierApplySummary *summary)
+{
+	char	   *others = others_text(summary);
+
+	return others == NULL ? 0 : errdetail_internal("%s", others);
+}
+
+void
+tier_apply_raise_busy(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("another batch of moves is under way in this database"),
+			 errdetail("Two of them could fill the same room."),
+			 errhint("SELECT * FROM tiered_storage.move_progress shows what is being moved.")));
+}
+
+void
+tier_apply_report(const TierApplySummary *summary)
+{
+	if (summary->is_busy)
+		tier_apply_raise_busy();
+	if (summary->is_told)
+		return;
+	if (summary->batch_id == 0)
+	{
+		ereport(NOTICE,
+				(errmsg("nothing is moved: %d advised", summary->advised),
+				 tier_apply_others_detail(summary)));
+		return;
+	}
+	ereport(NOTICE,
+			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
+					summary->batch_id, summary->counts.moved, summary->counts.not_moved),
+			 tier_apply_others_detail(summary),
+			 summary->counts.moved == 0 ? 0 :
+			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") moves them back.",
+					 summary->batch_id)));
+}
+
+void
+tier_apply_report_dry_run(const TierApplySummary *summary)
+{
+	if (summary->is_told)
+		return;
+	tier_foresee_report(summary->counts.moved, (double) summary->counts.moved_bytes,
+						summary->counts.not_moved,
+						others_text(summary));
 }

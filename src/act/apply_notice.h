@@ -26,6 +26,10 @@ extern void tier_apply_tell_tried_again(const TierMoveReport *report, bool by_wo
 extern void tier_apply_tell_unsure(const TierApplyRequest *request, const TierAdvice *advice,
 								   TierApplySummary *summary);
 
+/* That the first n, which are about to be moved, should be vacuumed first.  For a person. */
+extern void tier_apply_tell_unvacuumed(const TierApplyRequest *request,
+									   const TierCandidate *candidates, int n);
+
 /* Why there is nothing to do.  Not for a worker, to whom that is nothing new. */
 extern void tier_apply_tell_nothing(const TierApplyRequest *request, const TierAdvice *advice,
 									TierApplySummary *summary);
@@ -42,5 +46,17 @@ extern void tier_apply_tell_wear(const TierApplyRequest *request, const TierAdvi
  * asked for: a dry run lists it, too.
  */
 extern void tier_apply_tell_others(const TierApplyRequest *request, const TierAdvice *advice);
+
+/* Raises the error that another session has a batch under way. */
+extern void tier_apply_raise_busy(void);
+
+/* What became of it, for a person, in a NOTICE; an error if it was busy. */
+extern void tier_apply_report(const TierApplySummary *summary);
+
+/* The same for a dry run. */
+extern void tier_apply_report_dry_run(const TierApplySummary *summary);
+
+/* For ereport: how much is advised that may not be moved; nothing, if nothing is. */
+extern int	tier_apply_others_detail(const TierApplySummary *summary);
 
 #endif							/* TIER_APPLY_NOTICE_H */

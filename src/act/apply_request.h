@@ -13,7 +13,6 @@
 #include "src/act/foresee.h"
 #include "src/act/move.h"
 #include "src/decide/advice.h"
-#include "src/move/online.h"
 
 typedef struct TierApplyRequest
 {
@@ -25,13 +24,9 @@ typedef struct TierApplyRequest
 	bool		for_owners;		/* nobody asked for these moves: they are made
 								 * with the rights of the owners, and only
 								 * online.  Else for the current user. */
-	bool		ignore_windows; /* of for_owners: also while move windows are
-								 * closed */
-	bool		by_worker;		/* respects backoff and auto_migrate, and says
-								 * in the log what went wrong */
-	TierForesight *foresight;	/* of a dry run of for_owners, and of a list:
-								 * what it has moved before; else NULL */
-	const TierIdle *idle;		/* NULL: nothing else to do */
+	bool		by_worker;		/* respects backoff, and says in the log what
+								 * went wrong */
+	TierForesight *foresight;	/* of the plan: what it has moved before */
 } TierApplyRequest;
 
 typedef struct TierApplySummary

@@ -20,13 +20,12 @@
 
 #include "src/compat.h"
 #include "src/decide/advice_options.h"
-#include "src/act/apply.h"
+#include "src/act/apply_notice.h"
 #include "src/act/batch.h"
 #include "src/act/claims.h"
 #include "src/act/foresee.h"
-#include "src/act/plan.h"
+#include "src/act/run.h"
 #include "src/catalog/tables.h"
-#include "src/act/migrate.h"
 #include "src/act/move.h"
 #include "src/move/pending_file.h"
 #include "src/server/relation.h"
@@ -57,97 +56,6 @@ confidence_argument(const char *name)
 	return TIER_CONFIDENCE_FIRM;
 }
 
-/* Of what is advised and not moved; NULL: nothing. */
-static char *
-others_text(const TierApplySummary *summary)
-{
-	const char *whose = summary->for_owners ? "their owners" : "this role";
-
-	if (summary->others == 0)
-		return NULL;
-	return summary->others == 1 ?
-		psprintf("1 relation is advised to move that %s may not move.", whose) :
-		psprintf("%d relations are advised to move that %s may not move.", summary->others, whose);
-}
-
-int
-tier_apply_others_detail(const TierApplySummary *summary)
-{
-	char	   *others = others_text(summary);
-
-	return others == NULL ? 0 : errdetail_internal("%s", others);
-}
-
-void
-tier_apply_raise_busy(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("another batch of moves is under way in this database"),
-			 errdetail("Two of them could fill the same room."),
-			 errhint("SELECT * FROM tiered_storage.move_progress shows what is being moved.")));
-}
-
-void
-tier_apply_report(const TierApplySummary *summary)
-{
-	if (summary->is_busy)
-		tier_apply_raise_busy();
-	if (summary->is_told)
-		return;
-	if (summary->batch_id == 0)
-	{
-		ereport(NOTICE,
-				(errmsg("nothing is moved: %d advised", summary->advised),
-				 tier_apply_others_detail(summary)));
-		return;
-	}
-	ereport(NOTICE,
-			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
-					summary->batch_id, summary->counts.moved, summary->counts.not_moved),
-			 tier_apply_others_detail(summary),
-			 summary->counts.moved == 0 ? 0 :
-			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") moves them back.",
-					 summary->batch_id)));
-}
-
-static void
-report_dry_run(const TierApplySummary *summary)
-{
-	if (summary->is_told)
-		return;
-	tier_foresee_report(summary->counts.moved, (double) summary->counts.moved_bytes,
-						summary->counts.not_moved,
-						others_text(summary));
-}
-
-static const TierSet *
-load_tiers(void)
-{
-	MemoryContext context = CurrentMemoryContext;
-	TierCatalogScope scope;
-	const TierSet *set;
-
-	tier_catalog_enter(&scope);
-	set = tier_catalog_load_tiers(context);
-	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
-	return set;
-}
-
-static void
-dry_run(const TierApplyRequest *request)
-{
-	const TierPlanOptions options = {.ignore_windows = true,.apply = request};
-	const TierSet *set = load_tiers();
-	TierPlan   *plan;
-
-	tier_claims_require(set, true);
-	plan = tier_plan_make(&options, set, NULL, NULL);
-	tier_plan_print(plan);
-	report_dry_run(&plan->applied);
-}
-
 /*
  * The arguments of apply_placement that are those of recommend_placement.  What a
  * tier is not, or what was once, cannot be moved to.
@@ -166,7 +74,8 @@ Datum
 tier_apply_placement(PG_FUNCTION_ARGS)
 {
 	TierApplyRequest request = {0};
-	TierApplySummary summary;
+	const TierPlanOptions how = {.ignore_windows = true,.apply = &request};
+	TierRunSummary summary;
 	TierAdviceOptions options;
 
 	tier_require_argument(fcinfo, 0, "min_confidence");
@@ -182,16 +91,16 @@ tier_apply_placement(PG_FUNCTION_ARGS)
 	{
 		tier_advice_options_at(fcinfo, advice_arguments, &options);
 		request.options = &options;
-		dry_run(&request);
+		summary = tier_run_dry(&how);
+		tier_apply_report_dry_run(&summary.applied);
 		PG_RETURN_NULL();
 	}
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.apply_placement");
 	tier_advice_options_at(fcinfo, advice_arguments, &options);
 	request.options = &options;
-	tier_claims_require(load_tiers(), false);
-	summary = tier_apply_run(&request);
+	summary = tier_run(&how, NULL);
 	tier_disconnect_nonatomic();
-	tier_apply_report(&summary);
+	tier_apply_report(&summary.applied);
 	PG_RETURN_NULL();
 }
 
@@ -491,7 +400,7 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	tier_pending_sweep();
 	tier_transaction_commit();
 
-	if (!tier_apply_lock(&lock))
+	if (!tier_batch_lock_alone(&lock))
 		tier_apply_raise_busy();
 	PG_TRY();
 	{
@@ -515,7 +424,7 @@ tier_undo_move(PG_FUNCTION_ARGS)
 			report_nothing_to_undo(past, &undoing.left);
 		PG_RETURN_NULL();
 	}
-	policies = tier_migrate_policies_of(past->batch_id, &npolicies, &kind);
+	policies = tier_batch_policies(past->batch_id, &npolicies, &kind);
 	ereport(NOTICE,
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
 					batch->batch_id, batch->counts.moved, batch->counts.not_moved),

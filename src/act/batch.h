@@ -10,12 +10,17 @@
 
 #include "postgres.h"
 
+#include "storage/lock.h"
+
 #include "src/act/move.h"
 
+/* A run has one for each cause: tiering policies, fullness policies, advice. */
+#define TIER_MOST_BATCHES 3
+
 /*
- * Calls body(argument), in which one batch may begin, and ends that, however body() ends: by
- * an error, a cancel or the end of the process, too.  What came of it is then in the log, by
- * the counts of that moment.  body() may run another batch in between.
+ * Calls body(argument), in which batches may begin, and ends these, however body() ends: by
+ * an error, a cancel or the end of the process, too.  What came of them is then in the log, by
+ * the counts of that moment.
  */
 extern void tier_batch_run(void (*body) (void *argument), void *argument);
 
@@ -47,5 +52,18 @@ extern bool tier_batch_may_go_on(bool by_worker);
  * least: from which of its values on it does.  The line at the end of the batch then says so.
  */
 extern bool tier_batch_is_switched_off(int least);
+
+/*
+ * The policies that asked for moves of a batch and are still enabled, *n of them:
+ * "1, 2", in the current memory context; NULL: none.  They are of one kind.
+ */
+extern char *tier_batch_policies(int64 batch_id, int *n, TierPolicyKind *kind);
+
+/*
+ * Takes the lock that lets one batch of advice, or one that undoes another, run at a time in this
+ * database; false when another session has it.  It is the session's, outlives transactions, and
+ * is to be released with LockRelease(tag, ExclusiveLock, true).
+ */
+extern bool tier_batch_lock_alone(LOCKTAG *tag);
 
 #endif							/* TIER_BATCH_H */

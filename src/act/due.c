@@ -4,7 +4,7 @@
  *		What tiering policies would move now: each relation once, by the one that decides.
  *
  * All policies are evaluated on one snapshot and one moment.  What follows runs over hours, so
- * that each relation is decided again (act/due_again.c) before it is moved.
+ * that each relation is decided again (act/recheck.c) before it is moved.
  *
  *-------------------------------------------------------------------------
  */
@@ -248,34 +248,6 @@ tier_due_target(const TierDueJob *job, const TierSet *set, Oid member_oid)
 	return &set->tiers[tier_partition_target(job->evaluation, job->leaf, member_oid)];
 }
 
-void
-tier_due_warn_no_tablespace(const TierRelationInfo *info, const TierTier *tier, int level)
-{
-	ereport(level,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("could not move %s: tier \"%s\" has no tablespace", info->name,
-					NameStr(tier->name)),
-			 errhint("Give it one with tiered_storage.alter_tier().")));
-}
-
-bool
-tier_due_plan(const TierDueJob *job, Oid relation_oid, bool by_worker, TierPlannedMove *planned)
-{
-	TierRelationInfo info;
-
-	if (!tier_relation_lookup(relation_oid, &info))
-		return false;
-	*planned = (TierPlannedMove)
-	{
-		.from_tablespace_oid = info.tablespace_oid,
-			.to_tablespace_oid = tier_partition_tablespace(job->leaf, relation_oid),
-			.bytes = (double) tier_relation_disk_bytes(&info),
-			.by_worker = by_worker,
-			.is_optional = job->leaf->verdict == TIER_VERDICT_RETURNS
-	};
-	return true;
-}
-
 TierMoveRequest
 tier_due_request(const TierDueJob *job, const TierSet *set, Oid relation_oid)
 {
@@ -397,14 +369,6 @@ tier_due_decided(TierEvaluation **evaluations, int nevaluations, int *n)
 	return decided;
 }
 
-Oid *
-tier_due_returning(const TierSet *set, const TierPins *pins, int *n)
-{
-	const TierDue *due = tier_due_load(set, pins);
-
-	return tier_due_returning_of(due->jobs, due->njobs, n);
-}
-
 double
 tier_due_left_of_limit(void)
 {
@@ -443,13 +407,14 @@ tier_due_is_within_limit(const TierDueJob *job, Oid relation_oid, bool by_worker
 }
 
 Oid *
-tier_due_returning_of(const TierDueJob *jobs, int njobs, int *n)
+tier_due_returning(const TierSet *set, const TierPins *pins, int *n)
 {
+	const TierDue *due = tier_due_load(set, pins);
 	List	   *members = NIL;
 
-	for (int i = 0; i < njobs; i++)
-		if (jobs[i].leaf->verdict == TIER_VERDICT_RETURNS)
-			members = list_concat(members, jobs[i].members);
+	for (int i = 0; i < due->njobs; i++)
+		if (due->jobs[i].leaf->verdict == TIER_VERDICT_RETURNS)
+			members = list_concat(members, due->jobs[i].members);
 	return tier_due_sorted_oids(members, n);
 }
 

@@ -61,20 +61,9 @@ extern TierDue *tier_due_load(const TierSet *set, const TierPins *pins);
 /* The tier that a member of the job goes to. */
 extern const TierTier *tier_due_target(const TierDueJob *job, const TierSet *set, Oid member_oid);
 
-/* Says so, at the level of an ereport() that returns. */
-extern void tier_due_warn_no_tablespace(const TierRelationInfo *info, const TierTier *tier,
-										int level);
-
-/* What windows have to know of the move of a relation; false: it has gone. */
-extern bool tier_due_plan(const TierDueJob *job, Oid relation_oid, bool by_worker,
-						  TierPlannedMove *planned);
-
 /* The move of one member of the job, without its batch. */
 extern TierMoveRequest tier_due_request(const TierDueJob *job, const TierSet *set,
 										Oid relation_oid);
-
-/* OIDs of what of the jobs returns, sorted, *n of them. */
-extern Oid *tier_due_returning_of(const TierDueJob *jobs, int njobs, int *n);
 
 /* Bytes that may be moved today by nothing but the load.  In a catalog scope. */
 extern double tier_due_left_of_limit(void);
@@ -107,29 +96,5 @@ extern TierDecided *tier_due_decided(TierEvaluation **evaluations, int nevaluati
 
 /* The OIDs of a list as a sorted array, *n of them. */
 extern Oid *tier_due_sorted_oids(const List *list, int *n);
-
-/* What of a job is about to be moved, and the job as it is decided by now. */
-typedef struct TierDueDecision
-{
-	const TierDueJob *first;	/* by the evaluation of the run */
-	const TierSet *first_set;
-	Oid			relation_oid;
-	TierDueJob	now;			/* by tier_due_decide_again(), as what
-								 * follows; its members are not set */
-	const TierSet *set;
-	Oid			returns_to;		/* of what returns: the tablespace, by now */
-} TierDueDecision;
-
-/*
- * A run may take hours: is this what its policy still asks for?  It may have been
- * removed, disabled or altered meanwhile, or the tier given other tablespaces; the
- * partition may have other bounds, or be in another place, detached, pinned, or used.  So
- * the run's evaluation is made again for the one partition.  In a transaction; result in
- * the current memory context.
- */
-extern bool tier_due_decide_again(TierDueDecision *decision);
-
-/* For tier_move_one(), which asks while it waits and copies; the argument: a TierDueDecision. */
-extern bool tier_due_is_still(const TierMoveRequest *request);
 
 #endif							/* TIER_DUE_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/emptying.h
- *		Steps of emptying a tier, which a run and its forecast take alike.
+ *		A tier that a run empties: its lock, and what the policy says afterwards.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,33 +10,43 @@
 
 #include "postgres.h"
 
-#include "src/act/move.h"
-#include "src/decide/fullness.h"
+#include "src/act/plan.h"
 
-/* Is something to leave its tier, whose turn it is? */
-extern bool tier_emptying_has_turn(const TierFullnessQuestion *question,
-								   const TierFullnessEvaluation *evaluation);
+/* What a run has done for one fullness policy. */
+typedef struct TierEmptying
+{
+	int			policy_id;
+	NameData	tier_name;
+	char	   *summary;		/* of the policy when it began, */
+	double		share;			/* how full its tier was, */
+	int			leaving;		/* and how many were to leave */
+	int			missed;			/* of the plan that is carried out: that were
+								 * to leave, and have not */
+	int			moved;			/* of the run */
+	int			stayed;			/* that could not be moved, */
+	int			waiting;		/* and that wait; but for what held_up says */
+	char	   *why_stayed;		/* the first of them; NULL: none */
+	char	   *held_up;		/* why nothing more leaves in this run; NULL:
+								 * it may */
+	bool		is_busy;		/* another process empties the tier */
+	Oid		   *locked;			/* tablespaces, by tier_emptying_lock() */
+	int			nlocked;
+} TierEmptying;
 
-/* The coldest of those that leave; -1: none. */
-extern int	tier_emptying_next(const TierFullnessResult *result);
+/* That of a policy of the plan; made in the current memory context if it is not in the list. */
+extern TierEmptying *tier_emptying_find(List **emptyings, const TierPlan *plan, int policy_id);
 
 /*
- * Does unit i take no more than the room that there is, with the files that it has by now?  The
- * unit is as large as these from then on.
+ * Locks the tablespaces of the tier for the session, of all databases; false: another process has
+ * locked one, and none is locked.
  */
-extern bool tier_emptying_fits(TierFullnessEvaluation *evaluation, const TierSet *set, int i,
-							   const TierRelationInfo *info);
+extern bool tier_emptying_lock(TierEmptying *emptying, const TierSet *set);
+extern void tier_emptying_unlock(TierEmptying *emptying);
 
-/* How much its moves press: until the tier is below its high watermark, with what will come. */
-extern TierPressing tier_emptying_pressing(const TierFullnessEvaluation *evaluation);
+/* Records what the policies of the plan say, but those in the list.  Outside of a scope. */
+extern void tier_emptying_record_plan(const TierPlan *plan, const List *emptyings);
 
-/* The move of member i of the evaluation, without its batch; in the current memory context. */
-extern TierMoveRequest tier_emptying_request(const TierFullnessEvaluation *evaluation, int i);
-
-/* As if the unit, or a sum of units, had left; not of the room in tablespaces. */
-extern void tier_emptying_take_away(TierFullnessProblem *problem, const TierFullnessUnit *unit);
-
-/* Unit i leaves no more, in this run, and it is decided again what does. */
-extern void tier_emptying_set_aside(TierFullnessEvaluation *evaluation, int i, const char *why);
+/* Records what has come of it.  Outside of a scope; commits. */
+extern void tier_emptying_record_end(const TierEmptying *emptying);
 
 #endif							/* TIER_ACT_EMPTYING_H */

@@ -388,13 +388,6 @@ announce(const TierMoveRequest *request, const TierRelationInfo *info, int64 siz
 				 errdetail("It would be locked for the whole copy.")));
 }
 
-char *
-tier_foresee_room_text(const char *tier_name, const char *relation_name, const char *why_it_waits)
-{
-	return psprintf("waiting for room on tier \"%s\": %s, which leaves it, is %s",
-					tier_name, relation_name, why_it_waits);
-}
-
 static void
 hold(TierForesight *foresight, const TierProspect *prospect)
 {
@@ -442,8 +435,9 @@ wait_for_room(TierForesight *foresight, const TierMoveRequest *request,
 			continue;
 		}
 		prospect->start = held->start;
-		prospect->start.reason = tier_foresee_room_text(NameStr(foresight->set->tiers[to].name),
-														info.name, held->start.reason);
+		prospect->start.reason =
+			psprintf("waiting for room on tier \"%s\": %s, which leaves it, is %s",
+					 NameStr(foresight->set->tiers[to].name), info.name, held->start.reason);
 		prospect->waits_for_room = true;
 		prospect->obstacle = none;
 		return;
@@ -488,8 +482,8 @@ tier_foresee_prospect(TierForesight *foresight, const TierMoveRequest *request,
 	return true;
 }
 
-void
-tier_foresee_warn(const TierProspect *prospect)
+static void
+warn(const TierProspect *prospect)
 {
 	const TierObstacle *obstacle = &prospect->obstacle;
 
@@ -511,7 +505,7 @@ tier_foresee(TierForesight *foresight, const TierMoveRequest *request, const Tie
 	if (!tier_foresee_prospect(foresight, request, pins, &run, &prospect))
 		return false;
 	*bytes = prospect.bytes;
-	tier_foresee_warn(&prospect);
+	warn(&prospect);
 	if (prospect.begins)
 		announce(request, &prospect.info, prospect.bytes);
 	return prospect.begins;

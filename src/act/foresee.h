@@ -91,13 +91,6 @@ extern TierMoveStart tier_foresee_start(const TierForesight *foresight,
 										const TierRelationInfo *info,
 										const TierMoveRequest *request, bool by_worker);
 
-/* For what it waits that has no room before that relation has left, which waits itself. */
-extern char *tier_foresee_room_text(const char *tier_name, const char *relation_name,
-									const char *why_it_waits);
-
-/* Says in a WARNING what is in its way; nothing, if nothing is. */
-extern void tier_foresee_warn(const TierProspect *prospect);
-
 /* Is a move of it among those that were counted? */
 extern bool tier_foresight_has_moved(const TierForesight *foresight, Oid relation_oid);
 

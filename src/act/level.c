@@ -100,14 +100,3 @@ tier_level_names(const TierSet *set, const Bitmapset *tiers)
 		names = lappend(names, pstrdup(NameStr(set->tiers[i].name)));
 	return names;
 }
-
-bool
-tier_level_is_named(const List *names, const char *name)
-{
-	const ListCell *cell;
-
-	foreach(cell, names)
-		if (strcmp(lfirst(cell), name) == 0)
-		return true;
-	return false;
-}

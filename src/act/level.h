@@ -37,7 +37,4 @@ extern List *tier_levels_above_now(void);
 /* The names of tiers of the set, copied into the current memory context. */
 extern List *tier_level_names(const TierSet *set, const Bitmapset *tiers);
 
-/* Is it one of these names? */
-extern bool tier_level_is_named(const List *names, const char *name);
-
 #endif							/* TIER_LEVEL_H */

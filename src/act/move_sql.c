@@ -29,11 +29,12 @@
 #include "src/model/effect.h"
 #include "src/base/settings.h"
 #include "src/decide/wear.h"
+#include "src/act/apply_notice.h"
 #include "src/act/batch.h"
 #include "src/act/call.h"
 #include "src/act/foresee.h"
-#include "src/act/migrate.h"
 #include "src/act/move.h"
+#include "src/act/run.h"
 #include "src/move/pending_file.h"
 #include "src/move/progress.h"
 #include "src/server/relation.h"
@@ -301,7 +302,7 @@ errdetail_waiting(const char *why)
 
 /* What auto_migrate = placement has added to the policies. */
 static void
-report_placement(const TierMigrateSummary *summary, bool dry_run)
+report_placement(const TierRunSummary *summary, bool dry_run)
 {
 	if (tier_auto_migrate != TIER_AUTO_MIGRATE_PLACEMENT)
 		return;
@@ -329,7 +330,7 @@ report_placement(const TierMigrateSummary *summary, bool dry_run)
 
 /* Why nothing is due; false if something is. */
 static bool
-report_not_due(const TierMigrateSummary *summary)
+report_not_due(const TierRunSummary *summary)
 {
 	if (summary->due > 0)
 		return false;
@@ -367,7 +368,7 @@ report_not_due(const TierMigrateSummary *summary)
 
 /* What is not moved now; of what is advised, nothing may have been asked about at all. */
 static void
-report_waiting(const TierMigrateSummary *summary)
+report_waiting(const TierRunSummary *summary)
 {
 	int			waiting = summary->counts.waiting + summary->emptied.counts.waiting +
 	summary->applied.counts.waiting;
@@ -416,9 +417,6 @@ report_emptied(const TierFullnessSummary *emptied, bool dry_run)
 				 emptied->counts.moved == 0 ?
 				 errhint("SELECT * FROM tiered_storage.evaluate_policies() "
 						 "says why not, for each.") :
-				 emptied->batches > 1 ?
-				 errhint("They were %d batches, which the view tiered_storage.move_batches lists "
-						 "with what moves them back.", emptied->batches) :
 				 errhint("To move them back, disable the policy, "
 						 "then CALL tiered_storage.undo_move(" INT64_FORMAT ").",
 						 emptied->batch_id)));
@@ -428,20 +426,18 @@ Datum
 tier_migrate(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = CurrentMemoryContext;
-	bool		dry_run;
-	bool		ignore_windows;
-	TierMigrateSummary summary;
+	TierPlanOptions options = {0};
+	TierRunSummary summary;
 	TierPolicyKind kind;
 	char	   *policies;
 	int			npolicies = 0;
 
 	tier_require_argument(fcinfo, 0, "dry_run");
 	tier_require_argument(fcinfo, 1, "ignore_windows");
-	dry_run = PG_GETARG_BOOL(0);
-	ignore_windows = PG_GETARG_BOOL(1);
-	if (dry_run)
+	options.ignore_windows = PG_GETARG_BOOL(1);
+	if (PG_GETARG_BOOL(0))
 	{
-		summary = tier_migrate_dry_run(ignore_windows);
+		summary = tier_run_dry(&options);
 		if (!report_not_due(&summary))
 			ereport(NOTICE,
 					(errmsg_plural("%d partition is due", "%d partitions are due",
@@ -451,7 +447,7 @@ tier_migrate(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	}
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.migrate");
-	summary = tier_migrate_run(false, ignore_windows, NULL);
+	summary = tier_run(&options, NULL);
 	report_waiting(&summary);
 
 	/* What the run returns goes with the connection. */
@@ -459,7 +455,7 @@ tier_migrate(PG_FUNCTION_ARGS)
 		summary.applied.why_waiting = MemoryContextStrdup(context, summary.applied.why_waiting);
 	tier_disconnect_nonatomic();
 	policies = summary.counts.moved == 0 ? NULL :
-		tier_migrate_policies_of(summary.batch_id, &npolicies, &kind);
+		tier_batch_policies(summary.batch_id, &npolicies, &kind);
 	if (!report_not_due(&summary))
 		ereport(NOTICE,
 				(errmsg("partitions due: %d; relations moved: %d, not moved: %d%s",

@@ -4,8 +4,7 @@
  *		The plan: all moves that are wanted, in their order.
  *
  * See act/plan.h.  First what tiering policies ask for, in the order of act/due.c; in between,
- * as soon as a tier is too full, what leaves it; then what is advised.  That is the order of a
- * run (act/migrate.c).
+ * as soon as a tier is too full, what leaves it; then what is advised.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,10 +21,9 @@
 #include "utils/timestamp.h"
 
 #include "src/act/claims.h"
-#include "src/act/emptying.h"
-#include "src/act/fullness_foretell.h"
 #include "src/act/level.h"
 #include "src/act/plan.h"
+#include "src/act/plan_source.h"
 #include "src/base/settings.h"
 #include "src/base/sql.h"
 #include "src/move/throttle.h"
@@ -65,7 +63,7 @@ typedef struct Making
 typedef struct Listed
 {
 	Oid			relation_oid;	/* the key */
-	int			entry;
+	int			entry;			/* -1: none, since it was tried before */
 	bool		in_vain;		/* a tiering policy cannot move it */
 } Listed;
 
@@ -101,7 +99,7 @@ add_entry(Making *making, Oid relation_oid)
 
 	if (found && !listed->in_vain)
 		return NULL;
-	if (found)
+	if (found && listed->entry >= 0)
 		plan->entries[listed->entry].is_void = true;
 	listed->in_vain = false;
 	if (plan->n == making->room)
@@ -113,6 +111,31 @@ add_entry(Making *making, Oid relation_oid)
 	memset(&plan->entries[plan->n], 0, sizeof(TierPlanEntry));
 	plan->entries[plan->n].relation_oid = relation_oid;
 	return &plan->entries[plan->n++];
+}
+
+/* What was tried in this run is not listed again, unless for another source. */
+static void
+add_tried(Making *making, const List *oids, bool in_vain)
+{
+	const ListCell *cell;
+
+	foreach(cell, oids)
+	{
+		Listed	   *listed = hash_search(making->listed, &lfirst_oid(cell), HASH_ENTER, NULL);
+
+		listed->entry = -1;
+		listed->in_vain = in_vain;
+		if (in_vain)
+			making->in_vain = lappend_oid(making->in_vain, lfirst_oid(cell));
+	}
+}
+
+static bool
+was_tried(const Making *making, Oid relation_oid)
+{
+	const Listed *listed = hash_search(making->listed, &relation_oid, HASH_FIND, NULL);
+
+	return listed != NULL && listed->entry < 0;
 }
 
 static void
@@ -159,6 +182,7 @@ begin_entry(Making *making, const TierMoveRequest *request, TierPlanSource sourc
 	entry->source = source;
 	entry->policy_id = request->policy_id;
 	entry->why = request->reason;
+	entry->request = *request;
 	entry->state = TIER_PLAN_READY;
 	failed = bsearch(&key, making->failed, making->nfailed, sizeof(TierFailedMove),
 					 compare_failed);
@@ -240,6 +264,7 @@ judge(Making *making, TierPlanEntry *entry, const TierMoveRequest *request,
 	else if (!RecoveryInProgress())
 		(void) tier_foresee_prospect(making->foresight, request, making->pins, &run, &prospect);
 	entry->obstacle = prospect.obstacle;
+	entry->waits_for_room = prospect.waits_for_room;
 	if (prospect.obstacle.message != NULL)
 		set_waiting(entry, psprintf("waiting: %s", prospect.obstacle.message));
 	if (prospect.start.reason != NULL && !prospect.start.may_begin)
@@ -277,13 +302,27 @@ add_running(Making *making, const TierRunningMove *moves, int n)
 	}
 }
 
-/* A TierFullnessTell. */
+/* Tiers that are above the marks of their fullness policies after the last entry. */
+static void
+note_above(Making *making)
+{
+	TierPlan   *plan = making->plan;
+	Bitmapset  *above = tier_foresight_above(making->foresight);
+
+	if (plan->n > 1 && bms_equal(above, plan->entries[plan->n - 2].above))
+		plan->entries[plan->n - 1].above = plan->entries[plan->n - 2].above;
+	else
+		plan->entries[plan->n - 1].above = bms_copy(above);
+	bms_free(above);
+}
+
+/* A TierFullnessAdd. */
 static bool
 add_leaving(void *argument, const TierFullnessEvaluation *evaluation, int i, const char *closed)
 {
 	Making	   *making = argument;
 	MemoryContext old_context = MemoryContextSwitchTo(making->context);
-	TierMoveRequest request = tier_emptying_request(evaluation, i);
+	TierMoveRequest request = tier_plan_fullness_request(evaluation, i);
 	int			to_tier = tier_set_tier_of_tablespace(making->set, request.tablespace_oid);
 	TierRelationInfo info;
 	TierPlanEntry *entry = begin_entry(making, &request, TIER_SOURCE_FULLNESS, to_tier, &info);
@@ -293,6 +332,8 @@ add_leaving(void *argument, const TierFullnessEvaluation *evaluation, int i, con
 		set_waiting(entry, making->held_up == NULL ? pstrdup(closed) : making->held_up);
 	else if (entry != NULL)
 		comes = judge(making, entry, &request, &info).comes;
+	if (entry != NULL)
+		note_above(making);
 	MemoryContextSwitchTo(old_context);
 	return comes;
 }
@@ -303,41 +344,44 @@ add_all_leaving(Making *making)
 {
 	MemoryContext context = AllocSetContextCreate(making->context, "tiered_storage emptying",
 												  ALLOCSET_DEFAULT_SIZES);
-	TierFullnessRun run = {
-		.by_worker = making->options->by_worker,
-		.ignore_windows = making->options->ignore_windows
+	TierFullnessSource source = {
+		.question = {.flight = tier_foresight_flight,.argument = making->foresight,
+		.begun = making->options->begun},
+		.ignore_windows = making->options->ignore_windows,
+		.add = add_leaving,.argument = making
 	};
-	TierFullnessSummary emptied;
+	TierFullnessQuestion *question = &source.question;
 	TierCatalogScope scope;
+	List	   *leaving;
 
 	MemoryContextSwitchTo(context);
-	if (run.by_worker)
+	if (making->options->by_worker)
 	{
 		tier_catalog_enter(&scope);
-		run.backoff = tier_catalog_load_backoff(context, &run.nbackoff);
+		source.backoff = tier_catalog_load_backoff(context, &source.nbackoff);
 		tier_catalog_leave(&scope);
 		MemoryContextSwitchTo(context);
 	}
-	run.moved = tier_due_sorted_oids(making->begun, &run.nmoved);
-	run.returning = tier_due_sorted_oids(making->returning, &run.nreturning);
-	run.in_vain = tier_due_sorted_oids(making->in_vain, &run.nin_vain);
-	run.not_yet = tier_level_names(making->set, making->first);
-	emptied = tier_fullness_foretell(&run, making->foresight, add_leaving, making);
+	question->moved = tier_due_sorted_oids(making->begun, &question->nmoved);
+	question->returning = tier_due_sorted_oids(making->returning, &question->nreturning);
+	question->in_vain = tier_due_sorted_oids(making->in_vain, &question->nin_vain);
+	question->not_yet = tier_level_names(making->set, making->first);
+	leaving = tier_plan_add_fullness(&source, making->plan);
 	MemoryContextSwitchTo(making->context);
 	making->nforetold++;
 	making->has_emptied = making->first == NULL;
 	making->stuck = bms_difference(tier_foresight_above(making->foresight), making->first);
-	making->begun = list_concat(making->begun, list_copy(emptied.tried));
+	making->begun = list_concat(making->begun, list_copy(leaving));
 	making->emptied_begun = list_length(making->begun);
-	emptied.tried = NIL;
-	tier_fullness_add(&making->plan->emptied, &emptied);
 	MemoryContextDelete(context);
 }
 
-/* As in a run: what waits for tiers that are too full comes after these. */
+/* What waits for tiers that are too full comes after what leaves these. */
 static bool
 is_too_full(const Making *making)
 {
+	if (making->options->begun != NIL && making->nforetold == 0)
+		return true;
 	return bms_nonempty_difference(bms_difference(tier_foresight_above(making->foresight),
 												  making->first), making->stuck);
 }
@@ -362,19 +406,24 @@ add_member(Making *making, const TierDueJob *job, Oid relation_oid)
 
 	if (source == TIER_SOURCE_RETURN)
 		making->returning = lappend_oid(making->returning, relation_oid);
+	if (was_tried(making, relation_oid))
+		return;
 	tier_foresight_choose(making->foresight, &request);
 	entry = begin_entry(making, &request, source,
 						tier_partition_target(job->evaluation, job->leaf, relation_oid), &info);
 	if (entry == NULL)
 		return;
+	entry->job = job;
 	if (source == TIER_SOURCE_RETURN && entry->state == TIER_PLAN_READY &&
 		entry->bytes > plan->left_bytes)
 	{
 		entry->is_beyond_limit = true;
 		set_waiting(entry, limit_text(entry, plan->left_bytes));
+		note_above(making);
 		return;
 	}
 	prospect = judge(making, entry, &request, &info);
+	note_above(making);
 	if (prospect.obstacle.message != NULL)
 		set_in_vain(making, relation_oid);
 	if (!prospect.begins)
@@ -434,7 +483,9 @@ add_candidate(Making *making, const TierCandidate *candidate, bool is_last)
 
 	if (entry == NULL)
 		return true;
+	entry->candidate = candidate;
 	prospect = judge(making, entry, &request, &info);
+	note_above(making);
 	if (!is_last &&
 		(prospect.obstacle.sqlstate == ERRCODE_DISK_FULL || prospect.waits_for_room))
 	{
@@ -517,6 +568,7 @@ add_advised(Making *making)
 	plan->request.foresight = making->foresight;
 	plan->advice = tier_candidates_prepare(&plan->request, &plan->applied, &plan->candidates,
 										   arrangement);
+	plan->left_out = plan->applied.counts.not_moved;
 	add_candidates(making);
 	plan->left_bytes = Max(plan->left_bytes - (double) plan->applied.counts.moved_bytes, 0.0);
 	candidate = &plan->candidates[arrangement->possible];
@@ -585,35 +637,57 @@ add_wanted(Making *making, const TierDue *due)
 	plan->request = (TierApplyRequest)
 	{
 		.least = TIER_CONFIDENCE_FIRM,.max_bytes = plan->left_bytes,.for_owners = true,
-			.ignore_windows = making->options->ignore_windows,
 			.by_worker = making->options->by_worker
 	};
 	add_advised(making);
 }
 
+/* The tiers and pins; false: the extension has gone. */
+static bool
+load_tiers(Making *making)
+{
+	const TierPlanOptions *options = making->options;
+	TierCatalogScope scope;
+
+	if (!options->by_worker)
+		tier_catalog_enter(&scope);
+	else if (!tier_catalog_try_enter(&scope))
+		return false;
+	if (options->refreshes)
+		tier_catalog_refresh_identities();
+	making->plan->set = making->set = tier_catalog_load_tiers(making->context);
+	making->pins = tier_catalog_load_pins(making->context);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(making->context);
+	return true;
+}
+
 TierPlan *
-tier_plan_make(const TierPlanOptions *options, const TierSet *set, const TierPins *pins,
-			   const TierDue *due)
+tier_plan_make(const TierPlanOptions *options)
 {
 	TierPlan   *plan = palloc0(sizeof(TierPlan));
 	Making		making = {
-		.options = options,.plan = plan,.room = 64,.set = set,.pins = pins,
-		.context = CurrentMemoryContext
+		.options = options,.plan = plan,.room = 64,.context = CurrentMemoryContext
 	};
 
-	plan->set = set;
+	tier_gate_forget();
+	if (!load_tiers(&making))
+		return NULL;
+	if (options->apply == NULL)
+		plan->due = tier_due_load(plan->set, making.pins);
 	plan->entries = palloc(sizeof(TierPlanEntry) * making.room);
 	plan->cut_at = -1;
 	plan->left_bytes = INFINITY;
 	making.listed = create_listed();
-	making.foresight = tier_foresight_create(set);
-	making.held_up = options->apply == NULL ? held_up_text(set) : NULL;
+	add_tried(&making, options->tried, false);
+	add_tried(&making, options->in_vain, true);
+	making.foresight = tier_foresight_create(plan->set);
+	making.held_up = options->apply == NULL ? held_up_text(plan->set) : NULL;
 	plan->paused = tier_throttle_is_paused() ? making.held_up : NULL;
 	PushActiveSnapshot(GetTransactionSnapshot());
-	tier_gate_forget();
 	load_record(&making);
 	if (options->apply == NULL)
-		add_wanted(&making, due);
+		add_wanted(&making, plan->due);
 	else
 	{
 		plan->request = *options->apply;

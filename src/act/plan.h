@@ -4,10 +4,10 @@
  *		The plan: all moves that are wanted, in their order, each with why and with what it
  *		waits for.
  *
- * There is one plan.  migrate() carries it out, a dry run prints it, the worker stores it, and
- * the view shows what is stored.  Policies by age and use, fullness policies and advice are its
- * sources.  It is made from one state and changes nothing.  A move is judged as things will be
- * when its turn comes: what earlier moves of the plan bring and take away is counted
+ * There is one plan.  A run (act/run.h) carries it out, a dry run prints it, the worker stores
+ * it, and the view shows what is stored.  Policies by age and use, fullness policies and advice
+ * are its sources.  It is made from one state and changes nothing.  A move is judged as things
+ * will be when its turn comes: what earlier moves of the plan bring and take away is counted
  * (act/foresee.h).
  *
  * What is stored does not depend on the moment: whether a move runs, has failed lately or is
@@ -20,9 +20,11 @@
 
 #include "postgres.h"
 
+#include "nodes/bitmapset.h"
+
 #include "src/act/apply_candidates.h"
 #include "src/act/due.h"
-#include "src/act/fullness.h"
+#include "src/act/move_request.h"
 #include "src/catalog/tables.h"
 
 typedef enum TierPlanSource
@@ -67,6 +69,14 @@ typedef struct TierPlanEntry
 	TimestampTz next_attempt_at;	/* of FAILED; else 0 */
 	const char *last_error;		/* NULL: none */
 	TimestampTz planned_at;		/* of what is stored; else 0 */
+
+	/* For a run. */
+	TierMoveRequest request;	/* without its batch */
+	const TierDueJob *job;		/* of tiering policies; else NULL */
+	const TierCandidate *candidate; /* of ADVICE; else NULL */
+	bool		waits_for_room; /* that another move makes, which waits */
+	const Bitmapset *above;		/* tiers that are above the marks of their
+								 * fullness policies after it */
 } TierPlanEntry;
 
 /* What the plan is made of, and for whom. */
@@ -74,13 +84,42 @@ typedef struct TierPlanOptions
 {
 	bool		by_worker;		/* it waits with what failed lately */
 	bool		ignore_windows; /* moves begin also while windows are closed */
+	bool		refreshes;		/* it is not a dry run: what is known of
+								 * relations by name is brought up to date */
 	const TierApplyRequest *apply;	/* of the sources only the advice, as this
 									 * asks for it; NULL: all */
+	List	   *tried;			/* OIDs: not again in this run, */
+	List	   *in_vain;		/* nor these by tiering policies */
+	List	   *begun;			/* ids of fullness policies whose tiers are
+								 * being emptied in this run */
 } TierPlanOptions;
+
+/* What fullness policies ask for in total. */
+typedef struct TierFullnessSummary
+{
+	int			policies;		/* that are enabled */
+	int			disabled;
+	int			failed;			/* could not be evaluated */
+	int			too_full;		/* tiers from which relations have to leave */
+	int			busy;			/* of these, another process empties */
+	int			leaving;		/* relations that have to */
+	TierMoveCounts counts;
+	int64		batch_id;		/* 0: no move was begun */
+} TierFullnessSummary;
+
+/* An enabled fullness policy, at the first point of the plan where it asks for moves. */
+typedef struct TierPlanFullness
+{
+	TierFullnessRow policy;
+	double		share;			/* of its tier; NaN: not known */
+	int			leaving;
+	const char *summary;		/* in a sentence */
+} TierPlanFullness;
 
 typedef struct TierPlan
 {
 	const TierSet *set;
+	const TierDue *due;			/* NULL with options->apply */
 	TierPlanEntry *entries;
 	int			n;
 	int			cut_at;			/* from this entry on tiers would be emptied
@@ -89,9 +128,12 @@ typedef struct TierPlan
 								 * else NULL */
 	double		left_bytes;		/* of move_limit_per_day after what returns;
 								 * INFINITY: no limit */
-	TierFullnessSummary emptied;	/* what fullness policies ask for */
+	TierFullnessSummary emptied;
+	TierPlanFullness *fullness; /* those of the slowest tiers first */
+	int			nfullness;
 	TierApplySummary applied;	/* and the advice, with counts of what would
 								 * become of it */
+	int			left_out;		/* relations that could not be looked at */
 	TierApplyRequest request;	/* of the advice; what follows is NULL if it
 								 * was not asked */
 	TierAdvice *advice;
@@ -100,11 +142,10 @@ typedef struct TierPlan
 } TierPlan;
 
 /*
- * Makes the plan.  due: what tiering policies ask for, NULL with options->apply.  Outside of a
- * scope; locks nothing of a user.  In the current memory context.
+ * Makes the plan.  NULL: the extension has gone, which is an error unless options->by_worker.
+ * Outside of a scope, in a transaction; locks nothing of a user.  In the current memory context.
  */
-extern TierPlan *tier_plan_make(const TierPlanOptions *options, const TierSet *set,
-								const TierPins *pins, const TierDue *due);
+extern TierPlan *tier_plan_make(const TierPlanOptions *options);
 
 /* Says in NOTICEs and WARNINGs what it would do; of the advice also what is left out. */
 extern void tier_plan_print(TierPlan *plan);

@@ -58,7 +58,7 @@ print_cut(void)
 {
 	ereport(NOTICE,
 			(errmsg("what leaves tiers in between is not foreseen any further"),
-			 errdetail("The run itself empties tiers as often as need be: more may leave then, "
+			 errdetail("The run makes another plan at this point: more may leave then, "
 					   "and find room, than is said here.")));
 }
 
@@ -66,6 +66,7 @@ print_cut(void)
 static void
 print_advice_begin(TierPlan *plan)
 {
+	tier_apply_tell_unvacuumed(&plan->request, plan->candidates, plan->arrangement.possible);
 	tier_apply_tell_nothing(&plan->request, plan->advice, &plan->applied);
 	tier_apply_tell_wear(&plan->request, plan->advice, plan->candidates,
 						 plan->arrangement.possible);

@@ -199,22 +199,18 @@ Datum
 tier_made_plan(PG_FUNCTION_ARGS)
 {
 	const TierPlanOptions options = {.by_worker = true};
-	MemoryContext context = CurrentMemoryContext;
 	Moment		moment = {0};
+	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	TierResultRow row;
 	TierPlan   *plan;
-	TierSet    *set;
-	TierPins   *pins;
 	int			place;
 
 	tier_result_start(fcinfo, &row);
-	tier_catalog_enter(&scope);
-	set = tier_catalog_load_tiers(context);
-	pins = tier_catalog_load_pins(context);
+	tier_catalog_enter(&scope); /* an error if the extension has gone */
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	plan = tier_plan_make(&options, set, pins, tier_due_load(set, pins));
+	plan = tier_plan_make(&options);
 	load_moment(&moment);
 	place = put_running(&row, &moment);
 	for (int i = 0; i < plan->n; i++)

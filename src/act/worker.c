@@ -37,7 +37,7 @@
 #include "src/act/claims.h"
 #include "src/act/cycle.h"
 #include "src/act/level.h"
-#include "src/act/migrate.h"
+#include "src/act/run.h"
 #include "src/act/worker.h"
 #include "src/base/attempt.h"
 #include "src/base/clock.h"
@@ -407,6 +407,7 @@ static void
 migrate_once(Oid database_oid)
 {
 	static const TierIdle idle = {sample_is_due, sample_between_moves};
+	const TierPlanOptions options = {.by_worker = true};
 
 	tier_transaction_start();
 
@@ -417,7 +418,7 @@ migrate_once(Oid database_oid)
 	MemoryContextSwitchTo(PortalContext);
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
-	(void) tier_migrate_run(true, false, &idle);
+	(void) tier_run(&options, &idle);
 	SPI_finish();
 	CommitTransactionCommand();
 	pgstat_report_stat(true);
@@ -447,7 +448,7 @@ plan_is_due(Oid database_oid)
 static void
 plan_step(void *argument)
 {
-	tier_migrate_plan();
+	tier_run_plan();
 }
 
 /* That it fails is no failure of the sample. */

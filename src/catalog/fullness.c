@@ -166,27 +166,6 @@ tier_catalog_delete_fullness(int policy_id)
 								1, types, &value, NULL) > 0;
 }
 
-bool
-tier_catalog_fullness_wants(TierFullnessRow *row)
-{
-	static const char sql[] =
-	"SELECT high_watermark, low_watermark FROM _tiered_storage.fullness_policy "
-	"WHERE policy_id = $1 AND tier_name = $2 AND target_name = $3 AND enabled";
-	static const Oid types[] = {INT4OID, NAMEOID, NAMEOID};
-	NameData	tier = row->tier_name;
-	NameData	target = row->target_name;
-	Datum		values[3];
-
-	values[0] = Int32GetDatum(row->policy_id);
-	values[1] = NameGetDatum(&tier);
-	values[2] = NameGetDatum(&target);
-	if (tier_catalog_execute(sql, 3, types, values, NULL) == 0)
-		return false;
-	row->high_watermark = float8_or_nan(0, 1);
-	row->low_watermark = float8_or_nan(0, 2);
-	return true;
-}
-
 void
 tier_catalog_fullness_evaluated(int policy_id, double fill, int leaving, const char *result)
 {

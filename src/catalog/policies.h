@@ -189,12 +189,6 @@ extern bool tier_catalog_change_fullness(const TierCatalogScope *scope,
 extern bool tier_catalog_delete_fullness(int policy_id);
 
 /*
- * Is it still there, enabled, and for the same tiers?  The row's watermarks are those that it has
- * by now, then.
- */
-extern bool tier_catalog_fullness_wants(TierFullnessRow *row);
-
-/*
  * Records what an evaluation found; fill: NaN if it is not known.
  */
 extern void tier_catalog_fullness_evaluated(int policy_id, double fill, int leaving,

@@ -384,28 +384,6 @@ find_tablespaces(TierFullnessEvaluation *evaluation, const TierSet *set)
 	}
 }
 
-void
-tier_fullness_decide_again(TierFullnessEvaluation *evaluation, const TierSet *set)
-{
-	TierFullnessResult *result = &evaluation->result;
-	TierRelationInfo info;
-	bool		all_there;
-
-	do
-	{
-		all_there = true;
-		tier_fullness_decide(&evaluation->problem, result);
-		for (int i = 0; i < result->norder; i++)
-			if (result->verdicts[result->order[i]] == TIER_FULLNESS_LEAVES &&
-				!is_there(evaluation, set, result->order[i], &info))
-				all_there = false;
-		if (!all_there)
-			tier_fullness_arrange(&evaluation->problem, result);
-		CHECK_FOR_INTERRUPTS();
-	} while (!all_there);
-	find_tablespaces(evaluation, set);
-}
-
 /* What is asked of the units of a tier. */
 typedef struct Asking
 {
@@ -499,20 +477,6 @@ check_policy(const TierFullnessEvaluation *evaluation, const TierSet *set)
 	return NULL;
 }
 
-bool
-tier_fullness_follow(TierFullnessEvaluation *evaluation, const TierSet *set)
-{
-	double		high = evaluation->problem.high;
-	double		low = evaluation->problem.low;
-
-	set_marks(evaluation, &set->tiers[evaluation->tier]);
-	if (check_policy(evaluation, set) == NULL)
-		return true;
-	evaluation->problem.high = high;
-	evaluation->problem.low = low;
-	return false;
-}
-
 /* Looks once what the target can take now; for a start everything that comes has room. */
 static void
 keep_room(TierFullnessEvaluation *evaluation, const TierFullnessQuestion *question)
@@ -565,6 +529,7 @@ begin_evaluation(TierFullnessEvaluation *evaluation, const TierAdvice *advice,
 	for (int i = 0; i < n; i++)
 		evaluation->result.places[i] = -1;
 	evaluation->problem.units = evaluation->units;
+	evaluation->problem.has_begun = list_member_int(question->begun, policy->policy_id);
 	find_places(evaluation);
 	keep_room(evaluation, question);
 	evaluation->problem.level = tier_fullness_level(advice->set, evaluation->tier, question);
@@ -645,49 +610,6 @@ pass_on(TierFullnessEvaluation *evaluations, int n, const TierFullnessQuestion *
 		tier_fullness_decide(&from->problem, &from->result);
 		from->passed_bytes = from->result.arriving_bytes;
 		expect(to, from->passed_bytes);
-	}
-}
-
-/* As it is now, with nothing that is about to come. */
-static void
-look_at_level(TierFullnessEvaluation *evaluation, const TierSet *set,
-			  const TierFullnessQuestion *question)
-{
-	evaluation->arriving_bytes = 0.0;
-	evaluation->problem.level = tier_fullness_level(set, evaluation->tier, question);
-}
-
-/* From the fastest tier down, as pass_on(), and no further than evaluations[i]. */
-void
-tier_fullness_look_at_arriving(TierFullnessEvaluation *evaluations, int n, int i,
-							   const bool *wanted, const TierSet *set,
-							   const TierFullnessQuestion *question)
-{
-	double		settled_bytes = 0.0;
-
-	for (int j = i + 1; j < n; j++)
-		if (evaluation_of(evaluations, n, evaluations[j].target) == &evaluations[i])
-			settled_bytes += evaluations[j].passed_bytes;
-	look_at_level(&evaluations[i], set, question);
-	if (settled_bytes <= 0.0)
-		return;
-	for (int j = i + 1; j < n; j++)
-	{
-		if (evaluations[j].error != NULL)
-			continue;
-		look_at_level(&evaluations[j], set, question);
-		evaluations[j].problem.has_begun = false;
-	}
-	for (int j = n - 1; j > i; j--)
-	{
-		TierFullnessEvaluation *from = &evaluations[j];
-		TierFullnessEvaluation *to = evaluation_of(evaluations, n, from->target);
-
-		if (!tier_fullness_has_turn(from, question) || !wanted[j] || to == NULL ||
-			to < &evaluations[i])
-			continue;
-		tier_fullness_decide_again(from, set);
-		expect(to, Min(from->result.arriving_bytes, from->passed_bytes));
 	}
 }
 

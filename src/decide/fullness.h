@@ -48,6 +48,8 @@ typedef struct TierFullnessQuestion
 	int			nin_vain;
 	const Oid  *backoff;		/* that failed lately */
 	int			nbackoff;
+	const List *begun;			/* ids of policies whose tiers are being
+								 * emptied: to their low watermarks */
 	const List *not_yet;		/* names of tiers that have no turn, so that
 								 * nothing is about to leave them */
 	bool		due_leave;		/* what a tiering policy moves next is as good
@@ -99,30 +101,6 @@ extern TierFullnessEvaluation *tier_fullness_evaluate(const TierFullnessQuestion
 /* Is it the policy's turn to let something leave, if its tier is too full? */
 extern bool tier_fullness_has_turn(const TierFullnessEvaluation *evaluation,
 								   const TierFullnessQuestion *question);
-
-/*
- * Watermarks that the policy does not have are the tier's, as they are by now; false: what is
- * said of the tiers does not fit any more.  The set has the same tiers.
- */
-extern bool tier_fullness_follow(TierFullnessEvaluation *evaluation, const TierSet *set);
-
-/*
- * Looks again what is about to come to evaluations[i], of the n of tier_fullness_evaluate():
- * what has come meanwhile, or is not to leave its tier any more, is not.  Sets its
- * arriving_bytes, never to more than were settled, and its level with them.  `wanted` says of
- * each evaluation whether its policy asks for the same still, its marks followed.  The set has
- * the same tiers.  In a transaction.
- */
-extern void tier_fullness_look_at_arriving(TierFullnessEvaluation *evaluations, int n, int i,
-										   const bool *wanted, const TierSet *set,
-										   const TierFullnessQuestion *question);
-
-/*
- * Decides again on a problem whose levels were looked up again, and where what leaves goes.
- * What was dropped or moved since the evaluation makes no room.  The set has the same tiers,
- * as they are by now.  In a transaction.
- */
-extern void tier_fullness_decide_again(TierFullnessEvaluation *evaluation, const TierSet *set);
 
 /*
  * Looks again at member i, which is about to leave: whose it is by now, where it would go,

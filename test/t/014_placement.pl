@@ -426,7 +426,7 @@ settle_with('tiered_storage.auto_migrate' => 'off');
 $node->safe_psql('app',
 	'SELECT pg_terminate_backend(pid) FROM _tiered_storage.move_progress');
 $node->poll_query_until('app',
-	"SELECT count(*) = 0 FROM pg_locks WHERE locktype = 'object' AND objsubid = 1"
+	"SELECT count(*) = 0 FROM pg_locks WHERE locktype = 'object' AND objsubid = 2"
 ) or die 'the lock of the batch remains';
 $session->query_safe('COMMIT');
 $session->quit;

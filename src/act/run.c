@@ -1,0 +1,421 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/run.c
+ *		A run: carrying the plan out.
+ *
+ * Runs in the worker and in sessions that CALL migrate() or apply_placement().  The plan
+ * (act/plan.h) is made from one state; then its moves are made one after the other, in its order.
+ * Each is a series of transactions of its own, before which what has asked for it asks again
+ * (act/recheck.h).  A relation that fails does not stop the others, and none is tried twice in a
+ * run, but what is busy may be tried again after the others.
+ *
+ * When the plan does not fit any more, a new one is made: a tier has become too full, or was not
+ * emptied enough by what was planned; or the plan is old.
+ *
+ * Whose rights?  Of a tiering policy, those of who made it; of apply_placement(), those of the
+ * caller.  Where nobody asks for a move, those of the owner of the relation: a role without
+ * CREATE on a tablespace gets no room there by heating a table.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "src/compat.h"
+#include "src/act/batch.h"
+#include "src/act/claims.h"
+#include "src/act/level.h"
+#include "src/act/run.h"
+#include "src/act/run_state.h"
+#include "src/base/attempt.h"
+#include "src/base/clock.h"
+#include "src/base/debug.h"
+#include "src/base/settings.h"
+#include "src/base/transaction.h"
+#include "src/catalog/tables.h"
+#include "src/move/pending_file.h"
+
+/*
+ * How often a run tries what is advised and busy, the first time included.  Each time others
+ * have been moved, which makes room, and relieves the device on which the
+ * transactions wait that have it locked.
+ */
+#define MOST_ROUNDS 5
+
+/* A plan is not made again before the run has taken so many times as long as the plan. */
+#define LEAST_USE_OF_PLAN 10
+
+/* ---------------------------------------------------------------------
+ * The walk
+ * ---------------------------------------------------------------------
+ */
+
+/* Is a tier above the mark of its fullness policy that was not to be after this entry? */
+static bool
+is_too_full(TierRun *run, const TierPlanEntry *entry)
+{
+	const TierSet *set = run->plan->set;
+	bool		is_any = false;
+	ListCell   *cell;
+
+	MemoryContextReset(run->step);
+	MemoryContextSwitchTo(run->step);
+	foreach(cell, tier_levels_above_now())
+	{
+		int			tier = tier_set_find_tier(set, lfirst(cell));
+		bool		is_held_up = false;
+		ListCell   *other;
+
+		foreach(other, run->emptyings)
+		{
+			const TierEmptying *emptying = lfirst(other);
+
+			is_held_up = is_held_up ||
+				(strcmp(NameStr(emptying->tier_name), lfirst(cell)) == 0 &&
+				 (emptying->held_up != NULL || emptying->is_busy));
+		}
+		is_any = is_any || (!is_held_up && (tier < 0 || !bms_is_member(tier, entry->above)));
+	}
+	tier_transaction_commit();
+	MemoryContextSwitchTo(run->context);
+	return is_any;
+}
+
+/* Does the plan not fit any more?  Asked after a move. */
+static bool
+is_outdated(TierRun *run, const TierPlanEntry *entry)
+{
+	int64		age_us = tier_clock_monotonic_us() - run->planned_us;
+
+	if (run->options.apply != NULL)
+		return false;
+	return age_us > Max(tier_migrate_interval_s * USECS_PER_SEC,
+						LEAST_USE_OF_PLAN * run->planning_us) ||
+		is_too_full(run, entry);
+}
+
+static bool
+is_switched_off(const TierRun *run, const TierPlanEntry *entry)
+{
+	return run->options.by_worker &&
+		tier_batch_is_switched_off(entry->source == TIER_SOURCE_ADVICE ?
+								   TIER_AUTO_MIGRATE_PLACEMENT : TIER_AUTO_MIGRATE_POLICIES);
+}
+
+/* Entry i, if it is its turn.  True: it is to be tried again. */
+static bool
+visit(TierRun *run, int i, bool is_last)
+{
+	TierPlanEntry *entry = &run->plan->entries[i];
+	int			ended = run->ended;
+	bool		again;
+
+	CHECK_FOR_INTERRUPTS();
+	run->recheck.next = i;
+	if (run->emptying != NULL && (entry->source != TIER_SOURCE_FULLNESS ||
+								  entry->policy_id != run->emptying->policy_id))
+		tier_run_end_emptying(run);
+	if (i == run->plan->cut_at && run->tried > 0)
+		run->is_stale = true;
+	if (run->is_stale)
+		return false;
+	run->recheck.next = i + 1;
+	if (entry->source == TIER_SOURCE_ADVICE)
+		tier_run_begin_advice(run);
+	if (!tier_run_is_to_try(entry) || (entry->source == TIER_SOURCE_ADVICE && run->skips_advice))
+		return false;
+	run->is_over = is_switched_off(run, entry);
+	if (run->is_over)
+		return false;
+	if (entry->source == TIER_SOURCE_FULLNESS && !tier_run_begin_emptying(run, entry))
+		return false;
+	tier_debug_point(entry->source == TIER_SOURCE_FULLNESS ? "leaving" : "between_moves");
+	again = tier_run_take_turn(run, entry, is_last);
+	if (entry->source == TIER_SOURCE_FULLNESS)
+		tier_debug_point("looked_at");
+	if (run->idle != NULL && run->idle->is_due())
+		run->idle->run();
+	MemoryContextSwitchTo(run->context);
+	if (!run->is_over && run->ended > ended && is_outdated(run, entry))
+		run->is_stale = true;
+	return again;
+}
+
+static int
+count_advised(const TierRun *run)
+{
+	int			n = 0;
+
+	for (int i = 0; i < run->plan->n; i++)
+		n += run->plan->entries[i].source == TIER_SOURCE_ADVICE &&
+			tier_run_is_to_try(&run->plan->entries[i]);
+	return n;
+}
+
+/*
+ * Once over the whole plan.  Then what is advised and busy is tried again, as long as each round
+ * gets something done, and then a last time with all patience.  What waits for nobody is so not
+ * held up by what does.
+ */
+static void
+walk(TierRun *run)
+{
+	int			n = run->plan->n;
+	int		   *left = MemoryContextAllocHuge(run->plan_context, sizeof(int) * Max(n, 1));
+	bool		is_last = count_advised(run) == 1;
+
+	for (int i = 0; i < n; i++)
+		left[i] = i;
+	for (int round = 1; n > 0 && !run->is_over && !run->is_stale; round++)
+	{
+		int			moved = run->summary->applied.counts.moved;
+		int			kept = 0;
+
+		for (int i = 0; i < n && !run->is_over && !run->is_stale; i++)
+			if (visit(run, left[i], is_last))
+				left[kept++] = left[i];
+		tier_run_end_emptying(run);
+		n = kept;
+		is_last = n == 1 || round + 1 >= MOST_ROUNDS ||
+			run->summary->applied.counts.moved == moved;
+	}
+	if (!run->is_over && !run->is_stale && run->plan->advice != NULL)
+		tier_run_begin_advice(run);
+}
+
+/* ---------------------------------------------------------------------
+ * Plans
+ * ---------------------------------------------------------------------
+ */
+
+/* What an evaluation has found; returning and pinned of its leaves do or are. */
+static const char *
+result_of(const TierEvaluation *evaluation, const int *n)
+{
+	if (evaluation->error != NULL)
+		return evaluation->error;
+	if (evaluation->policy->on_shards && evaluation->nleaves == 0)
+		return "its rows are in shards of Citus, none of which is on this node";
+	return psprintf("%d of %d partitions are due%s%s%s", n[TIER_VERDICT_DUE], evaluation->nleaves,
+					n[TIER_VERDICT_RETURNS] == 0 ? "" :
+					psprintf(", %d return", n[TIER_VERDICT_RETURNS]),
+					n[TIER_VERDICT_PINNED] == 0 ? "" :
+					psprintf(", %d pinned to another tier", n[TIER_VERDICT_PINNED]),
+					n[TIER_VERDICT_ERROR] == 0 ? "" :
+					psprintf(", %d left out after errors", n[TIER_VERDICT_ERROR]));
+}
+
+/* For the view of policies. */
+static void
+record_evaluations(const TierPlan *plan, const List *emptyings)
+{
+	MemoryContext context = CurrentMemoryContext;
+	const TierDue *due = plan->due;
+	TierCatalogScope scope;
+
+	if (due == NULL || !tier_catalog_try_enter(&scope))
+		return;
+	for (int i = 0; i < due->nevaluations; i++)
+	{
+		const TierEvaluation *evaluation = due->evaluations[i];
+		int			n[TIER_VERDICT_ERROR + 1] = {0};
+
+		for (int j = 0; j < evaluation->nleaves; j++)
+			n[evaluation->leaves[j].verdict]++;
+		tier_catalog_policy_evaluated(evaluation->policy->policy_id, n[TIER_VERDICT_DUE],
+									  n[TIER_VERDICT_ON_TARGET], result_of(evaluation, n));
+	}
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+	tier_emptying_record_plan(plan, emptyings);
+}
+
+static void
+store_step(void *argument)
+{
+	tier_plan_store(argument);
+}
+
+/* That the plan is not stored is no reason not to carry it out. */
+static void
+store(TierPlan *plan)
+{
+	ErrorData  *error;
+
+	if (plan->due == NULL)
+		return;					/* only what is advised, to somebody */
+	error = tier_attempt(store_step, plan);
+	if (error != NULL && tier_error_is_about_all(error))
+		ReThrowError(error);
+	if (error != NULL)
+		ereport(LOG, (errmsg("could not store the plan of moves: %s", error->message)));
+}
+
+/* False: the extension has gone. */
+static bool
+make_plan(TierRun *run)
+{
+	int64		began_us = tier_clock_monotonic_us();
+	TierRunSummary *summary = run->summary;
+	ListCell   *cell;
+
+	summary->counts.waiting = summary->emptied.counts.waiting = 0;
+	summary->applied.counts.waiting = 0;
+	foreach(cell, run->emptyings)
+		((TierEmptying *) lfirst(cell))->waiting = 0;
+	MemoryContextReset(run->plan_context);
+	MemoryContextSwitchTo(run->plan_context);
+	run->plan = tier_plan_make(&run->options);
+	if (run->plan != NULL)
+	{
+		tier_claims_require(run->plan->set, false);
+		record_evaluations(run->plan, run->emptyings);
+		store(run->plan);
+	}
+	tier_transaction_commit();
+	MemoryContextSwitchTo(run->context);
+	run->recheck = (TierRecheck)
+	{
+		.plan = run->plan,.begun = run->options.begun
+	};
+	run->planned_us = tier_clock_monotonic_us();
+	run->planning_us = run->planned_us - began_us;
+	run->tried = 0;
+	run->is_stale = false;
+	return run->plan != NULL;
+}
+
+/* The first plan says what was asked for; tiers may become too full later. */
+static void
+count_plan(const TierPlan *plan, bool is_first, TierRunSummary *summary)
+{
+	TierFullnessSummary *emptied = &summary->emptied;
+
+	if (!is_first)
+	{
+		emptied->too_full = Max(emptied->too_full, plan->emptied.too_full);
+		emptied->leaving = Max(emptied->leaving, plan->emptied.leaving);
+		return;
+	}
+	summary->emptied = plan->emptied;
+	if (plan->due == NULL)
+		return;
+	summary->policies = plan->due->policies;
+	summary->disabled = plan->due->policies - plan->due->nevaluations;
+	summary->failed = plan->due->failed;
+	summary->partitions = plan->due->partitions;
+	summary->due = plan->due->nleaves;
+}
+
+/* ---------------------------------------------------------------------
+ * The run
+ * ---------------------------------------------------------------------
+ */
+
+/* The batches.  Each plan but the last has had something tried, which no later plan has. */
+static void
+run_plans(void *argument)
+{
+	TierRun    *run = argument;
+	ListCell   *cell;
+
+	do
+	{
+		bool		is_first = run->plan == NULL;
+
+		if (!make_plan(run))
+			return;
+		count_plan(run->plan, is_first, run->summary);
+		if (is_first)
+		{
+			tier_pending_sweep();
+			tier_transaction_commit();
+			tier_pass_begin(&run->checks, TIER_STEP_PLAN);
+			tier_pass_begin(&run->moves, TIER_STEP_MOVE);
+		}
+		MemoryContextSwitchTo(run->context);
+		walk(run);
+	} while (run->is_stale && !run->is_over && run->tried > 0);
+	foreach(cell, run->emptyings)
+	{
+		MemoryContextSwitchTo(run->context);
+		tier_emptying_record_end(lfirst(cell));
+	}
+	if (run->options.by_worker)
+		tier_run_log_limited(run);
+	tier_pass_end(&run->checks);
+	tier_pass_end(&run->moves);
+}
+
+static char *
+copy_text(const char *from)
+{
+	return from == NULL ? NULL : pstrdup(from);
+}
+
+TierRunSummary
+tier_run(const TierPlanOptions *options, const TierIdle *idle)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage run",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old_context = MemoryContextSwitchTo(context);
+	TierRunSummary summary = {0};
+	TierRun		run = {
+		.options = *options,.idle = idle,.summary = &summary,.context = context,
+		.plan_context = AllocSetContextCreate(context, "tiered_storage plan",
+											  ALLOCSET_DEFAULT_SIZES),
+		.step = AllocSetContextCreate(context, "tiered_storage step", ALLOCSET_DEFAULT_SIZES),
+		.patience = {.context = context}
+	};
+
+	run.options.refreshes = true;
+	if (options->apply != NULL)
+		run.is_alone = tier_batch_lock_alone(&run.alone);
+	summary.applied.is_busy = options->apply != NULL && !run.is_alone;
+	PG_TRY();
+	{
+		if (!summary.applied.is_busy)
+			tier_batch_run(run_plans, &run);
+	}
+	PG_FINALLY();
+	{
+		if (run.emptying != NULL)
+			tier_emptying_unlock(run.emptying);
+		if (run.is_alone)
+			LockRelease(&run.alone, ExclusiveLock, true);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(old_context);
+	summary.why_waiting = copy_text(summary.why_waiting);
+	summary.applied.why_waiting = copy_text(summary.applied.why_waiting);
+	MemoryContextDelete(context);
+	return summary;
+}
+
+TierRunSummary
+tier_run_dry(const TierPlanOptions *options)
+{
+	TierPlan   *plan = tier_plan_make(options);
+	TierRunSummary summary = {0};
+
+	tier_claims_require(plan->set, true);
+	tier_plan_print(plan);
+	count_plan(plan, true, &summary);
+	summary.applied = plan->applied;
+	summary.placement = plan->advice != NULL && plan->request.max_bytes > 0;
+	return summary;
+}
+
+void
+tier_run_plan(void)
+{
+	const TierPlanOptions options = {.by_worker = true,.refreshes = true};
+	TierPlan   *plan = tier_plan_make(&options);
+
+	if (plan == NULL)
+		return;
+	record_evaluations(plan, NIL);
+	store(plan);
+}

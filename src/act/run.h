@@ -1,0 +1,54 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/run.h
+ *		A run: carrying the plan out.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_RUN_H
+#define TIER_RUN_H
+
+#include "postgres.h"
+
+#include "src/act/plan.h"
+#include "src/move/online.h"
+
+/* Counts of one run. */
+typedef struct TierRunSummary
+{
+	int			due;			/* partitions */
+	TierMoveCounts counts;		/* of tiering policies, as what follows;
+								 * waiting: due, but not now */
+	int			no_longer_due;	/* when they could begin; in no other count */
+	int64		batch_id;		/* 0: no move was begun */
+	int			policies;
+	int			disabled;		/* of them */
+	int			failed;			/* of them: could not be evaluated */
+	int			partitions;		/* that were looked at */
+	char	   *why_waiting;	/* of the first relation that waits; NULL:
+								 * none does */
+	TierFullnessSummary emptied;	/* of fullness policies; not in the above */
+	bool		placement;		/* auto_migrate says so, and
+								 * move_limit_per_day is not used up */
+	bool		placement_waits;	/* if so: nothing of it may begin now, for
+									 * what is in applied.why_waiting */
+	TierApplySummary applied;	/* of the advice; not in the above */
+} TierRunSummary;
+
+/*
+ * What CALL migrate(), CALL apply_placement() and the worker do: makes the plan, stores it and
+ * carries it out, with new plans when it does not fit any more.  A worker limits lock times,
+ * respects backoff, and returns without an error when the extension has gone.  Nothing begins
+ * while all move windows are closed, unless options->ignore_windows.  What idle (may be NULL)
+ * says is done between moves and during them.  Strings of the summary live in the current memory
+ * context.  Else as tier_move_one.
+ */
+extern TierRunSummary tier_run(const TierPlanOptions *options, const TierIdle *idle);
+
+/* Prints the plan, and changes nothing. */
+extern TierRunSummary tier_run_dry(const TierPlanOptions *options);
+
+/* Of a worker that moves nothing now: only stores the plan.  In a transaction. */
+extern void tier_run_plan(void);
+
+#endif							/* TIER_RUN_H */

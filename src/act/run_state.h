@@ -1,0 +1,80 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/run_state.h
+ *		What the parts of a run share.  For these only:
+ *
+ *		run.c				makes plans, and goes through them
+ *		run_turn.c			the turn of one entry of the plan
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_RUN_STATE_H
+#define TIER_RUN_STATE_H
+
+#include "postgres.h"
+
+#include "storage/lock.h"
+
+#include "src/act/emptying.h"
+#include "src/act/patience.h"
+#include "src/act/recheck.h"
+#include "src/base/left_out.h"
+
+struct TierRunSummary;
+
+/* In the memory of the process that runs; nothing else sees it. */
+typedef struct TierRun
+{
+	TierPlanOptions options;	/* of the next plan */
+	const TierIdle *idle;
+	struct TierRunSummary *summary;
+	MemoryContext context;		/* of the run, and of its lists */
+	MemoryContext plan_context; /* of the plan */
+	MemoryContext step;			/* reset before each move */
+	TierPlan   *plan;
+	TierRecheck recheck;		/* how far it is carried out */
+	int64		planned_us;		/* when, by tier_clock_monotonic_us, */
+	int64		planning_us;	/* and how long that took */
+	int			tried;			/* relations of this plan */
+	int			ended;			/* moves of the run */
+	bool		is_stale;		/* another plan is to be made */
+	bool		is_over;		/* nothing more is to be moved */
+	TierPatience patience;		/* with what is locked; of the worker */
+	TierPass	checks;			/* what fails before its move, */
+	TierPass	moves;			/* and what fails in it without a record */
+	List	   *emptyings;		/* TierEmptying */
+	TierEmptying *emptying;		/* which tier is being emptied; NULL: none */
+	bool		has_told;		/* what is advised; once */
+	bool		skips_advice;
+	bool		is_alone;		/* it has the lock, which follows */
+	LOCKTAG		alone;
+	int			nlimited;		/* relations that are not returned because of
+								 * the limit */
+	uint32		limited_hash;	/* of their OIDs */
+	char	   *limited_name;	/* of the first */
+} TierRun;
+
+/* Is it tried by a run?  What waits for a move window is asked again when its turn comes. */
+extern bool tier_run_is_to_try(const TierPlanEntry *entry);
+
+/*
+ * Moves the entry before recheck.next, if it may begin and is still asked for.  True: nothing came
+ * of it, and it is to be tried again, with all patience if it is_last.
+ */
+extern bool tier_run_take_turn(TierRun *run, TierPlanEntry *entry, bool is_last);
+
+/*
+ * Before the turn of an entry of a fullness policy.  False: the tier has no turn in this run.  The
+ * other ends what an entry of another policy has begun, and finds out whether the tier was emptied
+ * enough.
+ */
+extern bool tier_run_begin_emptying(TierRun *run, const TierPlanEntry *entry);
+extern void tier_run_end_emptying(TierRun *run);
+
+/* Says what is advised and what is left out, once; finds out whether any of it may begin. */
+extern void tier_run_begin_advice(TierRun *run);
+
+/* In the log of the worker: which relations do not return because of the limit. */
+extern void tier_run_log_limited(const TierRun *run);
+
+#endif							/* TIER_RUN_STATE_H */

@@ -1,0 +1,519 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/run_turn.c
+ *		The turn of one entry of the plan in a run.
+ *
+ * A turn begins with what can fail without a record (check_step): may the move begin, and is it
+ * still asked for?  Then the mover makes it (act/move.h).  What has come of it is counted for
+ * those who asked for it: tiering policies, fullness policies, or the advice.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "src/compat.h"
+#include "src/act/apply_notice.h"
+#include "src/act/batch.h"
+#include "src/act/gate.h"
+#include "src/act/move.h"
+#include "src/act/run.h"
+#include "src/act/run_state.h"
+#include "src/base/attempt.h"
+#include "src/base/debug.h"
+#include "src/base/settings.h"
+#include "src/base/shmem.h"
+#include "src/base/transaction.h"
+#include "src/catalog/tables.h"
+#include "src/server/relation.h"
+
+/* ---------------------------------------------------------------------
+ * Counts
+ * ---------------------------------------------------------------------
+ */
+
+static TierMoveCounts *
+counts_of(TierRun *run, const TierPlanEntry *entry)
+{
+	return entry->source == TIER_SOURCE_FULLNESS ? &run->summary->emptied.counts :
+		entry->source == TIER_SOURCE_ADVICE ? &run->summary->applied.counts :
+		&run->summary->counts;
+}
+
+static int64 *
+batch_id_of(TierRun *run, const TierPlanEntry *entry)
+{
+	return entry->source == TIER_SOURCE_FULLNESS ? &run->summary->emptied.batch_id :
+		entry->source == TIER_SOURCE_ADVICE ? &run->summary->applied.batch_id :
+		&run->summary->batch_id;
+}
+
+/* What waits is asked again by the next plan. */
+static void
+note_waiting(TierRun *run, const TierPlanEntry *entry, const char *why)
+{
+	TierRunSummary *summary = run->summary;
+
+	counts_of(run, entry)->waiting++;
+	if (summary->why_waiting == NULL)
+		summary->why_waiting = MemoryContextStrdup(run->context, why);
+}
+
+static void
+note_tried(TierRun *run, const TierPlanEntry *entry, bool in_vain)
+{
+	MemoryContext old_context = MemoryContextSwitchTo(run->context);
+	List	  **list = in_vain ? &run->options.in_vain : &run->options.tried;
+
+	*list = lappend_oid(*list, entry->relation_oid);
+	run->tried++;
+	MemoryContextSwitchTo(old_context);
+}
+
+/* Another one that does not return, for tier_run_log_limited(). */
+static void
+note_limited(TierRun *run, Oid relation_oid)
+{
+	TierRelationInfo info;
+
+	if (!tier_relation_lookup(relation_oid, &info))
+		return;
+	if (run->nlimited++ == 0)
+		run->limited_name = MemoryContextStrdup(run->context, info.name);
+	run->limited_hash = hash_combine(run->limited_hash, murmurhash32(relation_oid));
+}
+
+/*
+ * What the worker does not return is in the log once, and again only when it is something
+ * else: a run comes every few minutes.
+ */
+void
+tier_run_log_limited(const TierRun *run)
+{
+	TierDatabaseSlot *slot;
+	uint32		hash = run->nlimited == 0 ? 0 : Max(run->limited_hash, 1);
+	bool		is_new = false;
+
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	slot = tier_shmem_slot(MyDatabaseId, false);
+	if (slot != NULL)
+	{
+		is_new = slot->limited_hash != hash;
+		slot->limited_hash = hash;
+	}
+	LWLockRelease(tier_shmem->lock);
+	if (is_new && run->nlimited > 0)
+		ereport(LOG,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg_plural("%d relation does not return today: %s",
+							   "%d relations do not return today, the first of them %s",
+							   run->nlimited, run->nlimited, run->limited_name),
+				 errdetail("tiered_storage.move_limit_per_day is %d MB.",
+						   tier_move_limit_per_day_mb)));
+}
+
+/* ---------------------------------------------------------------------
+ * Which entries
+ * ---------------------------------------------------------------------
+ */
+
+/* What waits for a move window is asked again.  The mover says why a relation has no room. */
+bool
+tier_run_is_to_try(const TierPlanEntry *entry)
+{
+	return !entry->is_void && !entry->is_left && !entry->waits_for_room &&
+		entry->state != TIER_PLAN_RUNNING && entry->state != TIER_PLAN_FAILED;
+}
+
+/* A batch begins with its first move. */
+static int64
+begin_batch(TierRun *run, const TierPlanEntry *entry)
+{
+	int64	   *batch_id = batch_id_of(run, entry);
+	int			relations = 0;
+	double		bytes = 0.0;
+
+	if (*batch_id != 0)
+		return *batch_id;
+	for (int i = 0; i < run->plan->n; i++)
+	{
+		const TierPlanEntry *other = &run->plan->entries[i];
+
+		if (!tier_run_is_to_try(other) || batch_id_of(run, other) != batch_id)
+			continue;
+		relations++;
+		bytes += other->bytes;
+	}
+	*batch_id = tier_batch_begin(entry->source == TIER_SOURCE_FULLNESS ? "fullness policies" :
+								 entry->source == TIER_SOURCE_ADVICE ? "advice" :
+								 "tiering policies", relations, bytes, counts_of(run, entry));
+	return *batch_id;
+}
+
+/* ---------------------------------------------------------------------
+ * Emptying
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * The server is under pressure, or no move window is open: that ends the emptying for this run.
+ * It may be over in the next moment, when hotter ones would leave in place of those that have met
+ * it.
+ */
+static void
+hold_up(TierRun *run, const char *why)
+{
+	run->emptying->held_up = MemoryContextStrdup(run->context, why);
+}
+
+static void
+note_stayed(TierRun *run, const char *why)
+{
+	if (run->emptying->why_stayed == NULL)
+		run->emptying->why_stayed = MemoryContextStrdup(run->context, why);
+}
+
+/* If relations that were planned to leave have not, others may have to. */
+void
+tier_run_end_emptying(TierRun *run)
+{
+	TierEmptying *emptying = run->emptying;
+
+	if (emptying == NULL)
+		return;
+	run->emptying = NULL;
+	tier_emptying_unlock(emptying);
+	if (emptying->missed == 0 || emptying->waiting > 0 || emptying->held_up != NULL ||
+		run->is_over)
+		return;
+	MemoryContextReset(run->step);
+	MemoryContextSwitchTo(run->step);
+	run->is_stale = tier_recheck_fullness(&run->recheck, emptying->policy_id) || run->is_stale;
+	tier_transaction_commit();
+	MemoryContextSwitchTo(run->context);
+}
+
+/* False: it is not the turn of this tier, in this run. */
+bool
+tier_run_begin_emptying(TierRun *run, const TierPlanEntry *entry)
+{
+	TierEmptying *emptying;
+	TierMoveStart start;
+
+	MemoryContextSwitchTo(run->context);
+	emptying = tier_emptying_find(&run->emptyings, run->plan, entry->policy_id);
+	if (emptying->held_up != NULL)
+		note_waiting(run, entry, emptying->held_up);
+	if (emptying == run->emptying || emptying->is_busy || emptying->held_up != NULL)
+		return !emptying->is_busy && emptying->held_up == NULL;
+	emptying->is_busy = !tier_emptying_lock(emptying, run->plan->set);
+	run->summary->emptied.busy += emptying->is_busy;
+	if (emptying->is_busy)
+		return false;
+	run->emptying = emptying;
+	emptying->missed = 0;
+	if (run->options.ignore_windows)
+		return true;
+	start = tier_gate_ask_any(run->plan->set, TIER_PRESSING_YES);
+	if (!start.may_begin)
+	{
+		hold_up(run, start.reason);
+		note_waiting(run, entry, start.reason);
+	}
+	return start.may_begin;
+}
+
+/* ---------------------------------------------------------------------
+ * Advice
+ * ---------------------------------------------------------------------
+ */
+
+/* Says what is advised and what is left out; finds out whether any of it may begin. */
+void
+tier_run_begin_advice(TierRun *run)
+{
+	TierRunSummary *summary = run->summary;
+	TierPlan   *plan = run->plan;
+	TierMoveStart start;
+
+	if (run->has_told)
+		return;
+	run->has_told = true;
+	summary->placement = plan->request.max_bytes > 0;
+	run->skips_advice = !summary->placement;
+	if (run->skips_advice)
+		return;
+	summary->applied.for_owners = plan->request.for_owners;
+	if (!run->options.ignore_windows)
+	{
+		start = tier_gate_ask_any(plan->set, TIER_PRESSING_NO);
+		summary->placement_waits = !start.may_begin;
+		if (summary->placement_waits)
+			summary->applied.why_waiting = MemoryContextStrdup(run->context, start.reason);
+	}
+	if (!summary->placement_waits && !run->is_alone)
+	{
+		run->is_alone = tier_batch_lock_alone(&run->alone);
+		summary->applied.is_busy = !run->is_alone;
+	}
+	run->skips_advice = summary->placement_waits || summary->applied.is_busy;
+	if (run->skips_advice)
+		return;
+	summary->applied = plan->applied;
+	summary->applied.counts = (TierMoveCounts)
+	{
+		.not_moved = plan->arrangement.left_over - plan->applied.beyond_limit +
+			plan->arrangement.spare + plan->left_out
+	};
+	summary->applied.why_waiting = NULL;
+	MemoryContextSwitchTo(run->plan_context);
+	tier_apply_tell_unvacuumed(&plan->request, plan->candidates, plan->arrangement.possible);
+	tier_apply_tell_nothing(&plan->request, plan->advice, &summary->applied);
+	tier_apply_tell_unsure(&plan->request, plan->advice, &summary->applied);
+	tier_apply_tell_wear(&plan->request, plan->advice, plan->candidates,
+						 plan->arrangement.possible);
+	tier_apply_tell_left(plan->advice, plan->candidates, &plan->arrangement,
+						 run->options.by_worker);
+	tier_transaction_commit();
+	MemoryContextSwitchTo(run->context);
+}
+
+/* ---------------------------------------------------------------------
+ * One move
+ * ---------------------------------------------------------------------
+ */
+
+/* What a run does with a relation when its turn has come. */
+typedef enum TurnState
+{
+	TURN_MOVES,
+	TURN_WAITS,
+	TURN_STAYS,					/* counted as not moved */
+	TURN_UNWANTED				/* now, or nothing is wanted any more */
+} TurnState;
+
+/* What check_step() is given, and what it finds. */
+typedef struct Turn
+{
+	TierRun    *run;
+	TierPlanEntry *entry;
+	TierMoveRequest request;
+	Oid			owner_oid;
+	TierMoveStart start;
+	TurnState	state;
+} Turn;
+
+static bool
+may_begin(Turn *turn, const TierRelationInfo *info)
+{
+	const TierRun *run = turn->run;
+	TierPlannedMove planned = {
+		.from_tablespace_oid = info->tablespace_oid,
+		.to_tablespace_oid = turn->request.tablespace_oid,
+		.bytes = (double) tier_relation_disk_bytes(info),
+		.by_worker = run->options.by_worker,
+		.is_optional = turn->request.is_optional,
+		.pressing = turn->request.pressing
+	};
+
+	if (run->options.ignore_windows)
+		return true;
+	turn->start = tier_gate_ask(run->plan->set, &planned);
+	return turn->start.may_begin;
+}
+
+static void
+warn_no_tablespace(const Turn *turn, const TierRelationInfo *info)
+{
+	ereport(turn->run->options.by_worker ? LOG : WARNING,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("could not move %s: tier \"%s\" has no tablespace", info->name,
+					turn->entry->to_tier),
+			 errhint("Give it one with tiered_storage.alter_tier().")));
+}
+
+/* Is there a tablespace for it, may its move begin, and is it still asked for? */
+static void
+check_step(void *argument)
+{
+	Turn	   *turn = argument;
+	TierRun    *run = turn->run;
+	const TierPlanEntry *entry = turn->entry;
+	TierRelationInfo info;
+
+	tier_debug_relation("plan", entry->relation_oid);
+	MemoryContextReset(run->step);
+	MemoryContextSwitchTo(run->step);
+	turn->request = entry->request;
+	turn->state = TURN_UNWANTED;
+	if (!tier_relation_lookup(entry->relation_oid, &info))
+		return;
+	turn->owner_oid = info.owner_oid;
+	turn->state = TURN_STAYS;
+	if (!OidIsValid(entry->to_tablespace_oid))
+	{
+		warn_no_tablespace(turn, &info);
+		return;
+	}
+	turn->state = TURN_WAITS;
+	if (entry->source != TIER_SOURCE_FULLNESS && !may_begin(turn, &info))
+		return;
+	turn->state = TURN_UNWANTED;
+	if (!tier_recheck(&run->recheck, entry, &turn->request))
+		return;
+	turn->state = TURN_STAYS;
+	if (!OidIsValid(turn->request.tablespace_oid))
+		return;
+	if (entry->job != NULL &&
+		!tier_due_is_within_limit(entry->job, entry->relation_oid, run->options.by_worker))
+	{
+		note_limited(run, entry->relation_oid);
+		return;
+	}
+	turn->state = may_begin(turn, &info) ? TURN_MOVES : TURN_WAITS;
+}
+
+/* It may not begin now. */
+static void
+wait_for_start(Turn *turn)
+{
+	TierRun    *run = turn->run;
+	const TierPlanEntry *entry = turn->entry;
+
+	note_waiting(run, entry, turn->start.reason);
+	if (run->emptying != NULL && turn->start.under_pressure)
+		hold_up(run, turn->start.reason);
+	else if (run->emptying != NULL)
+	{
+		run->emptying->waiting++;
+		note_stayed(run, turn->start.reason);
+	}
+
+	/* What others count on to leave does not: they wait, too. */
+	if (entry->source == TIER_SOURCE_ADVICE && entry->state == TIER_PLAN_READY)
+		run->is_stale = run->tried > 0;
+}
+
+/* What has come of a move for the policy whose tier is emptied. */
+static void
+note_emptying(TierRun *run, const TierMoveReport *report)
+{
+	TierEmptying *emptying = run->emptying;
+
+	if (report->under_pressure)
+		hold_up(run, report->error);
+	else if (report->state == TIER_STATE_DONE)
+		emptying->moved++;
+	else if (report->state != TIER_STATE_NOT_NEEDED)
+	{
+		note_stayed(run, report->error);
+		if (report->state == TIER_STATE_WAITING)
+			emptying->waiting++;
+		else
+		{
+			emptying->stayed++;
+			emptying->missed++;
+		}
+	}
+}
+
+/* True: nothing came of it, and it is to be tried again. */
+static bool
+move_one(Turn *turn, bool is_last)
+{
+	TierRun    *run = turn->run;
+	const TierPlanEntry *entry = turn->entry;
+	TierMoveRequest *request = &turn->request;
+	TierMoveReport report;
+	bool		in_vain;
+
+	if (run->emptying != NULL && !list_member_int(run->options.begun, entry->policy_id))
+		run->options.begun = lappend_int(run->options.begun, entry->policy_id);
+	run->recheck.begun = run->options.begun;
+	request->batch_id = begin_batch(run, entry);
+	request->obeys_windows = !run->options.ignore_windows;
+	request->only_if_free = run->options.by_worker &&
+		tier_patience_is_over(&run->patience, turn->owner_oid);
+	request->is_wanted = tier_recheck_is_wanted;
+	request->argument = &run->recheck;
+	request->idle = run->idle;
+	request->counts = counts_of(run, entry);
+	request->is_one_of_many = true;
+	request->is_tried_again = entry->source == TIER_SOURCE_ADVICE && !is_last;
+	MemoryContextSwitchTo(run->step);
+	report = tier_move_one(request);
+	run->ended++;
+	if (tier_move_was_busy(&report))
+		tier_patience_spend(&run->patience, turn->owner_oid, report.worked_ms);
+	if (run->emptying != NULL)
+		note_emptying(run, &report);
+	if (report.state == TIER_STATE_WAITING)
+		note_waiting(run, entry, report.error);
+	if (report.unrecorded == NULL && request->is_tried_again &&
+		tier_move_is_worth_retrying(&report))
+	{
+		tier_apply_tell_tried_again(&report, run->options.by_worker);
+		return true;
+	}
+	in_vain = entry->job != NULL &&
+		(report.state == TIER_STATE_SKIPPED || report.state == TIER_STATE_FAILED);
+	if (report.unrecorded != NULL)
+		(void) tier_pass_failed(&run->moves, entry->relation_oid, NULL, report.unrecorded);
+	else
+		tier_move_warn(&report, run->options.by_worker);
+	note_tried(run, entry, in_vain);
+	return false;
+}
+
+/* The same with what comes before it. */
+bool
+tier_run_take_turn(TierRun *run, TierPlanEntry *entry, bool is_last)
+{
+	Turn		turn = {.run = run,.entry = entry};
+	ErrorData  *error;
+	bool		again = false;
+
+	if (tier_pass_skips(&run->checks, entry->relation_oid) ||
+		tier_pass_skips(&run->moves, entry->relation_oid))
+	{
+		counts_of(run, entry)->not_moved++;
+		note_tried(run, entry, false);
+		return false;
+	}
+	error = tier_attempt(check_step, &turn);
+	if (error != NULL)
+	{
+		MemoryContextSwitchTo(run->step);
+		(void) tier_pass_failed(&run->checks, entry->relation_oid, NULL, error);
+		turn.state = TURN_STAYS;
+	}
+	tier_transaction_commit();
+	MemoryContextSwitchTo(run->context);
+	switch (turn.state)
+	{
+		case TURN_MOVES:
+			again = move_one(&turn, is_last);
+			break;
+		case TURN_WAITS:
+			wait_for_start(&turn);
+			break;
+		case TURN_STAYS:
+			counts_of(run, entry)->not_moved++;
+			note_tried(run, entry, false);
+			if (run->emptying != NULL)
+				run->emptying->missed++;
+			break;
+		case TURN_UNWANTED:
+			if (run->emptying != NULL)
+				run->emptying->missed++;
+			run->is_over = !tier_batch_may_go_on(run->options.by_worker);
+			if (!run->is_over && entry->job != NULL)
+				run->summary->no_longer_due++;
+			break;
+	}
+	MemoryContextSwitchTo(run->context);
+	return again;
+}
