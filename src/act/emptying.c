@@ -112,6 +112,8 @@ tier_emptying_record_plan(const TierPlan *plan, const List *emptyings)
 	for (int i = 0; i < plan->nfullness; i++)
 	{
 		const TierPlanFullness *fullness = &plan->fullness[i];
+		const char *summary = fullness->closed == NULL ? fullness->summary :
+		psprintf("%s; %s", fullness->summary, fullness->closed);
 		const ListCell *cell;
 		bool		is_emptied = false;
 
@@ -121,7 +123,7 @@ tier_emptying_record_plan(const TierPlan *plan, const List *emptyings)
 		if (!is_emptied)
 			tier_catalog_fullness_evaluated(fullness->policy.policy_id, fullness->share,
 											fullness->leaving,
-											tier_catalog_clip(fullness->summary));
+											tier_catalog_clip(summary));
 	}
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);

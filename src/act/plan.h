@@ -114,6 +114,8 @@ typedef struct TierPlanFullness
 	double		share;			/* of its tier; NaN: not known */
 	int			leaving;
 	const char *summary;		/* in a sentence */
+	const char *closed;			/* why no relation may leave now; NULL: one
+								 * may */
 } TierPlanFullness;
 
 typedef struct TierPlan

@@ -161,35 +161,27 @@ add_all(const TierFullnessSource *source, const TierFullnessEvaluation *evaluati
 	}
 }
 
-/* Is a move window open?  If not, that is said of each that would leave. */
-static bool
-is_open(const TierFullnessSource *source, const TierFullnessEvaluation *evaluation)
-{
-	TierMoveStart start;
-
-	if (source->ignore_windows)
-		return true;
-	start = tier_gate_ask_any(evaluation->advice->set, TIER_PRESSING_YES);
-	if (!start.may_begin)
-		add_all(source, evaluation, start.reason);
-	return start.may_begin;
-}
-
 static bool
 has_turn(const TierFullnessSource *source, const TierFullnessEvaluation *evaluation)
 {
 	return tier_fullness_has_turn(evaluation, &source->question) && evaluation->result.is_needed;
 }
 
+static TierPlanFullness *
+find_noted(TierPlan *plan, int policy_id)
+{
+	for (int i = 0; i < plan->nfullness; i++)
+		if (plan->fullness[i].policy.policy_id == policy_id)
+			return &plan->fullness[i];
+	return NULL;
+}
+
 static void
 note_policy(TierPlan *plan, const TierFullnessEvaluation *evaluation)
 {
 	MemoryContext context = GetMemoryChunkContext(plan);
-	TierPlanFullness *noted = NULL;
+	TierPlanFullness *noted = find_noted(plan, evaluation->policy->policy_id);
 
-	for (int i = 0; i < plan->nfullness && noted == NULL; i++)
-		if (plan->fullness[i].policy.policy_id == evaluation->policy->policy_id)
-			noted = &plan->fullness[i];
 	if (noted != NULL && noted->leaving > 0)
 		return;
 	if (noted == NULL)
@@ -202,6 +194,7 @@ note_policy(TierPlan *plan, const TierFullnessEvaluation *evaluation)
 	noted->share = tier_fullness_share(evaluation);
 	noted->leaving = evaluation->error == NULL ? evaluation->result.nleaving : 0;
 	noted->summary = MemoryContextStrdup(context, tier_fullness_summary(evaluation));
+	noted->closed = NULL;
 }
 
 /* The last evaluation counts, but for tiers and relations, of which there may be more before. */
@@ -235,6 +228,24 @@ note_all(TierPlan *plan, const TierFullnessEvaluation *evaluations, int n)
 	emptied->too_full = Max(emptied->too_full, too_full);
 }
 
+/* Is a move window open?  If not, that is said of each that would leave. */
+static bool
+is_open(const TierFullnessSource *source, TierPlan *plan,
+		const TierFullnessEvaluation *evaluation)
+{
+	TierMoveStart start;
+
+	if (source->ignore_windows)
+		return true;
+	start = tier_gate_ask_any(evaluation->advice->set, TIER_PRESSING_YES);
+	if (start.may_begin)
+		return true;
+	add_all(source, evaluation, start.reason);
+	find_noted(plan, evaluation->policy->policy_id)->closed =
+		MemoryContextStrdup(GetMemoryChunkContext(plan), start.reason);
+	return false;
+}
+
 List *
 tier_plan_add_fullness(TierFullnessSource *source, TierPlan *plan)
 {
@@ -254,7 +265,7 @@ tier_plan_add_fullness(TierFullnessSource *source, TierPlan *plan)
 	}
 	note_all(plan, evaluations, n);
 	for (int i = 0; i < n; i++)
-		if (has_turn(source, &evaluations[i]) && is_open(source, &evaluations[i]))
+		if (has_turn(source, &evaluations[i]) && is_open(source, plan, &evaluations[i]))
 			empty_tier(source, &evaluations[i], &leaving);
 	return leaving;
 }
