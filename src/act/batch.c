@@ -246,7 +246,7 @@ bool
 tier_batch_lock_alone(LOCKTAG *tag)
 {
 	SET_LOCKTAG_OBJECT(*tag, MyDatabaseId, ExtensionRelationId,
-					   get_extension_oid(TIER_EXTENSION_NAME, false), ALONE_LOCK_SUBID);
+					   get_extension_oid(TIER_EXTENSION_NAME, true), ALONE_LOCK_SUBID);
 	tag->locktag_lockmethodid = USER_LOCKMETHOD;
 	return LockAcquire(tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL;
 }
