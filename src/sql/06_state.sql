@@ -169,15 +169,19 @@ $$;
 /*
  * The rows of a table of state: those of the last snapshot where they cannot be read, or are
  * lost.  For a null of the row type of the table.
+ *
+ * It must run with the rights of the caller.  The type is the caller's choice, and its domains
+ * run functions of whoever made them.
  */
 CREATE FUNCTION _tiered_storage.stored(row_type anyelement) RETURNS SETOF anyelement
-LANGUAGE plpgsql STABLE SECURITY DEFINER COST 10 ROWS 100
+LANGUAGE plpgsql STABLE COST 10 ROWS 100
 	SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	name text := replace(pg_typeof(row_type)::text, '_tiered_storage.', '');
+	name name := (SELECT c.relname FROM pg_class c WHERE c.reltype = pg_typeof(row_type)
+		AND c.relnamespace = '_tiered_storage'::regnamespace);
 BEGIN
-	IF name <> ALL (_tiered_storage.state_tables()) THEN
+	IF (name = ANY (_tiered_storage.state_tables())) IS NOT TRUE THEN
 		RAISE EXCEPTION 'type % is not that of a table of state', pg_typeof(row_type)
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;

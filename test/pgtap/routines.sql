@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(15);
+SELECT plan(16);
 
 CREATE TEMP VIEW routines AS
 	SELECT p.*, n.nspname, l.lanname, obj_description(p.oid, 'pg_proc') AS comment
@@ -119,10 +119,14 @@ SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname = 'c' AN
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE prosecdef $$,
 	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_device_profile'), ('alter_tier'), ('calibrate_tier'),
 	('discover_tiers'), ('file_class_io'), ('first_hour'), ('remove_move_window'), ('remove_standby'), ('remove_tier'),
-	('relation_write_amplification'), ('stored'), ('wal_written_ratio'), ('wear_state') $$, 'security definer: the functions of tiers and windows only');
+	('relation_write_amplification'), ('wal_written_ratio'), ('wear_state') $$, 'security definer: the functions of tiers and windows only');
 SELECT is_empty($$ SELECT p.oid::regprocedure, p.proconfig FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 		AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'tiered_storage')
 	WHERE p.prosecdef AND NOT COALESCE('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false) $$, 'and each of them, in whatever schema and language, looks names up in pg_catalog first and pg_temp last');
+SELECT is_empty($$ SELECT r.oid::regprocedure, t.oid::regtype FROM routines r JOIN pg_type t
+	ON t.oid = ANY (COALESCE(r.proallargtypes, r.proargtypes::oid[]) || r.prorettype)
+	WHERE r.prosecdef AND (t.typtype = 'p' AND t.typname NOT IN ('record', 'void', 'trigger') OR t.typnamespace <> 'pg_catalog'::regnamespace) $$,
+	'and none of them takes or returns a value of a type that the caller chooses: its domains run functions of others');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE prosecdef AND lanname = 'c' $$, 'none of them is in C, where no text of ours says what is looked up');
 SELECT is_empty($$ SELECT d.objid::regprocedure, p.oid::regprocedure FROM pg_depend d JOIN routines r ON d.classid = 'pg_proc'::regclass AND d.objid = r.oid
 		JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND d.refobjid = p.oid
