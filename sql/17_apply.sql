@@ -269,57 +269,9 @@ RESET ROLE;
 SELECT * FROM regress_places;
 
 \set ECHO none
--- Index-only scans, which have to look into the table once it is changed and not vacuumed.
-\set VERBOSITY default
--- Frozen, so that what is visible does not depend on what else runs.
-BEGIN;
-CREATE TABLE regress_p_vm (a int, b text DEFAULT repeat('x', 100)) WITH (autovacuum_enabled = off, fillfactor = 50)
-	TABLESPACE regress_ts_slow;
-COPY regress_p_vm (a) FROM PROGRAM 'seq 1000' WITH (FREEZE);
-COMMIT;
-CREATE INDEX regress_p_vm_a ON regress_p_vm (a) TABLESPACE regress_ts_slow;
-ANALYZE regress_p_vm;
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
-\set ECHO all
-SELECT count(a) FROM regress_p_vm WHERE a > 0;
-\set ECHO none
-RESET enable_seqscan;
-RESET enable_bitmapscan;
-SELECT pg_stat_force_next_flush() \g /dev/null
-CALL tiered_storage.sample();
-UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00',
-	observed_since = '2020-01-01', sampled_since = '2029-12-01',
-	random_fast = 50000, random_slow = 50000, device_random_fast = 50000, device_random_slow = 50000,
-		sequential_fast = 0, sequential_slow = 0,
-	sequential_low_slow = 0, sequential_high_slow = 0, device_sequential_fast = 0, device_sequential_slow = 0
-		WHERE relation_oid = 'regress_p_vm_a'::regclass;
-\set ECHO all
-CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_vm_a}');
-\set ECHO none
-CREATE VIEW regress_p_vacuum AS SELECT substring(r.reason from '[^;]*vacuum[^;]*') AS in_short,
-	substring(e.reason from 'index-only[^;]*') AS at_length
-	FROM tiered_storage.recommend_placement(relations => '{regress_p_vm,regress_p_vm_a}') r,
-		tiered_storage.explain_placement(r.relation) e
-	WHERE r.relation = 'regress_p_vm_a'::regclass AND e.is_recommended;
-\set ECHO all
-SELECT * FROM regress_p_vacuum;
-UPDATE regress_p_vm SET b = 'y';
-ANALYZE regress_p_vm;
--- A table of less than 1 MB is not worth a word.
-CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_vm_a}');
-INSERT INTO regress_p_vm (a) SELECT generate_series(1001, 10000);
-ANALYZE regress_p_vm;
-CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_vm_a}');
--- The advice says so, too, where it is asked what moves and why.
-SELECT * FROM regress_p_vacuum;
-SELECT substring(reason from 'index-only[^;]*') AS of_the_table FROM tiered_storage.explain_placement('regress_p_vm')
-	WHERE is_recommended;
-
-\set ECHO none
 SET client_min_messages = warning;
-DROP VIEW regress_places, regress_p_vacuum;
-DROP TABLE regress_p_cold, regress_p_hot, regress_p_doubtful, regress_p_small, regress_p_vm;
+DROP VIEW regress_places;
+DROP TABLE regress_p_cold, regress_p_hot, regress_p_doubtful, regress_p_small;
 DROP PROCEDURE regress_heat;
 DROP EXTENSION tiered_storage;
 DROP SCHEMA IF EXISTS tiered_storage;

@@ -1,4 +1,4 @@
--- What grows: what fills a tier until the horizon, and when it is full.
+-- How fast tiers fill, and when they are full.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \set ECHO none
@@ -77,74 +77,16 @@ CREATE VIEW regress_tier_growth AS
 			WHEN tier_name = 'regress_fast' THEN round(days_until_full) END AS days_until_full, reason
 	FROM tiered_storage.placement_summary() WHERE tier_name IS NOT NULL;
 \set ECHO all
-SELECT s.relation_oid::regclass AS relation, round((24 * _tiered_storage.growth_per_hour(evidence_began_at,
-	evidence_interval_s, evidence_growth,
-	'2030-01-13 00:00:00+00') / 8192)::numeric, 1) AS blocks_per_day
-FROM _tiered_storage.relation_state s WHERE s.relation_oid::regclass::text ~ '^regress_g_(grows|loaded|emptied)$'
-	ORDER BY 1;
 -- Of the partitions each grew, and all together do not.
 SELECT * FROM regress_tier_growth;
 
----------------------------------------------------------------------------
--- What has to go before it is full
----------------------------------------------------------------------------
-
-CREATE VIEW regress_growth_advice AS
-	SELECT relation, recommended_tier, confidence, reason FROM tiered_storage.recommend_placement();
--- Not yet too full: a worker leaves it alone, a person is told what will have to go.
+-- The tier is nearly full; then it is.
 SELECT tiered_storage.alter_tier('regress_fast',
 	device => jsonb_build_object('capacity_bytes', 128 * 8192)) \g /dev/null
-SELECT * FROM regress_growth_advice ORDER BY relation::text COLLATE "C";
 SELECT * FROM regress_tier_growth;
-CALL tiered_storage.apply_placement(dry_run => true);
--- Now it is.
 SELECT tiered_storage.alter_tier('regress_fast',
 	device => jsonb_build_object('capacity_bytes', 98 * 8192)) \g /dev/null
-SELECT * FROM regress_growth_advice ORDER BY relation::text COLLATE "C";
--- No more has to go for twelve days of growth than for the room of today: what grows takes its growth along.
-SELECT tier_name, used_bytes / 8192 AS used, advised_bytes / 8192 AS advised, CASE
-	WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available
-		FROM tiered_storage.placement_summary();
-
----------------------------------------------------------------------------
--- What goes to a tier that will be full
----------------------------------------------------------------------------
-
--- All have been observed for twelve days.  60 blocks that are read at random 1,000 times an hour.
-UPDATE _tiered_storage.relation_state SET random_fast = 1000, random_slow = 1000, device_random_fast = 1000,
-	device_random_slow = 1000,
-	evidence_reads = decode(repeat('0000803f', 16), 'hex'), heat_at = '2030-01-13 00:00:00+00',
-		observed_since = '2030-01-01 00:00:00+00', evidence_interval_s = 43200,
-	evidence_began_at = '2030-01-05 00:00:00+00' WHERE relation_oid = 'regress_g_hot'::regclass;
--- There is room for it and for twelve days more: no forecast reaches further ahead than back.
-SELECT tiered_storage.alter_tier('regress_fast',
-	device => jsonb_build_object('capacity_bytes', 216 * 8192)) \g /dev/null
-SELECT relation, recommended_tier, confidence FROM regress_growth_advice;
-SELECT tier_name, fits, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available, left(reason,
-	12) AS reason FROM tiered_storage.explain_placement('regress_g_hot');
--- Room for it, but not for twelve days.
-SELECT tiered_storage.alter_tier('regress_fast',
-	device => jsonb_build_object('capacity_bytes', 202 * 8192)) \g /dev/null
-SELECT relation, recommended_tier, confidence FROM regress_growth_advice;
-SELECT tier_name, fits, CASE WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END AS available, left(reason,
-	12) AS reason FROM tiered_storage.explain_placement('regress_g_hot');
--- Half as much load is half as much growth; or a shorter look ahead.
-SELECT tier_name, used_bytes / 8192 AS used, advised_bytes / 8192 AS advised, simulated_bytes / 8192 AS simulated
-	FROM tiered_storage.simulate_placement(load_factor => 0.3);
-SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement(horizon => '3 days');
-
----------------------------------------------------------------------------
--- Policies take what comes
----------------------------------------------------------------------------
-
--- Three partitions will be two days old within twelve days: they leave the one tier, and come to the other.
-SELECT tiered_storage.add_tiering_policy('regress_g_log', '2 days', 'regress_slow') \g /dev/null
-SELECT tier_name, growth, days_until_full FROM regress_tier_growth;
--- Not what is pinned.
-SELECT tiered_storage.pin('regress_g_log_12', 'regress_fast') \g /dev/null
-SELECT tier_name, growth, days_until_full FROM regress_tier_growth;
-SELECT tiered_storage.alter_policy('regress_g_log', enabled => false) \g /dev/null
-SELECT tier_name, growth, days_until_full FROM regress_tier_growth;
+SELECT tier_name, growth, days_until_reserve, days_until_full FROM regress_tier_growth;
 
 ---------------------------------------------------------------------------
 -- Moves are no growth, and what is damaged is not believed
@@ -160,7 +102,6 @@ SELECT tier_name, used, growth FROM regress_tier_growth;
 UPDATE _tiered_storage.tablespace_growth SET evidence_growth = decode(repeat('0000c07f', 16), 'hex');
 SELECT tier_name, growth FROM regress_tier_growth;
 UPDATE _tiered_storage.tablespace_growth SET evidence_growth = 'x', evidence_interval_s = 'NaN';
-UPDATE _tiered_storage.relation_state SET evidence_growth = decode(repeat('0000807f', 16), 'hex');
 SELECT tier_name, growth FROM regress_tier_growth;
 \set ECHO none
 CALL tiered_storage.sample();
@@ -175,7 +116,7 @@ CALL tiered_storage.sample();
 SELECT spcname, evidence_interval_s > 0 AS noted FROM _tiered_storage.tablespace_growth g LEFT
 	JOIN pg_tablespace t ON t.oid = tablespace_oid WHERE spcname IS DISTINCT FROM 'pg_default';
 DROP TABLE regress_g_new;
-DROP VIEW regress_growth_advice, regress_tier_growth;
+DROP VIEW regress_tier_growth;
 DROP PROCEDURE regress_days;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;

@@ -66,7 +66,7 @@ tier_candidate_request(const TierAdvice *advice, const TierCandidate *candidate)
 	move.requester_oid = candidate->requester_oid;
 	move.for_owner = candidate->for_owner;
 	move.predicted_s_per_hour = gain_of(advice, candidate->unit);
-	move.reason = tier_advice_reason(advice, candidate->unit);
+	move.reason = tier_advice_reason(advice, candidate->unit, TIER_REASON_CHARACTERS);
 	move.is_optional = true;
 	move.mark = TIER_MARK_EMPTIED;
 	return move;
@@ -202,7 +202,6 @@ moves_of(const TierAdvice *advice, const TierCandidate *candidates, int n)
 											   &advice->set->tiers[moves[i].to].profile);
 		moves[i].freed = tier_advice_stored(advice, candidates[i].unit, moves[i].from);
 		moves[i].gain = gain_of(advice, candidates[i].unit);
-		moves[i].seconds = candidates[i].seconds;
 		moves[i].bytes = candidates[i].disk_bytes;
 	}
 	return moves;
@@ -362,7 +361,7 @@ arrange(const TierApplyRequest *request, const TierAdvice *advice, TierCandidate
 	double	   *room = room_of(request, advice);
 	int			ntiers = advice->set->ntiers;
 	int		   *order = palloc_extended(sizeof(int) * Max(n, 1), MCXT_ALLOC_HUGE);
-	int		   *scratch = palloc_extended(sizeof(int) * 3 * Max(n, 1), MCXT_ALLOC_HUGE);
+	void	   *scratch = palloc_extended(TIER_ORDER_SCRATCH(Max(n, 1)), MCXT_ALLOC_HUGE);
 	bool	   *helps = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE);
 	bool	   *is_spare = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	TierArrangement arrangement = {0};
@@ -373,7 +372,7 @@ arrange(const TierApplyRequest *request, const TierAdvice *advice, TierCandidate
 		helps[i] = only_helps(advice, candidates[i].unit);
 
 	/* 1. What room is made for nobody? */
-	found = tier_order(moves, n, room, ntiers, order, scratch);
+	found = tier_order(moves, n, room, ntiers, INFINITY, order, scratch);
 	for (int i = 0; i < n; i++)
 		candidates[i].has_room = false;
 	for (int i = 0; i < found; i++)
@@ -400,7 +399,7 @@ arrange(const TierApplyRequest *request, const TierAdvice *advice, TierCandidate
 			helps[i] = only_helps(advice, candidates[i].unit);
 			is_spare[i] = false;
 		}
-		found = tier_order_choose(moves, n, room, ntiers, request->max_bytes, order, scratch);
+		found = tier_order(moves, n, room, ntiers, request->max_bytes, order, scratch);
 		arrangement.possible = tier_order_spare(moves, order, found, room, ntiers, helps,
 												none_missed);
 		put_in_order(candidates, n, order, arrangement.possible, is_spare);

@@ -157,42 +157,6 @@ tier_apply_tell_wear(const TierApplyRequest *request, const TierAdvice *advice,
 		tier_wear_tell(advice->set, to_tablespaces);
 }
 
-/*
- * What is promised of a move takes the plans to stay what they are.  Where index-only
- * scans have to look into the table, less of it is the index's, and a vacuum would
- * change more than the move.
- */
-void
-tier_apply_tell_unvacuumed(const TierApplyRequest *request, const TierCandidate *candidates,
-						   int n)
-{
-	MemoryContext context = CurrentMemoryContext;
-	Oid		   *tables = palloc_extended(sizeof(Oid) * Max(n, 1), MCXT_ALLOC_HUGE);
-	TierUnvacuumed *unvacuumed;
-	TierCatalogScope scope;
-	int			nunvacuumed;
-
-	if (request->by_worker)
-		return;
-	for (int i = 0; i < n; i++)
-		tables[i] = candidates[i].unit->heap_oid;
-	tier_catalog_enter(&scope);
-	unvacuumed = tier_catalog_load_unvacuumed(context, tables, n,
-											  TIER_ADVICE_MIN_BYTES / BLCKSZ,
-											  &nunvacuumed);
-	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
-	for (int i = 0; i < nunvacuumed; i++)
-		ereport(NOTICE,
-				(errmsg("%s is not vacuumed enough for index-only scans: "
-						"%.0f %% of its pages are known to be all visible",
-						unvacuumed[i].name, unvacuumed[i].visible_fraction * 100.0),
-				 errdetail("Such scans have to look into the table for all other pages, "
-						   "so that moving an index saves less than it could."),
-				 errhint("VACUUM (ANALYZE) %s, and autovacuum more often.",
-						 unvacuumed[i].name)));
-}
-
 void
 tier_apply_tell_others(const TierApplyRequest *request, const TierAdvice *advice)
 {

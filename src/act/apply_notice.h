@@ -26,10 +26,6 @@ extern void tier_apply_tell_tried_again(const TierMoveReport *report, bool by_wo
 extern void tier_apply_tell_unsure(const TierApplyRequest *request, const TierAdvice *advice,
 								   TierApplySummary *summary);
 
-/* That the first n, which are about to be moved, should be vacuumed first.  For a person. */
-extern void tier_apply_tell_unvacuumed(const TierApplyRequest *request,
-									   const TierCandidate *candidates, int n);
-
 /* Why there is nothing to do.  Not for a worker, to whom that is nothing new. */
 extern void tier_apply_tell_nothing(const TierApplyRequest *request, const TierAdvice *advice,
 									TierApplySummary *summary);

@@ -66,7 +66,6 @@ print_cut(void)
 static void
 print_advice_begin(TierPlan *plan)
 {
-	tier_apply_tell_unvacuumed(&plan->request, plan->candidates, plan->arrangement.possible);
 	tier_apply_tell_nothing(&plan->request, plan->advice, &plan->applied);
 	tier_apply_tell_wear(&plan->request, plan->advice, plan->candidates,
 						 plan->arrangement.possible);

@@ -270,7 +270,6 @@ tier_run_begin_advice(TierRun *run)
 	};
 	summary->applied.why_waiting = NULL;
 	MemoryContextSwitchTo(run->plan_context);
-	tier_apply_tell_unvacuumed(&plan->request, plan->candidates, plan->arrangement.possible);
 	tier_apply_tell_nothing(&plan->request, plan->advice, &summary->applied);
 	tier_apply_tell_unsure(&plan->request, plan->advice, &summary->applied);
 	tier_apply_tell_wear(&plan->request, plan->advice, plan->candidates,

@@ -26,7 +26,6 @@
 #include "src/compat.h"
 #include "src/base/settings.h"
 #include "src/model/evidence.h"
-#include "src/model/growth.h"
 #include "src/model/heat.h"
 #include "src/act/cycle.h"
 #include "src/base/left_out.h"
@@ -37,7 +36,6 @@
 
 PG_FUNCTION_INFO_V1(tier_sample_sql);
 PG_FUNCTION_INFO_V1(tier_smoothed_rate);
-PG_FUNCTION_INFO_V1(tier_growth_per_hour);
 PG_FUNCTION_INFO_V1(tier_activity_pattern);
 PG_FUNCTION_INFO_V1(tier_tablespace_claims);
 PG_FUNCTION_INFO_V1(tier_worker_status);
@@ -90,16 +88,6 @@ stored_evidence(FunctionCallInfo fcinfo, TierEvidence *evidence, float *amounts,
 		return false;
 	tier_column_amounts(amounts, sizeof(float) * TIER_EVIDENCE_INTERVALS, is_signed, stored);
 	return true;
-}
-
-Datum
-tier_growth_per_hour(PG_FUNCTION_ARGS)
-{
-	TierEvidence evidence = {0};
-
-	if (!stored_evidence(fcinfo, &evidence, evidence.growth, true))
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(tier_growth_rate(&evidence, PG_GETARG_TIMESTAMPTZ(3)));
 }
 
 Datum

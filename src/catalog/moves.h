@@ -277,22 +277,6 @@ extern TierMovePace tier_catalog_move_pace(Oid from_tablespace_oid, Oid to_table
 extern bool tier_catalog_last_placed(const Oid *relation_oids, int n, TimestampTz since,
 									 Oid *relation_oid, TimestampTz *placed_at);
 
-/* A table whose index-only scans have to look into it. */
-typedef struct TierUnvacuumed
-{
-	Oid			relation_oid;
-	char	   *name;			/* qualified and quoted */
-	double		visible_fraction;	/* of its pages, known to be all visible */
-} TierUnvacuumed;
-
-/*
- * Those of the tables, of at least so many pages, that have index-only scans by
- * their statistics and less than half of their pages marked as all visible, as of
- * their last vacuum or analyze.  By OID, each once.
- */
-extern TierUnvacuumed *tier_catalog_load_unvacuumed(MemoryContext context, const Oid *tables,
-													int ntables, double least_pages, int *n);
-
 /* ---------------------------------------------------------------------
  * Effects of moves, see act/verify.h
  * ---------------------------------------------------------------------

@@ -5,8 +5,9 @@
  *
  * Reads only.  What is not known exactly has a range: how
  * many reads were sequential, how many reads there will be, and how many writes.
- * The placement is found for the middle, and then for each end of each range, and as if
- * nothing grew; advice that is another one then is tentative, and says what it depends on.
+ * The placement is found for the middle, and then with less of what moves for its own sake and
+ * more of what gives way to it; what does not move then is tentative, and says what it
+ * depends on.
  *
  * Rules stand above cost (see decide/advice_rules.c).  And of what the placement moves, what
  * saves next to nothing is left where it is; each by itself, if it is smaller than
@@ -25,7 +26,6 @@
 #include "src/base/clock.h"
 #include "src/decide/advice.h"
 #include "src/decide/compression.h"
-#include "src/decide/growth.h"
 #include "src/decide/units.h"
 #include "src/decide/wear.h"
 #include "src/model/bottleneck.h"
@@ -214,7 +214,6 @@ tier_advice_load(const TierAdviceOptions *options)
 		tier_advice_default_options(&advice->options);
 	tier_units_load(advice);
 	tier_compression_mark(advice);
-	tier_advice_load_growth(advice, tier_clock_now());
 	tier_advice_load_rules(advice);
 	load_wear(advice);
 	return advice;
@@ -248,39 +247,19 @@ TierCostLoad
 tier_advice_load_in(const TierAdviceUnit *unit, TierScenario scenario)
 {
 	TierCostLoad load = unit->load;
-	double		reads = load.random_reads + load.sequential_reads;
+	bool		is_low;
 
-	switch (scenario)
-	{
-		case TIER_SCENARIO_MIDDLE:
-		case TIER_SCENARIO_NO_GROWTH:
-			break;
-		case TIER_SCENARIO_SEQUENTIAL_LOW:
-		case TIER_SCENARIO_SEQUENTIAL_HIGH:
-			load.sequential_reads = Min(scenario == TIER_SCENARIO_SEQUENTIAL_LOW ?
-										unit->sequential_low : unit->sequential_high, reads);
-			load.random_reads = reads - load.sequential_reads;
-			break;
-		case TIER_SCENARIO_READS_LOW:
-			set_reads(&load, unit->reads_low);
-			break;
-		case TIER_SCENARIO_READS_HIGH:
-			set_reads(&load, unit->reads_high);
-			break;
-		case TIER_SCENARIO_WRITES_LOW:
-			set_requests(&load, unit->write_requests_low);
-			break;
-		case TIER_SCENARIO_WRITES_HIGH:
-			set_requests(&load, unit->write_requests_high);
-			break;
-		case TIER_SCENARIO_AGAINST_MOVES:
-			if (unit->recommended_tier == unit->current_tier)
-				break;
-			set_reads(&load, unit->saved_s > 0.0 ? unit->reads_low : unit->reads_high);
-			set_requests(&load, unit->saved_s > 0.0 ? unit->write_requests_low :
-						 unit->write_requests_high);
-			break;
-	}
+	if (scenario == TIER_SCENARIO_AGAINST_MOVES &&
+		unit->recommended_tier != unit->current_tier)
+		scenario = unit->saved_s > 0.0 ? TIER_SCENARIO_LOW : TIER_SCENARIO_HIGH;
+	if (scenario != TIER_SCENARIO_LOW && scenario != TIER_SCENARIO_HIGH)
+		return load;
+	is_low = scenario == TIER_SCENARIO_LOW;
+	load.sequential_reads = Min(is_low ? unit->sequential_high : unit->sequential_low,
+								unit->load.random_reads + unit->load.sequential_reads);
+	load.random_reads += unit->load.sequential_reads - load.sequential_reads;
+	set_reads(&load, is_low ? unit->reads_low : unit->reads_high);
+	set_requests(&load, is_low ? unit->write_requests_low : unit->write_requests_high);
 	return load;
 }
 
@@ -397,7 +376,6 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	bool	   *allowed = solver_alloc(sizeof(bool) * ncells);
 	int		   *current = solver_alloc(sizeof(int) * nunits);
 	double	   *endurance = solver_alloc(sizeof(double) * ntiers);
-	double	   *limit = solver_alloc(sizeof(double) * ntiers);
 	double	   *expected = solver_alloc(sizeof(double) * ntiers);
 	double	   *least = solver_alloc(sizeof(double) * nunits);
 	double	   *busy = numbers;
@@ -426,19 +404,16 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 		{
 			size_t		cell = (size_t) i * ntiers + t;
 			TierCost	cost = tier_advice_cost_of(advice, unit, &load, t);
-			double		today;
 
 			busy[cell] = cost.busy_s;
 			occupied[cell] = cost.occupied_s;
 			wait[cell] = cost.wait_s;
-			today = tier_advice_stored(advice, unit, t);
-			stored[cell] = today + (scenario == TIER_SCENARIO_NO_GROWTH ? 0.0 :
-									tier_advice_grown(advice, unit, t));
+			stored[cell] = tier_advice_stored(advice, unit, t);
 			price[cell] = tier_advice_price(advice, unit, priced_tier(advice, unit, t));
 			move[cell] = current[i] < 0 ? 0.0 : tier_advice_move_s(advice, unit, t);
 			written[cell] = cost.written_bytes * HOURS_PER_DAY +
 				(t == unit->current_tier || current[i] < 0 ? 0.0 :
-				 today * HOURS_PER_DAY / advice->options.horizon_hours);
+				 stored[cell] * HOURS_PER_DAY / advice->options.horizon_hours);
 			allowed[cell] = tier_advice_why_not(advice, unit, t) == NULL;
 		}
 	}
@@ -453,10 +428,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	problem.move_s = move;
 	problem.allowed = allowed;
 	problem.current = current;
-	for (int t = 0; t < ntiers; t++)
-		limit[t] = scenario != TIER_SCENARIO_NO_GROWTH ? advice->limit_bytes[t] :
-			advice->available_bytes[t];
-	problem.available_bytes = limit;
+	problem.available_bytes = advice->available_bytes;
 	problem.clients = advice->clients;
 	problem.endurance_bytes_per_day = endurance;
 	problem.horizon_hours = advice->options.horizon_hours;
@@ -474,16 +446,11 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	if (scenario != TIER_SCENARIO_MIDDLE && !isnan(advice->placement.price_per_wait_hour))
 		problem.price_per_wait_hour = advice->placement.price_per_wait_hour;
 
-	/*
-	 * Ends of ranges are near the middle, and have the same room, unless
-	 * nothing grew.
-	 */
+	/* Ends of ranges are near the middle, and have the same room. */
 	for (int t = 0; t < ntiers; t++)
 		expected[t] = advice->placement.after[t].occupied_s;
 	if (scenario != TIER_SCENARIO_MIDDLE || advice->options.goes_on)
 		problem.expected_s = expected;
-	if (scenario != TIER_SCENARIO_MIDDLE && scenario != TIER_SCENARIO_NO_GROWTH)
-		problem.fits = advice->placement.fits;
 	result->kept = palloc(sizeof(TierPlacementLimits) * ntiers);
 	tier_placement_solve(&problem, result);
 	most = give_up(&problem, result->tier);
@@ -512,16 +479,15 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	pfree(allowed);
 	pfree(current);
 	pfree(endurance);
-	pfree(limit);
 	pfree(expected);
 	pfree(least);
 }
 
-/* By how much what is known of a unit differs at this end: device-seconds per hour, at most. */
+/* By how much its load differs then: device-seconds per hour, at most. */
 static double
-difference_of(const TierAdvice *advice, const TierAdviceUnit *unit, TierScenario scenario)
+difference_of(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
-	TierCostLoad other = tier_advice_load_in(unit, scenario);
+	TierCostLoad other = tier_advice_load_in(unit, TIER_SCENARIO_AGAINST_MOVES);
 	double		most = 0.0;
 
 	for (int t = 0; t < advice->set->ntiers; t++)
@@ -532,90 +498,45 @@ difference_of(const TierAdvice *advice, const TierAdviceUnit *unit, TierScenario
 	return most;
 }
 
-/* Is anything where it is, or not where it should be, because something grows? */
-static bool
-does_growth_matter(const TierAdvice *advice)
-{
-	const TierPlacementResult *placement = &advice->placement;
-
-	for (int t = 0; t < advice->set->ntiers; t++)
-		if ((advice->growth[t].forecast.carried > 0.0 || advice->growth[t].forecast.other > 0.0) &&
-			(placement->byte_worth[t] > 0.0 || placement->now[t].bytes > advice->limit_bytes[t]))
-			return true;
-	return false;
-}
-
 /*
- * May another placement be the better one at this end?  Not by more than twice what all
- * units differ, and what that adds to queues; if so much would be left unsaved for
- * fewer moves anyway, the end is not looked at.
+ * May another placement be the better one then?  Not by more than twice what all
+ * units differ, and what that adds to queues; so much may be left unsaved for
+ * fewer moves anyway.
  */
 static bool
-is_different(const TierAdvice *advice, TierScenario scenario)
+may_differ(const TierAdvice *advice)
 {
 	double		slope = 0.0;
 	double		difference = 0.0;
 
-	if (scenario == TIER_SCENARIO_NO_GROWTH)
-		return does_growth_matter(advice);
 	for (int t = 0; t < advice->set->ntiers; t++)
 		slope = Max(slope, tier_cost_queue_slope(advice->placement.after[t].occupied_s /
 												 SECS_PER_HOUR, advice->clients));
 	for (int i = 0; i < advice->nunits; i++)
-		difference += difference_of(advice, &advice->units[i], scenario);
+		difference += difference_of(advice, &advice->units[i]);
 	if (advice->options.objective != TIER_OBJECTIVE_TIME)
 		return difference > 0.0;
 	return !(2.0 * difference * (1.0 + slope) <= advice->give_up);
 }
 
-/* Compares with the placement at both ends of a range. */
+/* What a placement with the loads against it would not move depends on them. */
 static void
-mark_dependence(TierAdvice *advice, TierScenario scenario, int *tier)
+mark_dependence(TierAdvice *advice)
 {
-	TierPlacementResult other = {0};
+	TierPlacementResult other = {.tier = solver_alloc(sizeof(int) * advice->nunits)};
 
-	if (!is_different(advice, scenario))
-		return;
-	other.tier = tier;
-	solve(advice, scenario, &other);
-	for (int i = 0; i < advice->nunits; i++)
+	if (may_differ(advice))
 	{
-		if (tier[i] == advice->placement.tier[i] ||
-			(scenario == TIER_SCENARIO_AGAINST_MOVES &&
-			 advice->units[i].recommended_tier == advice->units[i].current_tier))
-			continue;
-		if (scenario == TIER_SCENARIO_SEQUENTIAL_LOW || scenario == TIER_SCENARIO_SEQUENTIAL_HIGH)
-			advice->units[i].depends_on_sequential = true;
-		else if (scenario == TIER_SCENARIO_WRITES_LOW || scenario == TIER_SCENARIO_WRITES_HIGH)
-			advice->units[i].depends_on_writes = true;
-		else if (scenario == TIER_SCENARIO_NO_GROWTH)
-			advice->units[i].depends_on_growth = true;
-		else
-			advice->units[i].depends_on_reads = true;
-	}
-}
+		solve(advice, TIER_SCENARIO_AGAINST_MOVES, &other);
+		for (int i = 0; i < advice->nunits; i++)
+		{
+			TierAdviceUnit *unit = &advice->units[i];
 
-/* Tells tables that go which of their indexes do not. */
-static void
-count_staying_indexes(TierAdvice *advice)
-{
-	for (int i = 0; i < advice->nunits; i++)
-		advice->units[i].indexes_staying = 0;
-	for (int i = 0; i < advice->nunits; i++)
-	{
-		const TierAdviceUnit *unit = &advice->units[i];
-		TierAdviceUnit *heap;
-
-		if (unit->heap_oid == unit->relation_oid || unit->recommended_tier != unit->current_tier)
-			continue;
-		heap = unconstify(TierAdviceUnit *, tier_advice_find(advice, unit->heap_oid));
-		if (heap == NULL || heap->recommended_tier == heap->current_tier)
-			continue;
-		if (heap->indexes_staying++ == 0)
-			heap->indexes_staying_bytes = heap->indexes_staying_cached_bytes = 0;
-		heap->indexes_staying_bytes += unit->load.size_bytes;
-		heap->indexes_staying_cached_bytes += unit->load.size_bytes * unit->cached_fraction;
+			unit->depends_on_load = unit->recommended_tier != unit->current_tier &&
+				other.tier[i] != advice->placement.tier[i];
+		}
 	}
+	pfree(other.tier);
 }
 
 static void
@@ -629,12 +550,10 @@ allocate_placement(TierAdvice *advice)
 		return;
 	placement->tier = palloc_extended(sizeof(int) * nunits, MCXT_ALLOC_HUGE);
 	placement->pushed_out_of = palloc_extended(sizeof(int) * nunits, MCXT_ALLOC_HUGE);
-	placement->fits = palloc_extended(sizeof(int) * nunits, MCXT_ALLOC_HUGE);
 	placement->now = palloc0(sizeof(TierPlacementTotals) * ntiers);
 	placement->after = palloc0(sizeof(TierPlacementTotals) * ntiers);
 	placement->byte_worth = palloc0(sizeof(double) * ntiers);
 	advice->next_gb_saves = palloc0(sizeof(double) * ntiers);
-	placement->missing_bytes = palloc0(sizeof(double) * ntiers);
 	placement->bottleneck = palloc0(sizeof(TierPlacementBottleneck) * ntiers);
 	placement->asked = palloc0(sizeof(TierPlacementLimits) * ntiers);
 	placement->kept = palloc0(sizeof(TierPlacementLimits) * ntiers);
@@ -731,19 +650,14 @@ mark_early(TierAdvice *advice)
 static void
 find_dependence(TierAdvice *advice)
 {
-	int		   *tier = solver_alloc(sizeof(int) * advice->nunits);
-
-	for (TierScenario s = TIER_SCENARIO_SEQUENTIAL_LOW; s <= TIER_SCENARIO_AGAINST_MOVES; s++)
-		mark_dependence(advice, s, tier);
-	pfree(tier);
+	mark_dependence(advice);
 	mark_early(advice);
 	for (int i = 0; i < advice->nunits; i++)
 	{
 		TierAdviceUnit *unit = &advice->units[i];
 
 		if (unit->confidence == TIER_CONFIDENCE_FIRM && !unit->makes_room &&
-			(unit->depends_on_sequential || unit->depends_on_reads || unit->depends_on_writes ||
-			 unit->depends_on_growth || unit->is_early || unit->unexplained > 0.0))
+			(unit->depends_on_load || unit->is_early || unit->unexplained > 0.0))
 			unit->confidence = TIER_CONFIDENCE_TENTATIVE;
 	}
 }
@@ -797,13 +711,11 @@ tier_advice_decide(TierAdvice *advice)
 
 	apply_overrides(advice);
 	tier_advice_add_bytes(advice, false, advice->now_bytes);
-	tier_advice_forecast(advice);
 	for (int t = 0; t < ntiers; t++)
 	{
 		double		capacity = advice->set->tiers[t].capacity_bytes;
 
 		advice->available_bytes[t] = tier_advice_available(advice, t, capacity);
-		advice->limit_bytes[t] = tier_advice_limit(advice, t, capacity);
 		advice->reserve_missing[t] = tier_advice_is_too_full(advice, t) ? 0.0 :
 			Max(-tier_set_room_on_disk(advice->set, t, capacity), 0.0);
 	}
@@ -824,15 +736,12 @@ tier_advice_decide(TierAdvice *advice)
 		if (unit->pinned_tier >= 0 && unit->current_tier >= 0 && unit->is_selected &&
 			unit->recommended_tier != unit->pinned_tier)
 			unit->wanted_tier = unit->pinned_tier;
-		unit->depends_on_sequential = unit->depends_on_reads = false;
-		unit->depends_on_writes = unit->depends_on_growth = false;
-		unit->is_early = false;
+		unit->depends_on_load = unit->is_early = false;
 		unit->saved_s = unit->current_tier < 0 ? 0.0 :
 			tier_advice_busy(advice, unit, unit->current_tier) -
 			tier_advice_busy(advice, unit, unit->recommended_tier);
 	}
 	tier_advice_mark_room(advice);
-	count_staying_indexes(advice);
 	if (advice->options.bounds && advice->nunits > 0 && ntiers > 0)
 		find_dependence(advice);
 	mark_urgent(advice);

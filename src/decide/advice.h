@@ -52,25 +52,15 @@ extern void tier_advice_decide(TierAdvice *advice);
 /* Which tiers may be used, for options.tiers, and what is on them; a part of loading. */
 extern void tier_advice_load_rules(TierAdvice *advice);
 
-/*
- * Which end of which range: of sequential reads, of all reads, of write requests; or that
- * nothing grows.
- */
+/* Which end of what is known of the load. */
 typedef enum TierScenario
 {
 	TIER_SCENARIO_MIDDLE,
-	TIER_SCENARIO_SEQUENTIAL_LOW,
-	TIER_SCENARIO_SEQUENTIAL_HIGH,
-	TIER_SCENARIO_READS_LOW,
-	TIER_SCENARIO_READS_HIGH,
-	TIER_SCENARIO_WRITES_LOW,
-	TIER_SCENARIO_WRITES_HIGH,
-	TIER_SCENARIO_NO_GROWTH,
-	TIER_SCENARIO_AGAINST_MOVES,	/* what moves for its own sake does less,
-									 * what gives way to it, more */
+	TIER_SCENARIO_LOW,			/* reads, those at random, and write requests */
+	TIER_SCENARIO_HIGH,
+	TIER_SCENARIO_AGAINST_MOVES,	/* LOW of what moves for its own sake,
+									 * HIGH of what gives way to it */
 } TierScenario;
-
-#define TIER_SCENARIOS (TIER_SCENARIO_AGAINST_MOVES + 1)
 
 /* What is known of the load of a unit, at one end of a range. */
 extern TierCostLoad tier_advice_load_in(const TierAdviceUnit *unit, TierScenario scenario);
@@ -138,12 +128,6 @@ extern double tier_advice_available(const TierAdvice *advice, int tier, double c
 extern double tier_advice_taken(const TierAdvice *advice, int tier, const TierTier *today);
 
 /*
- * The same when the horizon ends, without what comes to the tier whatever is placed
- * there; negative: so much more than it can hold.
- */
-extern double tier_advice_limit(const TierAdvice *advice, int tier, double capacity_bytes);
-
-/*
  * Is it smaller than TIER_ADVICE_MIN_BYTES, and saves no more than
  * TIER_ADVICE_MIN_SAVED_S wherever it is?  It has to be in a tier.
  */
@@ -155,16 +139,11 @@ extern const char *tier_advice_why_not(const TierAdvice *advice,
 
 extern const char *tier_advice_confidence_text(TierConfidence confidence);
 
-/*
- * Why it should be where it should, with the numbers: what decides first; at most
- * TIER_REASON_CHARACTERS.
- */
+/* Why it should be where it should, with the numbers: what decides first. */
 #define TIER_REASON_CHARACTERS 120
 
-extern char *tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit);
-
-/* The same with everything that is known of it, as long as it takes. */
-extern char *tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit);
+extern char *tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit,
+								int most_characters);
 
 /* A count or an amount as people say it: "4,100", "12", "0.3". */
 extern char *tier_advice_number(double number);
@@ -258,12 +237,6 @@ extern char *tier_advice_tier_remark(const TierAdvice *advice, int tier);
 
 /* The same in NOTICEs, one for each tier, and what leaves first. */
 extern void tier_advice_notice_tiers(const TierAdvice *advice);
-
-/*
- * Looks whether index-only scans have to look into the tables of what moves, or of this
- * relation if it is not InvalidOid; then reasons and explanations say so.
- */
-extern void tier_advice_look_at_visibility(TierAdvice *advice, Oid relation_oid);
 
 /* The statement that does it, or NULL when there is nothing to do. */
 extern char *tier_advice_command(const TierAdvice *advice, const TierAdviceUnit *unit);

@@ -248,7 +248,7 @@ static void
 remark_growth(const TierAdvice *advice, int tier, StringInfo line)
 {
 	double		per_day = tier_advice_growth_per_hour(advice, tier) * HOURS_PER_DAY;
-	double		ahead_days = advice->growth_hours / HOURS_PER_DAY;
+	double		ahead_days = advice->observed_hours / HOURS_PER_DAY;
 	double		full = tier_advice_days_until_full(advice, tier);
 	double		reserve = tier_advice_days_until_reserve(advice, tier);
 	StringInfoData remark;
@@ -305,7 +305,6 @@ tier_advice_violation(const TierAdvice *advice, int tier)
 {
 	const TierPlacementTotals *after = &advice->placement.after[tier];
 	const TierPlacementLimits *asked = &advice->placement.asked[tier];
-	double		missing = advice->placement.missing_bytes[tier];
 	StringInfoData line;
 
 	initStringInfo(&line);
@@ -332,11 +331,6 @@ tier_advice_violation(const TierAdvice *advice, int tier)
 		add_remark(&line, psprintf("would be written %s a day, beyond the limit of %s",
 								   tier_advice_bytes(after->written_bytes),
 								   tier_advice_bytes(asked->of[TIER_RESOURCE_ENDURANCE])));
-	if (missing > 0.0)
-		add_remark(&line, psprintf("would need %s more for all limits and pins to be kept%s",
-								   tier_advice_bytes(missing),
-								   advice->placement.missing_together ?
-								   ", and other tiers more, too" : ""));
 	return line.len > 0 ? line.data : NULL;
 }
 
@@ -351,22 +345,6 @@ tier_advice_tier_remark(const TierAdvice *advice, int tier)
 	if (violation != NULL)
 		add_remark(&line, violation);
 	return line.len > 0 ? line.data : NULL;
-}
-
-/* Does anything remain beyond a limit that no size of a single tier would mend? */
-static bool
-is_hopeless(const TierAdvice *advice)
-{
-	bool		violated = false;
-
-	for (int t = 0; t < advice->set->ntiers; t++)
-	{
-		if (advice->placement.missing_bytes[t] > 0.0)
-			return false;
-		for (int r = 0; r < TIER_PLACEMENT_RESOURCES; r++)
-			violated |= advice->placement.kept[t].of[r] > advice->placement.asked[t].of[r];
-	}
-	return violated;
 }
 
 /* What opens a tier where nothing can be put. */
@@ -403,9 +381,4 @@ tier_advice_notice_tiers(const TierAdvice *advice)
 						 "measures its devices.",
 						 quote_literal_cstr(name)) : 0));
 	}
-	if (is_hopeless(advice))
-		ereport(NOTICE,
-				(errmsg("no size of a single tier would be enough to keep all limits"),
-				 errhint("simulate_placement() tells what faster devices or less load would "
-						 "change.")));
 }

@@ -211,33 +211,6 @@ tier_advice_provisional(const TierAdvice *advice)
 	return then;
 }
 
-/* Does storage cost anything, as far as is known? */
-static bool
-has_prices(const TierAdvice *advice)
-{
-	for (int t = 0; t < advice->set->ntiers; t++)
-		if (advice->set->tiers[t].profile.price_per_gb_month > 0)
-			return true;
-	return false;
-}
-
-/* Money per month that the objective "money" would save. */
-static double
-cheaper_with_money(const TierAdvice *advice)
-{
-	TierAdvice *other;
-	double		saved = 0.0;
-
-	if (!has_prices(advice))
-		return 0.0;
-	other = undecided_copy(advice);
-	other->options.objective = TIER_OBJECTIVE_MONEY;
-	tier_advice_decide(other);
-	for (int t = 0; t < other->set->ntiers; t++)
-		saved += other->placement.now[t].price - other->placement.after[t].price;
-	return saved;
-}
-
 /* Statements that make two tiers of the tablespaces that there are. */
 static char *
 tiers_hint(void)
@@ -341,18 +314,12 @@ tier_advice_notice_empty(const TierAdvice *advice)
 				(errmsg("nothing is recommended: there is nothing to place"),
 				 errdetail("Temporary relations, those of the system and of tiered_storage "
 						   "itself are left alone.")));
-	else if (counts.held == counts.selected)
-		ereport(NOTICE,
-				(errmsg("nothing is recommended: "
-						"pins, policies, extensions and the cooldown after moves keep all "
-						"relations where they are"),
-				 errdetail("tiered_storage.cooldown is %s.", setting("cooldown"))));
 	else if (counts.small + counts.held == counts.selected && counts.held > 0)
 		ereport(NOTICE,
 				(errmsg("nothing is recommended: "
 						"pins, policies, extensions and the cooldown after moves keep all "
-						"relations of %s and more where they are",
-						TIER_ADVICE_MIN_BYTES_TEXT),
+						"relations%s where they are",
+						counts.small == 0 ? "" : " of " TIER_ADVICE_MIN_BYTES_TEXT " and more"),
 				 errdetail("tiered_storage.cooldown is %s.", setting("cooldown"))));
 	else if (counts.small == counts.selected)
 		ereport(NOTICE,
@@ -393,21 +360,13 @@ tier_advice_notice_empty(const TierAdvice *advice)
 				 errhint("Ask again when the usual work has gone on for a while; "
 						 "recommend_placement(true) shows what is known.")));
 	else
-	{
-		double		cheaper = advice->options.objective == TIER_OBJECTIVE_TIME ?
-		cheaper_with_money(advice) : 0.0;
-
 		ereport(NOTICE,
 				(counts.kept_out > 0 ?
 				 errmsg("nothing is recommended: there is no room where relations would be "
 						"better") :
 				 errmsg("nothing is recommended: all relations are where they are best, "
 						"or moving them would save too little"),
-				 errdetail("%s", tier_advice_headline(advice, PG_INT32_MAX)),
-				 cheaper >= TIER_ADVICE_MIN_SAVED_PRICE ?
-				 errhint("recommend_placement(objective => 'money') would save %s a month.",
-						 tier_advice_money(cheaper)) : 0));
-	}
+				 errdetail("%s", tier_advice_headline(advice, PG_INT32_MAX))));
 }
 
 void
@@ -463,38 +422,23 @@ add_part(StringInfo line, const char *part, int room)
 		appendStringInfoString(line, MORE);
 }
 
-/* How much is said of a tier of which there is something to say. */
-typedef enum Wording
-{
-	ALL_REMARKS,
-	FIRST_REMARK,
-	NAME_ONLY,
-} Wording;
-
 /* Of a name in a headline. */
 #define NAME_CHARACTERS 30
 
-/* "; ssd is too full by 2 GB; would ...", or "; see ssd"; all of it is in the tier's own row. */
+/* "; see ssd, hdd": tiers whose own rows say something. */
 static char *
-tiers_text(const TierAdvice *advice, Wording wording)
+tiers_text(const TierAdvice *advice)
 {
 	StringInfoData line;
-	const char *separator = "; see ";
 
 	initStringInfo(&line);
 	for (int t = 0; t < advice->set->ntiers; t++)
 	{
 		char	   *name = pstrdup(NameStr(advice->set->tiers[t].name));
-		char	   *remark = tier_advice_tier_remark(advice, t);
 
-		if (remark == NULL)
-			continue;
-		if (wording == NAME_ONLY)
-			appendStringInfo(&line, "%s%s", separator, tier_advice_clipped(name, NAME_CHARACTERS));
-		else
-			appendStringInfo(&line, "; %s %s", name, wording == ALL_REMARKS ? remark :
-							 pnstrdup(remark, strcspn(remark, ";")));
-		separator = ", ";
+		if (tier_advice_tier_remark(advice, t) != NULL)
+			appendStringInfo(&line, "%s%s", line.len == 0 ? "; see " : ", ",
+							 tier_advice_clipped(name, NAME_CHARACTERS));
 	}
 	return line.data;
 }
@@ -507,8 +451,7 @@ tier_advice_headline(const TierAdvice *advice, int most)
 	StringInfoData line;
 	double		saved_s = 0.0;
 	double		cheaper = 0.0;
-	char	   *tiers = tiers_text(advice, NAME_ONLY);
-	char	   *longer;
+	char	   *tiers = tiers_text(advice);
 	int			room = most - pg_mbstrlen(tiers);
 
 	for (int t = 0; t < advice->set->ntiers; t++)
@@ -551,12 +494,6 @@ tier_advice_headline(const TierAdvice *advice, int most)
 								 tier_advice_date(counts.unused_since)), room);
 	if (counts.held > 0)
 		add_part(&line, psprintf("%d held by pins, policies or the cooldown", counts.held), room);
-	longer = tiers_text(advice, FIRST_REMARK);
-	if (pg_mbstrlen(line.data) + pg_mbstrlen(longer) <= most)
-		tiers = longer;
-	longer = tiers_text(advice, ALL_REMARKS);
-	if (pg_mbstrlen(line.data) + pg_mbstrlen(longer) <= most)
-		tiers = longer;
 	appendStringInfoString(&line, tiers);
 	return tier_advice_clipped(line.data, most);
 }

@@ -105,7 +105,6 @@ compute_used(TierAdvice *advice)
 	advice->others_written_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->reserve_missing = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->now_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
-	advice->limit_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	tier_advice_add_bytes(advice, false, advice->used_bytes);
 }
 
@@ -184,13 +183,6 @@ tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes)
 	return Min(Min(Max(capacity_bytes * (1.0 - advice->set->tiers[tier].reserve_fraction), 0.0),
 				   within_watermarks(advice, tier, capacity_bytes)),
 			   advice->used_bytes[tier] + Max(room, 0.0));
-}
-
-double
-tier_advice_limit(const TierAdvice *advice, int tier, double capacity_bytes)
-{
-	return tier_advice_available(advice, tier, capacity_bytes) -
-		advice->growth[tier].forecast.other;
 }
 
 void

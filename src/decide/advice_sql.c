@@ -21,7 +21,6 @@
 
 #include "src/compat.h"
 #include "src/decide/advice.h"
-#include "src/decide/growth.h"
 #include "src/decide/advice_options.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"
@@ -75,7 +74,7 @@ put_recommendation(TierResultRow *row, const TierAdvice *advice, const TierAdvic
 		tier_row_datum(row, 8, Float8GetDatum(tier_advice_move_s(advice, unit, to)));
 	}
 	tier_row_text(row, 9, tier_advice_confidence_text(unit->confidence));
-	tier_row_text(row, 10, tier_advice_reason(advice, unit));
+	tier_row_text(row, 10, tier_advice_reason(advice, unit, TIER_REASON_CHARACTERS));
 	tier_row_text(row, 11, tier_advice_command(advice, unit));
 	tier_row_put(row);
 }
@@ -95,7 +94,6 @@ tier_recommend_placement(PG_FUNCTION_ARGS)
 	tier_result_start(fcinfo, &row);
 	tier_advice_options_from(fcinfo, 1, &options);
 	advice = tier_advice_make(&options);
-	tier_advice_look_at_visibility(advice, InvalidOid);
 	provisional = tier_advice_provisional(advice);
 	row_context = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage row",
 										ALLOCSET_DEFAULT_SIZES);
@@ -164,8 +162,7 @@ explain_pushed_out(const TierAdvice *advice, const TierAdviceUnit *unit, int tie
 	double		own = (tier_advice_busy(advice, unit, unit->recommended_tier) -
 					   tier_advice_busy(advice, unit, tier)) /
 	Max(tier_advice_stored(advice, unit, tier), 1.0) * 1e9;
-	double		needed = tier_advice_stored(advice, unit, tier) +
-	tier_advice_grown(advice, unit, tier);
+	double		needed = tier_advice_stored(advice, unit, tier);
 
 	switch (advice->placement.bottleneck[tier])
 	{
@@ -179,10 +176,10 @@ explain_pushed_out(const TierAdvice *advice, const TierAdviceUnit *unit, int tie
 		case TIER_BOTTLENECK_BYTES:
 			break;
 	}
-	if (worth <= 0 || needed > advice->limit_bytes[tier])
+	if (worth <= 0 || needed > advice->available_bytes[tier])
 		return psprintf("it would be better here, but it needs %s, and %s are left",
 						tier_advice_bytes(needed),
-						tier_advice_bytes(Max(advice->limit_bytes[tier] -
+						tier_advice_bytes(Max(advice->available_bytes[tier] -
 											  advice->placement.after[tier].bytes, 0.0)));
 	if (advice->options.objective == TIER_OBJECTIVE_TIME && own >= 0 && own <= worth)
 		return psprintf("it would be better here, but others gain more from the space for "
@@ -201,7 +198,7 @@ explain_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, boo
 	char	   *answer;
 
 	if (tier == unit->recommended_tier)
-		return tier_advice_explanation(advice, unit);
+		return tier_advice_reason(advice, unit, INT_MAX);
 	if (advice->why_closed[tier] != NULL && tier != unit->current_tier)
 		return psprintf("nothing can be put here: it %s", advice->why_closed[tier]);
 	if (tier == unit->wanted_tier && tier != unit->current_tier &&
@@ -243,7 +240,6 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 	tier_advice_options_from(fcinfo, 1, &options);
 	advice = tier_advice_make(&options);
 	unit = require_unit(advice, PG_GETARG_OID(0));
-	tier_advice_look_at_visibility(advice, unit->relation_oid);
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
 		tier_advice_notice_unknown(advice);
 	for (int t = 0; t < advice->set->ntiers; t++)
@@ -252,9 +248,8 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 		TierCostLoad random_load = {0};
 		TierCostLoad sequential_load = {0};
 		TierCostLoad write_load = {0};
-		double		needed = tier_advice_stored(advice, unit, t) +
-		tier_advice_grown(advice, unit, t);
-		double		available = advice->limit_bytes[t] - advice->placement.after[t].bytes;
+		double		needed = tier_advice_stored(advice, unit, t);
+		double		available = advice->available_bytes[t] - advice->placement.after[t].bytes;
 		bool		fits;
 
 		if (unit->recommended_tier == t)

@@ -20,7 +20,6 @@
 #include "utils/timestamp.h"
 
 #include "src/decide/advice.h"
-#include "src/decide/growth.h"
 #include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/model/wording.h"
@@ -32,16 +31,11 @@
 /* Device-seconds per hour: so is less than that. */
 #define LEAST_SAVED_S 0.005
 
-/* From this share of its time on, a busy device is a reason. */
-#define WORTH_MENTIONING_BUSY 0.5
-
 /* Reads that are known as well as that are not what advice depends on. */
 #define NARROW_RANGE 1.1
 
 /* A tier with no more than this share of it left is full. */
 #define LEAST_ROOM 0.05
-
-#define S_PER_HOUR 3600.0
 
 /* Of a name in a reason. */
 #define NAME_CHARACTERS 30
@@ -89,30 +83,6 @@ tier_advice_duration(double seconds)
 	return psprintf("%.0f days", seconds / 86400);
 }
 
-/* What it does, in numbers. */
-static char *
-load_text(const TierAdviceUnit *unit)
-{
-	double		reads = unit->load.random_reads + unit->load.sequential_reads;
-	double		misses = unit->misses_per_hour;
-	double		requests = misses + unit->hits_per_hour;
-	char	   *passed = "";
-
-	if (reads < LEAST_PER_HOUR && unit->load.page_writes < LEAST_PER_HOUR)
-		return psprintf("it causes no I/O (%.0f%% cached)", 100.0 * unit->cached_fraction);
-	if (reads < misses * 0.995)
-		passed = psprintf(", %.0f%% of these the page cache, too", 100.0 * reads / misses);
-	return psprintf("%.0f%% of its %.0f block requests per hour miss shared buffers%s "
-					"(%.0f random, %.0f sequential), %.0f pages per hour are written%s%s",
-					requests <= 0 ? 0.0 : 100.0 * misses / requests, requests, passed,
-					unit->load.random_reads, unit->load.sequential_reads, unit->load.page_writes,
-					unit->load.merged_writes < 0.5 ? "" :
-					psprintf(", %.0f of them together with the page beside",
-							 unit->load.merged_writes),
-					unit->writes_estimated || unit->load.page_writes < 0.5 ? "" :
-					", as counted in the WAL");
-}
-
 static const char *
 extension_name(const TierAdviceUnit *unit)
 {
@@ -125,142 +95,10 @@ extension_name(const TierAdviceUnit *unit)
 static bool
 does_not_fit(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 {
-	double		limit = advice->limit_bytes[tier];
-	double		takes = tier_advice_stored(advice, unit, tier) +
-	tier_advice_grown(advice, unit, tier);
+	double		limit = advice->available_bytes[tier];
 
-	return takes > limit || limit - advice->placement.after[tier].bytes > LEAST_ROOM * limit;
-}
-
-char *
-tier_advice_explanation(const TierAdvice *advice, const TierAdviceUnit *unit)
-{
-	double		move;
-	const TierTier *tiers = advice->set->tiers;
-	const TierPlacementTotals *now = advice->placement.now;
-	const TierPlacementBottleneck *bottleneck = advice->placement.bottleneck;
-	int			from = unit->current_tier;
-	int			to = unit->recommended_tier;
-	StringInfoData buffer;
-
-	if (from < 0)
-		return pstrdup("its tablespace belongs to no tier");
-
-	initStringInfo(&buffer);
-	appendStringInfoString(&buffer, load_text(unit));
-	if (to == from)
-	{
-		appendStringInfo(&buffer,
-						 "; it stays on %s, where that takes %.2f s of device time per hour",
-						 NameStr(tiers[from].name), tier_advice_busy(advice, unit, from));
-		if (unit->immovable != NULL)
-			appendStringInfo(&buffer, ", because it cannot be moved: %s", unit->immovable);
-		else if (unit->pinned_tier < 0 && OidIsValid(unit->extension_oid))
-			appendStringInfo(&buffer, ", because it belongs to extension %s",
-							 extension_name(unit));
-		else if (unit->pinned_tier < 0 && unit->policy_tier >= 0)
-			appendStringInfoString(&buffer, ", because a tiering policy has put it there");
-		else if (unit->pinned_tier < 0 && unit->resides_s > 0.0)
-			appendStringInfo(&buffer, "; it was moved here %s ago and stays for %s",
-							 tier_advice_duration(tier_cooldown_min * 60.0 - unit->resides_s),
-							 tier_advice_duration(tier_cooldown_min * 60.0));
-	}
-	else
-	{
-		double		saved = tier_advice_busy(advice, unit, from) -
-		tier_advice_busy(advice, unit, to);
-		double		cheaper = tier_advice_price(advice, unit, from) -
-		tier_advice_price(advice, unit, to);
-
-		if (saved >= LEAST_SAVED_S || (saved > 0 && cheaper <= 0))
-			appendStringInfo(&buffer,
-							 "; on %s this takes %.2f s of device time per hour instead of "
-							 "%.2f s on %s",
-							 NameStr(tiers[to].name), tier_advice_busy(advice, unit, to),
-							 tier_advice_busy(advice, unit, from), NameStr(tiers[from].name));
-		else if (cheaper > 0)
-			appendStringInfo(&buffer,
-							 "; on %s it costs %s less per month%s and %.3f s more device "
-							 "time per hour",
-							 NameStr(tiers[to].name), tier_advice_money(cheaper),
-							 tiers[to].price_is_assumed || tiers[from].price_is_assumed ?
-							 " (at assumed prices)" : "",
-							 Max(-saved, 0.0));
-		else
-			appendStringInfo(&buffer,
-							 "; on %s it takes %.3f s of device time per hour more than on %s",
-							 NameStr(tiers[to].name), Max(-saved, 0.0), NameStr(tiers[from].name));
-		if (now[from].occupied_s > WORTH_MENTIONING_BUSY * S_PER_HOUR ||
-			(saved < LEAST_SAVED_S && cheaper <= 0))
-			appendStringInfo(&buffer, "; device time of %s is used to %s now, and of %s to %s",
-							 NameStr(tiers[from].name),
-							 tier_advice_busy_text(now[from].occupied_s),
-							 NameStr(tiers[to].name),
-							 tier_advice_busy_text(now[to].occupied_s));
-		if (unit->indexes_staying > 0)
-			appendStringInfo(&buffer, "; %d of its indexes %s: %.0f%% cached",
-							 unit->indexes_staying,
-							 unit->indexes_staying == 1 ? "stays" : "stay",
-							 100.0 * unit->indexes_staying_cached_bytes /
-							 Max(unit->indexes_staying_bytes, 1.0));
-	}
-	if (unit->pinned_tier >= 0)
-		appendStringInfo(&buffer, "; it is pinned to %s", NameStr(tiers[unit->pinned_tier].name));
-	if (unit->wanted_tier >= 0 && unit->wanted_tier != to)
-		appendStringInfo(&buffer, "; %s would be better, but %s",
-						 NameStr(tiers[unit->wanted_tier].name),
-						 advice->why_closed[unit->wanted_tier] != NULL ?
-						 advice->why_closed[unit->wanted_tier] :
-						 bottleneck[unit->wanted_tier] == TIER_BOTTLENECK_BUSY ?
-						 "its device would be too busy" :
-						 bottleneck[unit->wanted_tier] == TIER_BOTTLENECK_ENDURANCE ?
-						 "would be written to too much" :
-						 does_not_fit(advice, unit, unit->wanted_tier) ?
-						 psprintf("has no room for its %s",
-								  tier_advice_bytes(tier_advice_stored(advice, unit,
-																	   unit->wanted_tier))) :
-						 "is full");
-	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT || unit->is_urgent)
-		appendStringInfo(&buffer, "; observed for %s of %s",
-						 tier_advice_duration(unit->known_s),
-						 tier_advice_duration(tier_units_required_s()));
-	else if (unit->depends_on_sequential)
-		appendStringInfo(&buffer, "; depends on how many of its reads are sequential, "
-						 "%.0f to %.0f per hour",
-						 unit->sequential_low, unit->sequential_high);
-	else if (unit->depends_on_reads && unit->reads_high <= unit->reads_low * NARROW_RANGE)
-		appendStringInfoString(&buffer, "; depends on how many reads others will have");
-	else if (unit->depends_on_reads)
-		appendStringInfo(&buffer,
-						 "; depends on how many reads there will be, %.0f to %.0f per hour",
-						 unit->reads_low, unit->reads_high);
-	else if (unit->depends_on_writes)
-		appendStringInfo(&buffer,
-						 "; depends on how many writes there will be, %.0f to %.0f requests "
-						 "per hour",
-						 unit->write_requests_low, unit->write_requests_high);
-	else if (unit->is_early && tier_advice_gain(advice, unit, &move) > 0.0 &&
-			 advice->options.objective != TIER_OBJECTIVE_TIME)
-		appendStringInfoString(&buffer,
-							   "; has not cost as much yet by being here as its move would");
-	else if (unit->is_early && unit->saved_s > 0.0)
-		appendStringInfo(&buffer,
-						 "; has not lost yet the %.1f s of device time that its move takes",
-						 tier_advice_move_s(advice, unit, unit->recommended_tier));
-	else if (unit->is_early)
-		appendStringInfoString(&buffer, "; gives way to what may move later");
-	if (unit->unexplained > 0.0)
-		appendStringInfo(&buffer,
-						 "; %.0f%% of what device %s read is not explained by what this database "
-						 "asked for",
-						 100.0 * Min(unit->unexplained, 1.0), unit->device);
-	if (unit->looked_into > 0.0)
-		appendStringInfo(&buffer,
-						 "; index-only scans have to look into %.0f%% of %s, which a vacuum would "
-						 "spare them",
-						 100.0 * unit->looked_into,
-						 unit->kind == RELKIND_INDEX ? "the pages of its table" : "its pages");
-	return buffer.data;
+	return tier_advice_stored(advice, unit, tier) > limit ||
+		limit - advice->placement.after[tier].bytes > LEAST_ROOM * limit;
 }
 
 /* ---------------------------------------------------------------------
@@ -465,9 +303,7 @@ reason_to_go(const TierAdvice *advice, const TierAdviceUnit *unit)
 		return psprintf("%s: makes room on %s, which is too full, %s s/h more", use,
 						tier_name(advice, from),
 						tier_advice_number(Max(there_s - here_s, 0.0)));
-	return psprintf(unit->depends_on_growth ?
-					"%s: makes room for what grows on %s, %s s/h more" :
-					"%s: makes room for what gains more from %s, %s s/h more", use,
+	return psprintf("%s: makes room for what gains more from %s, %s s/h more", use,
 					tier_name(advice, from),
 					tier_advice_number(Max(there_s - here_s, 0.0)));
 }
@@ -519,6 +355,30 @@ reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
 					tier_advice_number(busy_s), here);
 }
 
+static bool
+is_wide(double low, double high)
+{
+	return high >= 1.0 && high > low * NARROW_RANGE;
+}
+
+/* What of the load is not known well enough. */
+static char *
+range_text(const TierAdviceUnit *unit)
+{
+	if (is_wide(unit->reads_low, unit->reads_high))
+		return psprintf("if that goes on, %s to %s reads/h", tier_advice_number(unit->reads_low),
+						tier_advice_number(unit->reads_high));
+	if (is_wide(unit->sequential_low, unit->sequential_high))
+		return psprintf("if %s to %s reads/h are sequential",
+						tier_advice_number(unit->sequential_low),
+						tier_advice_number(unit->sequential_high));
+	if (is_wide(unit->write_requests_low, unit->write_requests_high))
+		return psprintf("if %s to %s writes/h stay apart",
+						tier_advice_number(unit->write_requests_low),
+						tier_advice_number(unit->write_requests_high));
+	return pstrdup("depends on the load of others");
+}
+
 /* What it depends on, or what is in the way; NULL: nothing. */
 static char *
 but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
@@ -530,11 +390,6 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT || unit->is_urgent)
 		return psprintf("observed for %s of %s", tier_advice_duration(unit->known_s),
 						tier_advice_duration(tier_units_required_s()));
-	if (unit->depends_on_growth && unit->growth_per_hour > 0.0)
-		return psprintf("if it goes on growing by %s a day",
-						tier_advice_bytes(unit->growth_per_hour * HOURS_PER_DAY));
-	if (unit->depends_on_growth)
-		return pstrdup("if others go on growing");
 	if (wanted >= 0 && wanted != unit->recommended_tier)
 		return psprintf("%s %s", tier_name(advice, wanted),
 						advice->why_closed[wanted] != NULL ? advice->why_closed[wanted] :
@@ -550,23 +405,8 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 	if (unit->unexplained > 0.0)
 		return psprintf("%.0f%% of the reads of %s are unexplained",
 						100.0 * Min(unit->unexplained, 1.0), short_name(unit->device));
-	if (unit->depends_on_sequential)
-		return psprintf("if %s to %s reads/h are sequential",
-						tier_advice_number(unit->sequential_low),
-						tier_advice_number(unit->sequential_high));
-	if (unit->depends_on_reads && unit->reads_high >= 1.0 &&
-		unit->reads_high > unit->reads_low * NARROW_RANGE)
-		return psprintf("if that goes on, %s to %s reads/h", tier_advice_number(unit->reads_low),
-						tier_advice_number(unit->reads_high));
-	if (unit->depends_on_reads)
-		return pstrdup("depends on what others will read");
-	if (unit->depends_on_writes && unit->write_requests_high >= 1.0 &&
-		unit->write_requests_high > unit->write_requests_low * NARROW_RANGE)
-		return psprintf("if %s to %s writes/h stay apart",
-						tier_advice_number(unit->write_requests_low),
-						tier_advice_number(unit->write_requests_high));
-	if (unit->depends_on_writes)
-		return pstrdup("depends on what others will write");
+	if (unit->depends_on_load)
+		return range_text(unit);
 	if (unit->is_early)
 		return pstrdup(tier_advice_gain(advice, unit, &move) > 0.0 ?
 					   "if it goes on for long enough to pay" :
@@ -597,19 +437,19 @@ method_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 					tier_advice_number(Max(unit->size_bytes / (mb_per_s * 1e6), 0.001)));
 }
 
-/* A vacuum saves index-only scans more than the move does. */
-static const char *
-vacuum_text(const TierAdviceUnit *unit)
+/* Adds a part if there is room for it. */
+static char *
+with_part(char *reason, const char *part, int most)
 {
-	return unit->kind == RELKIND_INDEX ? "vacuum its table first" : "vacuum it first";
+	return part != NULL && pg_mbstrlen(reason) + 2 + pg_mbstrlen(part) <= most ?
+		psprintf("%s; %s", reason, part) : reason;
 }
 
 char *
-tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit)
+tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit, int most_characters)
 {
 	char	   *reason;
-	char	   *but;
-	char	   *method;
+	char	   *method = method_text(advice, unit);
 
 	if (unit->current_tier < 0)
 		return pstrdup("its tablespace belongs to no tier");
@@ -619,18 +459,12 @@ tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit)
 		reason = reason_to_go(advice, unit);
 	else
 		reason = reason_to_stay(advice, unit);
-	method = method_text(advice, unit);
-	if (method != NULL && pg_mbstrlen(reason) + 2 + pg_mbstrlen(method) <= TIER_REASON_CHARACTERS)
-		reason = psprintf("%s; %s", reason, method);
-	else if (method != NULL)
+	if (method != NULL && pg_mbstrlen(reason) + 2 + pg_mbstrlen(method) > most_characters)
 		reason = method;
-	but = but_text(advice, unit);
-	if (but != NULL && pg_mbstrlen(reason) + 2 + pg_mbstrlen(but) <= TIER_REASON_CHARACTERS)
-		reason = psprintf("%s; %s", reason, but);
-	if (unit->looked_into > 0.0 &&
-		pg_mbstrlen(reason) + 2 + strlen(vacuum_text(unit)) <= TIER_REASON_CHARACTERS)
-		reason = psprintf("%s; %s", reason, vacuum_text(unit));
-	return tier_advice_clipped(reason, TIER_REASON_CHARACTERS);
+	else
+		reason = with_part(reason, method, most_characters);
+	reason = with_part(reason, but_text(advice, unit), most_characters);
+	return tier_advice_clipped(reason, most_characters);
 }
 
 /*

@@ -24,7 +24,6 @@
 #include "src/base/sql.h"
 #include "src/decide/compression.h"
 #include "src/decide/fullness.h"
-#include "src/decide/growth.h"
 #include "src/server/relation.h"
 
 /*
@@ -735,7 +734,6 @@ tier_fullness_evaluate(const TierFullnessQuestion *question, int *n)
 	tier_advice_default_options(&options);
 	advice = tier_advice_load(&options);
 	tier_advice_add_bytes(advice, false, advice->now_bytes);
-	tier_advice_forecast(advice);
 	evaluations = palloc0(sizeof(TierFullnessEvaluation) * *n);
 	for (int i = 0; i < *n; i++)
 		begin_evaluation(&evaluations[i], advice, &rows[i], question);

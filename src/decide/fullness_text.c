@@ -172,48 +172,6 @@ append_shortage(StringInfo line, const TierFullnessEvaluation *evaluation, doubl
 					 tier_advice_bytes(needed), obstacles[0] == '\0' ? "" : "; ", obstacles);
 }
 
-/* No copy is faster than the worker may write; 0: that is not limited. */
-static double
-bytes_per_day(void)
-{
-	double		mb_per_s = 0.0;
-
-	if (tier_move_rate_limit_mb > 0)
-		mb_per_s = tier_move_rate_limit_mb;
-	if (tier_worker_rate_limit_mb > 0 &&
-		(mb_per_s == 0.0 || tier_worker_rate_limit_mb < mb_per_s))
-		mb_per_s = tier_worker_rate_limit_mb;
-	return mb_per_s * 1048576.0 * SECS_PER_DAY;
-}
-
-/* "full in about 9 days at this rate: tier "hdd" has room for 12 GB of 40 GB" */
-static void
-append_forecast(StringInfo line, const TierFullnessEvaluation *evaluation)
-{
-	const TierAdvice *advice = evaluation->advice;
-	double		per_hour = tier_advice_growth_per_hour(advice, evaluation->tier);
-	double		limit = bytes_per_day();
-	TierFullnessForecast forecast = tier_fullness_foresee(&evaluation->problem, per_hour,
-														  advice->growth_hours);
-
-	if (limit > 0.0 && per_hour * HOURS_PER_DAY > limit)
-		appendStringInfo(line, "; grows by %s a day, of which the limits of the rate let %s "
-						 "leave", tier_advice_bytes(per_hour * HOURS_PER_DAY),
-						 tier_advice_bytes(limit));
-	if (!forecast.is_short && evaluation->result.is_enough)
-		return;
-	if (!forecast.is_short)
-		appendStringInfoString(line, "; ");
-	else if (forecast.full_hours <= 0.0)
-		appendStringInfoString(line, "; full, whatever may leave: ");
-	else if (isinf(forecast.full_hours))
-		appendStringInfoString(line, "; stays above its high watermark: ");
-	else
-		appendStringInfo(line, "; full in about %s at this rate: ",
-						 tier_advice_duration(forecast.full_hours * SECS_PER_HOUR));
-	append_shortage(line, evaluation, forecast.needed_bytes, forecast.leaving_bytes);
-}
-
 /* "; its high watermark leaves 4096 MB free, and after a crash as much as ..." */
 static void
 append_crash_room(StringInfo line, const TierFullnessProblem *problem)
@@ -232,6 +190,7 @@ tier_fullness_summary(const TierFullnessEvaluation *evaluation)
 {
 	const TierFullnessProblem *problem = &evaluation->problem;
 	const TierFullnessResult *result = &evaluation->result;
+	double		full_days;
 	StringInfoData line;
 
 	if (evaluation->error != NULL)
@@ -250,7 +209,18 @@ tier_fullness_summary(const TierFullnessEvaluation *evaluation)
 						 tier_advice_bytes(result->leaving_bytes),
 						 result->nleaving == 1 ? "leaves" : "leave",
 						 percent(Max(result->after_bytes, 0.0) / problem->level.capacity_bytes));
-	append_forecast(&line, evaluation);
+	if (!result->is_enough)
+	{
+		appendStringInfoString(&line, "; ");
+		append_shortage(&line, evaluation,
+						tier_fullness_bytes(&problem->level) -
+						problem->level.capacity_bytes * problem->low,
+						tier_fullness_may_leave(problem));
+	}
+	full_days = tier_advice_days_until_full(evaluation->advice, evaluation->tier);
+	if (full_days > 0.0 && full_days * HOURS_PER_DAY <= evaluation->advice->observed_hours)
+		appendStringInfo(&line, "; as it grows now, full in about %s if nothing leaves",
+						 tier_advice_duration(full_days * SECS_PER_DAY));
 	append_crash_room(&line, problem);
 	return line.data;
 }

@@ -82,7 +82,7 @@ tier_advice_predict(const TierAdvice *before, const TierAdvice *after)
 	TierPlacementTotals *now = palloc(sizeof(TierPlacementTotals) * Max(ntiers, 1));
 	TierPlacementTotals *then = palloc(sizeof(TierPlacementTotals) * Max(ntiers, 1));
 
-	for (TierScenario s = TIER_SCENARIO_MIDDLE; s <= TIER_SCENARIO_WRITES_HIGH; s++)
+	for (TierScenario s = TIER_SCENARIO_MIDDLE; s <= TIER_SCENARIO_HIGH; s++)
 	{
 		is_finite &= tier_advice_totals_in(before, s, false, factor, ntiers, now);
 		is_finite &= tier_advice_totals_in(after, s, true, 1.0, ntiers, then);

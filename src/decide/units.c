@@ -28,6 +28,7 @@
 #include "src/observe/device_writes.h"
 #include "src/base/settings.h"
 #include "src/model/evidence.h"
+#include "src/model/growth.h"
 #include "src/model/relation_load.h"
 #include "src/server/counting.h"
 #include "src/server/distributed.h"
@@ -98,7 +99,6 @@ add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState
 	unit->hits_per_hour += load.hits;
 	unit->writes_estimated |= load.writes_estimated;
 	unit->cached_fraction += state->stored.cached_buffers;
-	unit->growth_per_hour += tier_growth_rate(&state->stored.evidence, basis->now);
 }
 
 static TierAdviceUnit *
@@ -171,10 +171,8 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 		unit->kind = state->id.kind;
 		unit->current_tier = tier_set_tier_of_tablespace(advice->set, state->id.tablespace_oid);
 		unit->policy_tier = unit->policy_floor = unit->pinned_tier = -1;
-		unit->wanted_tier = unit->growth_tier = -1;
-		unit->policy_hours = INFINITY;
+		unit->wanted_tier = -1;
 		unit->observed_s = tier_seconds_between(state->stored.sampled_since, now);
-		unit->growth_hours = unit->observed_s / SECS_PER_HOUR;
 		unit->known_s = tier_seconds_between(Max(state->stored.sampled_since,
 												 advice->uses_since), now);
 		unit->proven_s = Max(tier_seconds_between(Max(state->stored.proven_since,
@@ -542,7 +540,6 @@ scale_loads(TierAdvice *advice, double factor)
 		unit->past.random_reads *= factor;
 		unit->past.sequential_reads *= factor;
 		unit->past.scans *= factor;
-		unit->growth_per_hour *= factor;
 	}
 }
 
@@ -641,42 +638,47 @@ mark_unread(TierAdvice *advice, TimestampTz now)
 	}
 }
 
-/*
- * What comes to the tablespaces of each tier, or goes, beyond what relations grow by, as far
- * ahead as growth_hours.
- */
-static void
-add_beyond(TierAdvice *advice, const TierGrowths *growths,
-		   const TierRelationState *states, int nstates, TimestampTz now)
+/* What relations of a tablespace grow by, each for no longer than it was observed. */
+static double
+carried_bytes(Oid tablespace_oid, const TierSampleView *view, double hours, TimestampTz now)
 {
-	for (int k = 0; k < growths->ntablespaces; k++)
+	double		bytes = 0.0;
+
+	for (int i = 0; i < view->nstates; i++)
+		if (view->states[i].id.tablespace_oid == tablespace_oid)
+			bytes += tier_growth_rate(&view->states[i].stored.evidence, now) *
+				Min(hours, tier_seconds_between(view->states[i].stored.sampled_since, now) /
+					SECS_PER_HOUR);
+	return bytes;
+}
+
+static void
+load_growth(TierAdvice *advice, const TierGrowths *growths, const TierSampleView *view,
+			TimestampTz now)
+{
+	double	   *bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
+	double		hours;
+
+	for (int i = 0; i < advice->nunits; i++)
+		advice->observed_hours = Max(advice->observed_hours,
+									 advice->units[i].observed_s / SECS_PER_HOUR);
+	hours = Min(advice->observed_hours, advice->options.horizon_hours);
+	for (int i = 0; i < growths->ntablespaces; i++)
 	{
-		const TierTablespaceGrowth *growth = &growths->tablespaces[k];
+		const TierTablespaceGrowth *growth = &growths->tablespaces[i];
 		int			tier = tier_set_tier_of_tablespace(advice->set, growth->tablespace_oid);
-		double		carried = 0.0;
+		double		carried;
 
 		CHECK_FOR_INTERRUPTS();
 		if (tier < 0)
 			continue;
-		for (int i = 0; i < nstates; i++)
-			if (states[i].id.tablespace_oid == growth->tablespace_oid)
-				carried += tier_growth_rate(&states[i].stored.evidence, now) *
-					Min(advice->growth_hours,
-						tier_seconds_between(states[i].stored.sampled_since, now) / SECS_PER_HOUR);
-		advice->growth[tier].beyond += advice->options.load_factor *
-			tier_growth_beyond(&growth->evidence, now, advice->growth_hours, carried);
+		carried = carried_bytes(growth->tablespace_oid, view, hours, now);
+		bytes[tier] += carried + tier_growth_beyond(&growth->evidence, now, hours, carried);
 	}
-}
-
-/* No further ahead than was looked back. */
-static double
-growth_hours_of(const TierAdvice *advice)
-{
-	double		observed_hours = 0.0;
-
-	for (int i = 0; i < advice->nunits; i++)
-		observed_hours = Max(observed_hours, advice->units[i].observed_s / SECS_PER_HOUR);
-	return Min(advice->options.horizon_hours, observed_hours);
+	advice->growth_per_hour = bytes;
+	for (int t = 0; t < advice->set->ntiers; t++)
+		bytes[t] = hours > 0.0 && isfinite(bytes[t]) ?
+			advice->options.load_factor * Max(bytes[t], 0.0) / hours : 0.0;
 }
 
 /*
@@ -770,7 +772,5 @@ tier_units_load(TierAdvice *advice)
 	advice->policies = policies;
 	advice->npolicies = npolicies;
 	advice->pins = pins;
-	advice->growth = palloc0(sizeof(TierAdviceGrowth) * Max(advice->set->ntiers, 1));
-	advice->growth_hours = growth_hours_of(advice);
-	add_beyond(advice, growths, view.states, view.nstates, now);
+	load_growth(advice, growths, &view, now);
 }

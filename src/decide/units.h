@@ -16,7 +16,6 @@
 
 #include "src/catalog/tables.h"
 #include "src/model/cost.h"
-#include "src/model/growth.h"
 #include "src/model/materiality.h"
 #include "src/model/placement.h"
 
@@ -101,13 +100,6 @@ typedef struct TierAdviceUnit
 								 * are read */
 	double	   *ratios;			/* by tier: bytes of it that fit into one, 0:
 								 * as many as of any; NULL: so on all tiers */
-	double		growth_per_hour;	/* bytes, of what goes on */
-	double		growth_hours;	/* it was observed, and so how far ahead that
-								 * is believed */
-	double		policy_hours;	/* after which a policy takes what comes to
-								 * growth_tier; INFINITY: none does */
-	int			growth_tier;	/* -1: none */
-	bool		leaves_by_policy;	/* within the horizon */
 	TierCostLoad load;			/* middle of what is not known exactly */
 	double		sequential_low; /* blocks per hour */
 	double		sequential_high;
@@ -150,10 +142,8 @@ typedef struct TierAdviceUnit
 	double		resides_s;		/* still to stay, since it was moved lately */
 	bool		writes_estimated;	/* page_writes, of some of it, from row
 									 * changes */
-	bool		depends_on_sequential;	/* other bounds, other tier */
-	bool		depends_on_reads;
-	bool		depends_on_writes;
-	bool		depends_on_growth;	/* without it, other tier */
+	bool		depends_on_load;	/* other end of what is known of it, other
+									 * tier */
 	double		saved_s;		/* device time by the recommended tier, s per
 								 * hour; negative: what it costs */
 	bool		is_early;		/* has not lost as much by being where it is
@@ -162,28 +152,8 @@ typedef struct TierAdviceUnit
 								 * first, which are enough */
 	bool		is_urgent;		/* does so without having been observed for
 								 * long enough */
-	int			indexes_staying;	/* of a table that goes: indexes that do
-									 * not, */
-	double		indexes_staying_bytes;
-	double		indexes_staying_cached_bytes;	/* and what of them is in
-												 * shared buffers */
-	double		looked_into;	/* share of its table's pages that index-only
-								 * scans have to look into, if it is too much;
-								 * else, or if nobody has looked, 0 */
 	TierConfidence confidence;
 } TierAdviceUnit;
-
-/*
- * How one tier fills.  In bytes before any compression, set by tier_units_load() and
- * tier_advice_load_growth(); the forecast, as stored, by tier_advice_forecast().
- */
-typedef struct TierAdviceGrowth
-{
-	double		beyond;			/* see tier_growth_beyond(), until then */
-	double		arrives;		/* by policies, until then */
-	double		leaves;
-	TierGrowthForecast forecast;
-} TierAdviceGrowth;
 
 typedef struct TierAdvice
 {
@@ -221,12 +191,10 @@ typedef struct TierAdvice
 										 * databases; 0 if that is not known */
 	double	   *reserve_missing;	/* by tier: bytes of its reserve that
 									 * other files have taken */
-	double		growth_hours;	/* how far ahead growth is looked at: the
-								 * horizon, but no longer than was observed */
-	TierAdviceGrowth *growth;	/* by tier */
+	double		observed_hours; /* the longest of any unit: no forecast
+								 * reaches further */
+	double	   *growth_per_hour;	/* by tier: bytes before any compression */
 	double	   *now_bytes;		/* by tier: as used_bytes, with the overrides */
-	double	   *limit_bytes;	/* by tier: what the units may take there,
-								 * then; negative: more comes than it holds */
 	TierPlacementResult placement;	/* its arrays, too; tier is by unit */
 	double	   *next_gb_saves;	/* by tier: what one more GB would save, in
 								 * the objective, see tier_bottleneck_find() */

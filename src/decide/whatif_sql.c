@@ -71,8 +71,6 @@ limited_by(const TierAdvice *advice, int tier)
 	TierPlacementBottleneck bottleneck = advice->placement.bottleneck[tier];
 	double		endures = advice->set->tiers[tier].profile.endurance_bytes_per_day;
 
-	if (bottleneck == TIER_BOTTLENECK_NONE && advice->placement.missing_bytes[tier] > 0)
-		bottleneck = TIER_BOTTLENECK_BYTES;
 	if (bottleneck == TIER_BOTTLENECK_NONE && endures > 0 &&
 		advice->placement.after[tier].written_bytes + advice->others_written_bytes[tier] > endures)
 		bottleneck = TIER_BOTTLENECK_ENDURANCE;
@@ -203,8 +201,7 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 		tier_row_text(&row, 19, limited_by(advice, t));
 		if (!isinf(advice->available_bytes[t]))
 			set_number(&row, 20, advice->next_gb_saves[t]);
-		missing = Max(placement->missing_bytes[t],
-					  placement->after[t].bytes - advice->limit_bytes[t]);
+		missing = placement->after[t].bytes - advice->available_bytes[t];
 		if (missing > 0)
 			set_bytes(&row, 21, ceil(missing));
 		set_growth(&row, 24, advice, t);
@@ -421,21 +418,21 @@ capacity_for(const TierAdvice *advice, int tier, double bytes, double most)
 	double		low = 0.0;
 	double		high = most;
 
-	if (advice->why_closed[tier] != NULL || tier_advice_limit(advice, tier, 0.0) >= bytes)
+	if (advice->why_closed[tier] != NULL || tier_advice_available(advice, tier, 0.0) >= bytes)
 		return 0.0;
 	while (high - low > 0.5 && high - low > high * 1e-15)
 	{
 		double		middle = low + (high - low) / 2.0;
 
-		if (tier_advice_limit(advice, tier, middle) >= bytes)
+		if (tier_advice_available(advice, tier, middle) >= bytes)
 			high = middle;
 		else
 			low = middle;
 	}
 	high = ceil(high);
-	while (high >= 1.0 && tier_advice_limit(advice, tier, high - 1.0) >= bytes && high < 1e15)
+	while (high >= 1.0 && tier_advice_available(advice, tier, high - 1.0) >= bytes && high < 1e15)
 		high -= 1.0;
-	return tier_advice_limit(advice, tier, high) >= bytes ? high : most;
+	return tier_advice_available(advice, tier, high) >= bytes ? high : most;
 }
 
 /* Notes that no answer begins from there to the next step. */

@@ -18,9 +18,6 @@
 #include "src/model/cost.h"
 #include "src/model/feasible.h"
 
-#define HOURS_PER_MONTH 730.0
-#define S_PER_HOUR 3600.0
-
 /* Sums are equal within this. */
 #define ROUNDING 1e-9
 
@@ -43,9 +40,7 @@ typedef struct Work
 	double		gains[TIER_SOLVER_MAX_TIERS];	/* of all of them */
 	bool		is_needed[TIER_SOLVER_MAX_TIERS];	/* for one that may not
 													 * stay */
-	double		price;			/* weights of the objective */
-	double		busy;
-	double		wait;
+	TierPlacementWeights weights;
 } Work;
 
 /*
@@ -59,16 +54,16 @@ cost_of(const Work *work, int unit, int tier)
 	int			now = problem->current[unit];
 	size_t		first = (size_t) unit * problem->ntiers;
 	size_t		cell = first + tier;
-	double		cost = work->price * problem->price[cell] + work->busy * problem->busy_s[cell] +
-	work->wait * problem->wait_s[cell];
+	const TierPlacementWeights *weights = &work->weights;
+	double		cost = tier_placement_cost(problem, weights, cell);
 	double		doubt = 0.0;
 
 	if (now >= 0 && now != tier)
 		doubt = TIER_PLACEMENT_DOUBT *
-			fabs(work->busy * (problem->busy_s[cell] - problem->busy_s[first + now]) +
-				 work->wait * (problem->wait_s[cell] - problem->wait_s[first + now]));
+			fabs(weights->busy * (problem->busy_s[cell] - problem->busy_s[first + now]) +
+				 weights->wait * (problem->wait_s[cell] - problem->wait_s[first + now]));
 	return cost + (isfinite(doubt) ? doubt : 0.0) +
-		(work->busy + work->wait) * TIER_PLACEMENT_MOVE_MUST_PAY * problem->move_s[cell] /
+		(weights->busy + weights->wait) * TIER_PLACEMENT_MOVE_MUST_PAY * problem->move_s[cell] /
 		problem->horizon_hours;
 }
 
@@ -149,27 +144,6 @@ compare_kept(const void *a, const void *b)
 	return difference > 0 ? -1 : difference < 0;
 }
 
-static void
-set_weights(Work *work)
-{
-	double		price_per_wait_hour = work->question->price_per_wait_hour;
-
-	switch (work->problem->objective)
-	{
-		case TIER_OBJECTIVE_TIME:
-			work->busy = 1.0;
-			break;
-		case TIER_OBJECTIVE_MONEY:
-			work->price = 1.0;
-			break;
-		case TIER_OBJECTIVE_BALANCED:
-			work->price = 1.0;
-			work->wait = isfinite(price_per_wait_hour) ?
-				price_per_wait_hour * HOURS_PER_MONTH / S_PER_HOUR : 0.0;
-			break;
-	}
-}
-
 /* Who is kept out, by what, and from where; returns how many lack nothing there but bytes. */
 static int
 find_kept(Work *work, TierPlacementResult *result, Kept *kept)
@@ -241,7 +215,7 @@ tier_bottleneck_find(const TierBottleneckQuestion *question, TierPlacementResult
 	.kept = result->kept};
 	int			nkept;
 
-	set_weights(&work);
+	work.weights = tier_placement_weights(problem, question->price_per_wait_hour);
 	tier_placement_add_up(problem, question->tier, work.totals);
 	nkept = find_kept(&work, result, kept);
 	set_bottlenecks(&work, result);

@@ -12,7 +12,7 @@
 
 #include "src/model/placement.h"
 
-/* What is asked about a placement; weights as in TierExchangeWeights, without the queue. */
+/* What is asked about a placement. */
 typedef struct TierBottleneckQuestion
 {
 	const TierPlacementProblem *problem;

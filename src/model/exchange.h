@@ -18,9 +18,7 @@
  */
 typedef struct TierExchangeWeights
 {
-	double		price;			/* per month */
-	double		busy;			/* device-seconds per hour */
-	double		wait;			/* client-seconds per hour */
+	TierPlacementWeights of;	/* but for the queue */
 	double		move;			/* device-seconds per hour of the horizon */
 	double		occupied[TIER_SOLVER_MAX_TIERS];	/* of the queue, by the
 													 * slope that it has on

@@ -252,13 +252,10 @@ relax(Work *work, int resource, const TierPlacementLimits *asked, TierPlacementL
 	  int *placement)
 {
 	memset(work->over, 0, sizeof(work->over));
-	if (resource == TIER_RESOURCE_BYTES && work->problem->fits != NULL)
-		memcpy(placement, work->problem->fits, sizeof(int) * work->problem->nunits);
-	else
-		for (int i = 0; i < MAX_TRIES; i++)
-			if ((!mark_over(work, resource, asked) && i > 0) ||
-				!relieve(work, resource, asked, kept, placement))
-				break;
+	for (int i = 0; i < MAX_TRIES; i++)
+		if ((!mark_over(work, resource, asked) && i > 0) ||
+			!relieve(work, resource, asked, kept, placement))
+			break;
 	tier_placement_add_up(work->problem, placement, work->totals);
 	for (int t = 0; t < work->problem->ntiers; t++)
 	{
@@ -296,7 +293,7 @@ end_work(Work *work)
 
 void
 tier_feasible_limits(const TierPlacementProblem *problem, TierPlacementLimits *asked,
-					 TierPlacementLimits *kept, int *placement, int *fits)
+					 TierPlacementLimits *kept, int *placement)
 {
 	Work		work;
 
@@ -305,94 +302,6 @@ tier_feasible_limits(const TierPlacementProblem *problem, TierPlacementLimits *a
 	tier_feasible_ask(problem, asked);
 	memcpy(kept, asked, sizeof(TierPlacementLimits) * problem->ntiers);
 	for (int r = 0; r < TIER_PLACEMENT_RESOURCES; r++)
-	{
 		relax(&work, r, asked, kept, placement);
-		if (r == TIER_RESOURCE_BYTES && fits != NULL)
-			memcpy(fits, placement, sizeof(int) * problem->nunits);
-	}
 	end_work(&work);
-}
-
-/*
- * With no limit of bytes on the tiers that are marked, the least that they would have to
- * hold for all others to be kept; false: that is not enough.
- */
-static bool
-would_suffice(Work *work, const TierPlacementLimits *asked)
-{
-	static const bool none_closed[TIER_SOLVER_MAX_TIERS] = {false};
-	const TierPlacementProblem *problem = work->problem;
-	TierPlacementLimits limits[TIER_SOLVER_MAX_TIERS];
-
-	memcpy(limits, asked, sizeof(TierPlacementLimits) * problem->ntiers);
-	for (int t = 0; t < problem->ntiers; t++)
-		if (work->over[t])
-			limits[t].of[TIER_RESOURCE_BYTES] = INFINITY;
-	return minimise(work, TIER_RESOURCE_BYTES, limits, none_closed, work->home) &&
-		count_misplaced(problem, work->tier) == 0;
-}
-
-/* Marks the tiers that have no room for what may live nowhere else; returns how many. */
-static int
-mark_forced(Work *work, const TierPlacementLimits *asked)
-{
-	const TierPlacementProblem *problem = work->problem;
-	double		forced[TIER_SOLVER_MAX_TIERS] = {0};
-	int			marked = 0;
-
-	for (int u = 0; u < problem->nunits; u++)
-	{
-		int			homes = 0;
-		int			home = 0;
-
-		for (int t = 0; t < problem->ntiers; t++)
-			if (tier_placement_may_live(problem, u, t))
-			{
-				home = t;
-				homes++;
-			}
-		if (homes == 1)
-			forced[home] += problem->stored_bytes[(size_t) u * problem->ntiers + home];
-	}
-	for (int t = 0; t < problem->ntiers; t++)
-	{
-		work->over[t] = forced[t] > asked[t].of[TIER_RESOURCE_BYTES] * (1.0 + ROUNDING);
-		marked += work->over[t];
-	}
-	return marked;
-}
-
-bool
-tier_feasible_missing(const TierPlacementProblem *problem, const TierPlacementLimits *asked,
-					  const int *placement, double *missing)
-{
-	TierPlacementTotals totals[TIER_SOLVER_MAX_TIERS];
-	bool		any = false;
-	bool		together;
-	Work		work;
-
-	memset(missing, 0, sizeof(double) * problem->ntiers);
-	tier_placement_add_up(problem, placement, totals);
-	if (tier_feasible_keeps(problem, totals, asked) && count_misplaced(problem, placement) == 0)
-		return false;
-	begin_work(&work, problem);
-	memcpy(work.home, placement, sizeof(int) * problem->nunits);
-	for (int t = 0; t < problem->ntiers; t++)
-	{
-		if (isinf(asked[t].of[TIER_RESOURCE_BYTES]))
-			continue;
-		memset(work.over, 0, sizeof(work.over));
-		work.over[t] = true;
-		if (would_suffice(&work, asked))
-			missing[t] = fmax(0.0, work.totals[t].bytes - asked[t].of[TIER_RESOURCE_BYTES]);
-		any |= missing[t] > 0.0;
-	}
-
-	/* No one of them helps alone: those that are too small in any case. */
-	together = !any && mark_forced(&work, asked) > 1 && would_suffice(&work, asked);
-	for (int t = 0; together && t < problem->ntiers; t++)
-		if (work.over[t])
-			missing[t] = work.totals[t].bytes - asked[t].of[TIER_RESOURCE_BYTES];
-	end_work(&work);
-	return together;
 }

@@ -40,22 +40,8 @@ extern void tier_feasible_ask(const TierPlacementProblem *problem, TierPlacement
  * not be where he is has gone where he may be, if there is room; nobody comes to a
  * tier that remains too full.  asked and kept are equal if that placement keeps
  * what is asked.  What is beyond a limit may be half a per cent more than it has to be.
- * fits, if not NULL, is what the placement was when only bytes counted: problem.fits of
- * another load.
  */
 extern void tier_feasible_limits(const TierPlacementProblem *problem, TierPlacementLimits *asked,
-								 TierPlacementLimits *kept, int *placement, int *fits);
-
-/*
- * By tier, the bytes by which its limit would have to be raised for all limits that are
- * asked to be kept, by a placement that was found and in which everybody is where he
- * may be; 0: that is so, or this tier alone does not help.
- *
- * True: none alone does, but all limits that are not 0 together.  These are of the tiers
- * that have no room for what may live nowhere else.
- */
-extern bool tier_feasible_missing(const TierPlacementProblem *problem,
-								  const TierPlacementLimits *asked, const int *placement,
-								  double *missing);
+								 TierPlacementLimits *kept, int *placement);
 
 #endif							/* TIER_FEASIBLE_H */

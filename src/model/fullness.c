@@ -299,9 +299,8 @@ tier_fullness_decide(const TierFullnessProblem *problem, TierFullnessResult *res
  * ---------------------------------------------------------------------
  */
 
-/* Of what has no obstacle. */
-static double
-leaving_bytes_of(const TierFullnessProblem *problem)
+double
+tier_fullness_may_leave(const TierFullnessProblem *problem)
 {
 	bool		by_disk = problem->level.disk_bytes > problem->level.own_bytes;
 	double		bytes = 0.0;
@@ -319,34 +318,11 @@ leaving_bytes_of(const TierFullnessProblem *problem)
 double
 tier_fullness_can_leave(const TierFullnessProblem *problem)
 {
-	double		leaving = leaving_bytes_of(problem);
+	double		leaving = tier_fullness_may_leave(problem);
 	double		room = problem->later_bytes > problem->target_bytes ? problem->later_bytes :
 	problem->target_bytes;
 
 	if (room < leaving)
 		leaving = room;
 	return leaving > 0.0 ? leaving : 0.0;
-}
-
-TierFullnessForecast
-tier_fullness_foresee(const TierFullnessProblem *problem, double growth_per_hour, double hours)
-{
-	TierFullnessForecast forecast = {false, 0.0, 0.0, INFINITY};
-	double		capacity = problem->level.capacity_bytes;
-	double		now = tier_fullness_bytes(&problem->level);
-	double		growth = growth_per_hour > 0.0 ? growth_per_hour : 0.0;
-	double		then = now + growth * (hours > 0.0 ? hours : 0.0);
-	double		can_leave = tier_fullness_can_leave(problem);
-
-	forecast.leaving_bytes = leaving_bytes_of(problem);
-	if (then > capacity * (problem->high + ROUNDING))
-	{
-		forecast.needed_bytes = then - capacity * problem->low;
-		forecast.is_short = then - can_leave > capacity * (problem->high + ROUNDING);
-	}
-	if (now - can_leave >= capacity)
-		forecast.full_hours = 0.0;
-	else if (growth > 0.0)
-		forecast.full_hours = (capacity - now + can_leave) / growth;
-	return forecast;
 }

@@ -131,28 +131,13 @@ extern void tier_fullness_arrange(const TierFullnessProblem *problem,
 extern void tier_fullness_decide(const TierFullnessProblem *problem,
 								 TierFullnessResult *result);
 
-/* What will be, if the tier goes on growing. */
-typedef struct TierFullnessForecast
-{
-	bool		is_short;		/* it will be above its high watermark all the
-								 * same, before the forecast ends */
-	double		needed_bytes;	/* that have to leave until then */
-	double		leaving_bytes;	/* that may leave: no obstacle */
-	double		full_hours;		/* until nothing fits any more, although that
-								 * has left; INFINITY: never */
-} TierFullnessForecast;
+/* What has no obstacle, by the measure that counts. */
+extern double tier_fullness_may_leave(const TierFullnessProblem *problem);
 
 /*
  * What may leave by the measure that counts, with the room that the target has or will have
  * for it.
  */
 extern double tier_fullness_can_leave(const TierFullnessProblem *problem);
-
-/*
- * For so many hours ahead.  What may leave is limited by the room on the target.
- */
-extern TierFullnessForecast tier_fullness_foresee(const TierFullnessProblem *problem,
-												  double growth_per_hour,
-												  double hours);
 
 #endif							/* TIER_FULLNESS_H */

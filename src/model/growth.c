@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model/growth.c
- *		How much larger relations will be.
+ *		By how much what is stored grows.
  *
  *-------------------------------------------------------------------------
  */
@@ -111,30 +111,6 @@ tier_growth_beyond(const TierEvidence *evidence, int64_t now, double hours, doub
 	Trend		trend = find_trend(evidence, now, false);
 
 	return trend.weight * (trend.mean * tier_amount(hours) - tier_amount(carried));
-}
-
-static double
-number_or_zero(double value)
-{
-	return isfinite(value) ? value : 0.0;
-}
-
-TierGrowthForecast
-tier_growth_forecast(double carried, double beyond, double arrives, double leaves)
-{
-	TierGrowthForecast forecast;
-	double		net;
-
-	forecast.carried = tier_amount(carried);
-	forecast.other = number_or_zero(beyond) + tier_amount(arrives) - tier_amount(leaves);
-	forecast.share = 1.0;
-	if (forecast.other >= 0.0)
-		return forecast;
-	net = tier_amount(forecast.carried + forecast.other);
-	forecast.share = forecast.carried > 0.0 ? net / forecast.carried : 1.0;
-	forecast.carried = net;
-	forecast.other = 0.0;
-	return forecast;
 }
 
 double

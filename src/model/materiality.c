@@ -14,7 +14,6 @@
 #include "src/model/materiality.h"
 
 #define S_PER_HOUR 3600.0
-#define HOURS_PER_MONTH 730.0
 
 /* What was taken back may let others be taken back; nearly all are in the first pass. */
 #define MAX_PASSES 8
@@ -32,10 +31,7 @@ typedef struct Work
 {
 	const TierPlacementProblem *problem;
 	const TierPlacementLimits *limits;
-	double		price;			/* weights of the objective */
-	double		busy;
-	double		wait;
-	double		queue;
+	TierPlacementWeights weights;
 	TierPlacementTotals *totals;
 	const double *least_gain;	/* by unit, or NULL */
 	double		budget;			/* what may still be given up */
@@ -97,10 +93,9 @@ gain_of(const Work *work, int unit, int tier)
 	size_t		from = (size_t) unit * problem->ntiers + problem->current[unit];
 	size_t		to = (size_t) unit * problem->ntiers + tier;
 
-	return work->price * (problem->price[from] - problem->price[to]) +
-		work->busy * (problem->busy_s[from] - problem->busy_s[to]) +
-		work->wait * (problem->wait_s[from] - problem->wait_s[to]) +
-		work->queue * queue_gain_of(work, unit, tier);
+	return tier_placement_cost(problem, &work->weights, from) -
+		tier_placement_cost(problem, &work->weights, to) +
+		work->weights.queue * queue_gain_of(work, unit, tier);
 }
 
 /* May it stay where it is now, beside what the placement has there? */
@@ -148,25 +143,6 @@ is_too_little(const Work *work, int unit, double gain, double wait_gain)
 		is_less_than_least(work, unit, gain, wait_gain);
 }
 
-static void
-set_weights(Work *work, double price_per_wait_hour)
-{
-	switch (work->problem->objective)
-	{
-		case TIER_OBJECTIVE_TIME:
-			work->busy = work->queue = 1.0;
-			break;
-		case TIER_OBJECTIVE_MONEY:
-			work->price = 1.0;
-			break;
-		case TIER_OBJECTIVE_BALANCED:
-			work->price = 1.0;
-			work->wait = work->queue = isfinite(price_per_wait_hour) ?
-				price_per_wait_hour * HOURS_PER_MONTH / S_PER_HOUR : 0.0;
-			break;
-	}
-}
-
 TierMaterialityDropped
 tier_materiality_drop(const TierPlacementProblem *problem, const TierPlacementLimits *limits,
 					  double price_per_wait_hour, double give_up, double give_up_wait_s,
@@ -184,7 +160,7 @@ tier_materiality_drop(const TierPlacementProblem *problem, const TierPlacementLi
 	work.budget = give_up;
 	work.wait_budget = give_up_wait_s;
 	work.totals = problem->alloc(tiers_size);
-	set_weights(&work, price_per_wait_hour);
+	work.weights = tier_placement_weights(problem, price_per_wait_hour);
 	tier_placement_add_up(problem, tier, work.totals);
 	for (int pass = 0; pass < MAX_PASSES; pass++)
 	{

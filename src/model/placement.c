@@ -55,16 +55,6 @@
 #define SWEEP_DECADES 6.0
 #define SWEEP_ROUNDS 3
 
-/* What one unit of each kind of cost is worth in the objective. */
-typedef struct Weights
-{
-	double		price;			/* per month */
-	double		busy;			/* device-seconds per hour */
-	double		wait;			/* client-seconds per hour */
-	double		queue;			/* client-seconds per hour */
-	double		move;			/* device-seconds per hour of the horizon */
-} Weights;
-
 /*
  * Scratch of one tier_placement_solve().  totals are those of the placement that was
  * looked at last; tier and limit_price are the solver's last answer; feasible is
@@ -77,7 +67,8 @@ typedef struct Work
 	double		clients;
 	double		quiet_s;		/* the queue at QUIET_UTILISATION, */
 	double		quiet_slope;	/* and its slope */
-	Weights		weights;
+	TierPlacementWeights weights;
+	double		move_weight;	/* of device-seconds per hour of the horizon */
 	double	   *cost;
 	double	   *use;
 	double	   *limit;			/* work->kept, as the solver wants it */
@@ -92,7 +83,6 @@ typedef struct Work
 	double	   *limit_price;
 	int		   *tier;
 	int		   *feasible;
-	int		   *fits;
 	int		   *start;
 	TierPlacementLimits asked[TIER_SOLVER_MAX_TIERS];
 	TierPlacementLimits kept[TIER_SOLVER_MAX_TIERS];
@@ -172,12 +162,10 @@ move_s_per_hour(const Work *work, int unit, int tier)
 static double
 unit_cost(const Work *work, int unit, int tier)
 {
-	const TierPlacementProblem *problem = work->problem;
-	const Weights *weights = &work->weights;
-	size_t		cell = (size_t) unit * problem->ntiers + tier;
+	size_t		cell = (size_t) unit * work->problem->ntiers + tier;
 
-	return weights->price * problem->price[cell] + weights->busy * problem->busy_s[cell] +
-		weights->wait * problem->wait_s[cell] + weights->move * move_s_per_hour(work, unit, tier);
+	return tier_placement_cost(work->problem, &work->weights, cell) +
+		work->move_weight * move_s_per_hour(work, unit, tier);
 }
 
 /* The objective of a placement, as it really is; leaves its totals in the work. */
@@ -455,20 +443,6 @@ solve_weighted(Work *work, int rounds, bool quick, Best *best)
 	(void) solve_round(work, quick, best);
 }
 
-/*
- * Money for waiting: the sum over all tiers of what an hour of it is worth.
- */
-static Weights
-balanced_weights(double price_per_wait_hour)
-{
-	Weights		weights = {0};
-	double		per_second = price_per_wait_hour * HOURS_PER_MONTH / S_PER_HOUR;
-
-	weights.price = 1.0;
-	weights.wait = weights.queue = weights.move = per_second;
-	return weights;
-}
-
 /* The tier that costs the unit least money, of those where it may be; -1: nowhere. */
 static int
 cheapest_tier(const TierPlacementProblem *problem, int unit)
@@ -487,7 +461,8 @@ cheapest_tier(const TierPlacementProblem *problem, int unit)
 static void
 try_price(Work *work, double price, Best *best, double *money, double *wait)
 {
-	work->weights = balanced_weights(price);
+	work->weights = tier_placement_weights(work->problem, price);
+	work->move_weight = work->weights.wait;
 	solve_weighted(work, SWEEP_ROUNDS, true, best);
 	tier_placement_add_up(work->problem, best->tier, work->totals);
 	*money = *wait = 0.0;
@@ -551,27 +526,6 @@ array(const TierPlacementProblem *problem, size_t elements, size_t size)
 	return problem->alloc((elements > 0 ? elements : 1) * size);
 }
 
-/* A limit that is not kept, or else one that has a price.  Totals are in the work. */
-static void
-find_bottlenecks(const Work *work, const Best *best, TierPlacementResult *result)
-{
-	static const TierPlacementBottleneck names[] = {TIER_BOTTLENECK_BYTES, TIER_BOTTLENECK_BUSY,
-	TIER_BOTTLENECK_ENDURANCE};
-
-	for (int t = 0; t < work->problem->ntiers; t++)
-	{
-		const double *price = &best->limit_price[t * TIER_PLACEMENT_RESOURCES];
-
-		result->bottleneck[t] = TIER_BOTTLENECK_NONE;
-		for (int r = TIER_PLACEMENT_RESOURCES - 1; r >= 0; r--)
-			if (price[r] > 0)
-				result->bottleneck[t] = names[r];
-		for (int r = TIER_PLACEMENT_RESOURCES - 1; r >= 0; r--)
-			if (work->kept[t].of[r] > work->asked[t].of[r])
-				result->bottleneck[t] = names[r];
-	}
-}
-
 /* What is wished for; the price of waiting, if it is not given, is found. */
 static void
 set_weights(Work *work, Best *best, double *price_per_wait_hour)
@@ -583,28 +537,21 @@ set_weights(Work *work, Best *best, double *price_per_wait_hour)
 	for (int t = 0; t < problem->ntiers; t++)
 		work->expected_s[t] = problem->expected_s != NULL ? problem->expected_s[t] : 0.0;
 	*price_per_wait_hour = NAN;
-	switch (problem->objective)
+	if (problem->objective == TIER_OBJECTIVE_BALANCED)
+		*price_per_wait_hour = problem->price_per_wait_hour >= 0 &&
+			is_finite(problem->price_per_wait_hour) ?
+			problem->price_per_wait_hour : find_price_per_wait_hour(work, best);
+	work->weights = tier_placement_weights(problem, *price_per_wait_hour);
+	if (problem->objective == TIER_OBJECTIVE_MONEY)
 	{
-		case TIER_OBJECTIVE_TIME:
-			work->weights.busy = work->weights.queue = work->weights.move = 1.0;
-			break;
-		case TIER_OBJECTIVE_MONEY:
-			for (int t = 0; t < problem->ntiers; t++)
-			{
-				price += work->now[t].price;
-				busy += work->now[t].busy_s;
-			}
-			work->weights.price = 1.0;
-			work->weights.busy = price > 0 ? TIME_SHARE_OF_MONEY * price / busy : 1.0;
-			work->weights.move = work->weights.busy;
-			break;
-		case TIER_OBJECTIVE_BALANCED:
-			*price_per_wait_hour = problem->price_per_wait_hour >= 0 &&
-				is_finite(problem->price_per_wait_hour) ?
-				problem->price_per_wait_hour : find_price_per_wait_hour(work, best);
-			work->weights = balanced_weights(*price_per_wait_hour);
-			break;
+		for (int t = 0; t < problem->ntiers; t++)
+		{
+			price += work->now[t].price;
+			busy += work->now[t].busy_s;
+		}
+		work->weights.busy = price > 0 ? TIME_SHARE_OF_MONEY * price / busy : 1.0;
 	}
+	work->move_weight = work->weights.busy + work->weights.wait;
 }
 
 /* What is limited, and a placement that keeps it. */
@@ -613,7 +560,7 @@ set_limits(Work *work)
 {
 	const TierPlacementProblem *problem = work->problem;
 
-	tier_feasible_limits(problem, work->asked, work->kept, work->feasible, work->fits);
+	tier_feasible_limits(problem, work->asked, work->kept, work->feasible);
 	for (int t = 0; t < problem->ntiers; t++)
 	{
 		for (int r = 0; r < TIER_PLACEMENT_RESOURCES; r++)
@@ -650,8 +597,7 @@ static void
 undo_exchanges(Work *work, Best *best)
 {
 	const TierPlacementProblem *problem = work->problem;
-	TierExchangeWeights weights = {.price = work->weights.price,.busy = work->weights.busy,
-	.wait = work->weights.wait,.move = work->weights.move};
+	TierExchangeWeights weights = {.of = work->weights,.move = work->move_weight};
 
 	tier_placement_add_up(problem, best->tier, work->totals);
 	for (int t = 0; t < problem->ntiers; t++)
@@ -669,8 +615,6 @@ report(Work *work, const Best *best, TierPlacementResult *result)
 	int			ntiers = problem->ntiers;
 
 	memcpy(result->tier, best->tier, sizeof(int) * problem->nunits);
-	if (result->fits != NULL)
-		memcpy(result->fits, work->fits, sizeof(int) * problem->nunits);
 	if (result->now != NULL)
 		tier_placement_add_up(problem, problem->current, result->now);
 	tier_placement_add_up(problem, best->tier, work->totals);
@@ -679,11 +623,6 @@ report(Work *work, const Best *best, TierPlacementResult *result)
 	for (int t = 0; t < ntiers; t++)
 		if (result->byte_worth != NULL)
 			result->byte_worth[t] = best->limit_price[t * TIER_PLACEMENT_RESOURCES];
-	if (result->missing_bytes != NULL)
-		result->missing_together =
-			tier_feasible_missing(problem, work->asked, work->feasible, result->missing_bytes);
-	if (result->bottleneck != NULL)
-		find_bottlenecks(work, best, result);
 	if (result->asked != NULL)
 		memcpy(result->asked, work->asked, sizeof(TierPlacementLimits) * ntiers);
 	if (result->kept != NULL)
@@ -723,7 +662,6 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 	work.limit_price = ARRAY(double, nlimits);
 	work.tier = ARRAY(int, problem->nunits);
 	work.feasible = ARRAY(int, problem->nunits);
-	work.fits = ARRAY(int, problem->nunits);
 	work.start = ARRAY(int, problem->nunits);
 	work.now = ARRAY(TierPlacementTotals, ntiers);
 	work.totals = ARRAY(TierPlacementTotals, ntiers);

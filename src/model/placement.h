@@ -24,7 +24,7 @@ typedef enum TierPlacementBottleneck
 } TierPlacementBottleneck;
 
 /*
- * tier, pushed_out_of, fits are by unit, the rest by tier, all from the caller; all
+ * tier, pushed_out_of are by unit, the rest by tier, all from the caller; all
  * but tier may be NULL.  tier_bottleneck_find() fills in pushed_out_of: -1 for who is where it
  * wants to be.
  * The objective is in device-seconds per hour for TIME, else in money per month.
@@ -38,12 +38,9 @@ typedef struct TierPlacementResult
 {
 	int		   *tier;
 	int		   *pushed_out_of;
-	int		   *fits;			/* exceeds the room by as little as possible */
 	TierPlacementTotals *now;
 	TierPlacementTotals *after;
 	double	   *byte_worth;
-	double	   *missing_bytes;	/* see tier_feasible_missing() */
-	bool		missing_together;
 	TierPlacementLimits *asked;
 	TierPlacementLimits *kept;
 	TierPlacementBottleneck *bottleneck;

@@ -95,9 +95,6 @@ typedef struct TierPlacementProblem
 	const double *expected_s;	/* by tier: occupied_s of an answer that is
 								 * likely to be much like this one's; NULL:
 								 * none is known */
-	const int  *fits;			/* by unit: result.fits of a problem with the
-								 * same sizes, room, and rights, whatever the
-								 * load; NULL: none is known */
 	void	   *(*alloc) (size_t bytes);
 	void		(*release) (void *ptr);
 	bool		(*interrupted) (void *argument);
@@ -121,6 +118,26 @@ typedef struct TierPlacementLimits
 {
 	double		of[TIER_PLACEMENT_RESOURCES];
 } TierPlacementLimits;
+
+/* What each kind of cost is worth in the objective. */
+typedef struct TierPlacementWeights
+{
+	double		price;			/* per month */
+	double		busy;			/* device-seconds per hour */
+	double		wait;			/* client-seconds per hour */
+	double		queue;			/* the same, in queues */
+} TierPlacementWeights;
+
+/*
+ * By the objective alone; price_per_wait_hour is for BALANCED.  NaN: waiting is worth
+ * nothing.
+ */
+extern TierPlacementWeights tier_placement_weights(const TierPlacementProblem *problem,
+												   double price_per_wait_hour);
+
+/* What one cell costs by these weights, without queues and moves. */
+extern double tier_placement_cost(const TierPlacementProblem *problem,
+								  const TierPlacementWeights *weights, size_t cell);
 
 /* What a placement takes; -1 counts nowhere.  totals: array of ntiers. */
 extern void tier_placement_add_up(const TierPlacementProblem *problem, const int *tier,

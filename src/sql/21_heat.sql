@@ -22,16 +22,6 @@ RETURNS text
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_activity_pattern';
 
-/*
- * Bytes per hour by which a relation goes on growing, as evidence of relation_state says at
- * that time; null: it says nothing.
- */
-CREATE FUNCTION _tiered_storage.growth_per_hour(began_at timestamptz, interval_s float8,
-	growth bytea, at timestamptz)
-RETURNS float8
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'tier_growth_per_hour';
-
 CREATE VIEW _tiered_storage.heat AS
 	SELECT s.relation_oid::pg_catalog.regclass AS relation,
 		CASE s.kind WHEN 'r' THEN 'table' WHEN 'i' THEN 'index' WHEN 't' THEN 'toast table'
@@ -94,9 +84,6 @@ CREATE VIEW _tiered_storage.heat AS
 			s.evidence_reads, pg_catalog.now()) AS read_pattern,
 		_tiered_storage.activity_pattern(s.evidence_began_at, s.evidence_interval_s,
 			s.evidence_writes, pg_catalog.now()) AS write_pattern,
-		24 OPERATOR(pg_catalog.*) COALESCE(_tiered_storage.growth_per_hour(s.evidence_began_at,
-			s.evidence_interval_s, s.evidence_growth, pg_catalog.now()), 0)
-			AS growth_bytes_per_day,
 		_tiered_storage.distributed_table(s.relation_oid) AS distributed_table
 	FROM _tiered_storage.stored(NULL::_tiered_storage.relation_state) s
 	CROSS JOIN LATERAL (SELECT _tiered_storage.relation_persistence(s.relation_oid)

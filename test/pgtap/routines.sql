@@ -81,7 +81,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('refresh_pins'), ('refresh_policies'), ('refresh_tablespaces'), ('index_identity'), ('present_pinned'),
 	('present_relation'), ('relation_entry'), ('relation_entry'), ('relation_identity'), ('relation_persistence'),
 	('remove_unused_tiers'), ('count_wear'), ('forget_wear'), ('wear_state'), ('relation_write_amplification'),
-	('wal_written_ratio'), ('smoothed_rate'), ('activity_pattern'), ('growth_per_hour'),
+	('wal_written_ratio'), ('smoothed_rate'), ('activity_pattern'),
 	('second_tier_statement'), ('second_tier_statements'), ('tablespace_claims'), ('require_writable'),
 	('tier_after_insert'), ('tier_rank_discovered'), ('is_alike'), ('is_restore'), ('restore_in_turn'),
 	('expect_tiers'), ('tier_before_insert'), ('tier_check_capacity'), ('tier_check_name'),

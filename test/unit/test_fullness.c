@@ -384,36 +384,21 @@ test_places(void)
 }
 
 static void
-test_forecast(void)
+test_may_leave(void)
 {
 	TierFullnessProblem problem = problem_of(2, 85.0);
-	TierFullnessForecast forecast;
 
 	set_unit(0, 10.0, 0.0);
 	set_unit(1, 10.0, 0.0);
 	problem.units = units;
-	forecast = tier_fullness_foresee(&problem, 1.0, 10.0);
-	ok(!forecast.is_short && fabs(forecast.full_hours - 35.0) < 1e-9 &&
-	   fabs(forecast.needed_bytes - 15.0) < 1e-9, "enough may leave");
+	ok(tier_fullness_can_leave(&problem) == 20.0, "all without an obstacle may leave");
 	problem.target_bytes = 3.0;
-	forecast = tier_fullness_foresee(&problem, 1.0, 10.0);
-	ok(forecast.is_short && fabs(forecast.full_hours - 18.0) < 1e-9,
-	   "the target has no room for it: %g", forecast.full_hours);
+	ok(tier_fullness_may_leave(&problem) == 20.0 && tier_fullness_can_leave(&problem) == 3.0,
+	   "as far as the target has room");
 	problem.later_bytes = 12.0;
-	forecast = tier_fullness_foresee(&problem, 1.0, 10.0);
-	ok(!forecast.is_short && fabs(forecast.full_hours - 27.0) < 1e-9,
-	   "but will have: %g", forecast.full_hours);
-	problem.later_bytes = 0.0;
-	problem.target_bytes = INFINITY;
+	ok(tier_fullness_can_leave(&problem) == 12.0, "or will have");
 	units[0].obstacle = units[1].obstacle = TIER_FULLNESS_PINNED;
-	forecast = tier_fullness_foresee(&problem, 1.0, 10.0);
-	ok(forecast.is_short && forecast.leaving_bytes == 0.0, "nothing may leave");
-	ok(!tier_fullness_foresee(&problem, 0.0, 10.0).is_short &&
-	   isinf(tier_fullness_foresee(&problem, -1.0, 10.0).full_hours), "what does not grow stays");
-	ok(!tier_fullness_foresee(&problem, 0.4, 10.0).is_short,
-	   "nor is what stays below the mark short");
-	problem.level.own_bytes = 101.0;
-	ok(tier_fullness_foresee(&problem, 1.0, 10.0).full_hours == 0.0, "full now");
+	ok(tier_fullness_may_leave(&problem) == 0.0, "nothing may leave");
 }
 
 int
@@ -425,6 +410,6 @@ main(void)
 	test_random();
 	test_days();
 	test_places();
-	test_forecast();
+	test_may_leave();
 	return done();
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_growth.c
- *		Tests of src/model/growth.c: what goes on growing, and what stays with the tier.
+ *		Tests of src/model/growth.c: what goes on growing.
  *
  *-------------------------------------------------------------------------
  */
@@ -103,62 +103,34 @@ test_rate(void)
 
 /* A partition a day; with `retention`, the oldest is dropped each day. */
 static double
-forecast_of_partitions(bool retention, int days)
+rate_of_partitions(bool retention, int days)
 {
 	TierEvidence tablespace = {0};
-	double		carried = 0.0;
-	int64_t		now = START + days * DAY;
-	double		beyond;
-	TierGrowthForecast forecast;
 
 	for (int day = 0; day < days; day++)
-	{
-		TierEvidence partition = {0};
-
 		for (int hour = 1; hour <= 24; hour++)
 		{
 			int64_t		at = START + day * DAY + hour * HOUR;
 
-			tier_evidence_note(&partition, START + day * DAY, at, 300.0, 0.0, 0.0, GB);
 			grow(&tablespace, at, GB);
 			if (retention && hour == 24)
 				grow(&tablespace, at, -24.0 * GB);
 		}
-		if (!retention || day >= days - 5)
-			carried += tier_growth_rate(&partition, now);
-	}
-	beyond = tier_growth_beyond(&tablespace, now, 24.0, carried * 24.0);
-	forecast = tier_growth_forecast(carried * 24.0, beyond, 0.0, 0.0);
-	return (forecast.carried + forecast.other) / 24.0;
+	return tier_growth_rate(&tablespace, START + days * DAY);
 }
 
 static void
 test_tablespace(void)
 {
 	TierEvidence evidence = {0};
-	TierGrowthForecast forecast;
 
-	ok(is_about(forecast_of_partitions(false, 20), GB, 0.15),
-	   "a partition a day: as much as comes, %g", forecast_of_partitions(false, 20));
-	ok(fabs(forecast_of_partitions(true, 20)) < 0.1 * GB,
-	   "with the oldest dropped, next to nothing: %g", forecast_of_partitions(true, 20));
+	ok(is_about(rate_of_partitions(false, 20), GB, 0.15),
+	   "a partition a day: as much as comes, %g", rate_of_partitions(false, 20));
+	ok(fabs(rate_of_partitions(true, 20)) < 0.1 * GB,
+	   "with the oldest dropped, next to nothing: %g", rate_of_partitions(true, 20));
 
 	grow(&evidence, START + HOUR, 700.0 * GB);
-	ok(tier_growth_beyond(&evidence, START + 2 * DAY, 24.0, 0.0) == 0.0, "a restore is no growth");
-	ok(tier_growth_beyond(&evidence, START + 2 * DAY, 24.0, 5.0) == 0.0, "and takes away none");
-
-	forecast = tier_growth_forecast(10.0, -48.0, 0.0, 0.0);
-	ok(forecast.carried == 0.0 && forecast.share == 0.0 && forecast.other == 0.0,
-	   "what will leave makes no room before it has left");
-	forecast = tier_growth_forecast(10.0, -4.0, 0.0, 2.0);
-	ok(forecast.carried == 4.0 && forecast.share == 0.4 && forecast.other == 0.0,
-	   "it counts against what grows there");
-	forecast = tier_growth_forecast(10.0, 0.0, 7.0, 3.0);
-	ok(forecast.carried == 10.0 && forecast.share == 1.0 && forecast.other == 4.0,
-	   "policies bring and take");
-	forecast = tier_growth_forecast(NAN, INFINITY, INFINITY, NAN);
-	ok(forecast.carried == 0.0 && forecast.share == 1.0 && forecast.other == 0.0,
-	   "no nonsense in, none out");
+	ok(tier_growth_rate(&evidence, START + 2 * DAY) == 0.0, "a restore is no growth");
 	ok(tier_growth_hours_until(100.0, 5.0) == 20.0 && tier_growth_hours_until(0.0, 5.0) == 0.0 &&
 	   tier_growth_hours_until(-1.0, 0.0) == 0.0 && isinf(tier_growth_hours_until(100.0, 0.0)) &&
 	   isinf(tier_growth_hours_until(100.0, NAN)), "hours until it is full");
@@ -186,8 +158,7 @@ test_random(void)
 			grow(&evidence, now, bytes);
 			rate = tier_growth_rate(&evidence, now);
 			sane &= isfinite(rate) && rate >= 0.0 &&
-				rate * ((double) (now - START) / HOUR) <= most * 200.0 &&
-				isfinite(tier_growth_beyond(&evidence, now, 24.0, rate));
+				rate * ((double) (now - START) / HOUR) <= most * 200.0;
 		}
 	}
 	ok(sane, "whatever happens, a rate is finite and not negative");
