@@ -118,8 +118,8 @@ static char *
 written_reason(const TierPartitionUse *use, const Interval *interval)
 {
 	const char *load = use->last_written_us - use->first_seen_us > LONGEST_LOAD_US ? "" :
-		psprintf("; what was loaded when it was first seen (%s) counts as written then",
-				 time_text(use->first_seen_us));
+	psprintf("; what was loaded when it was first seen (%s) counts as written then",
+			 time_text(use->first_seen_us));
 
 	return psprintf("last written at %s, that is not %s ago%s", time_text(use->last_written_us),
 					interval_text(interval), load);

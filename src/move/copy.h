@@ -74,6 +74,14 @@ extern TierWalResult tier_copy_read_all_wal(TierCopy *copy, int64 deadline_us, i
 extern bool tier_copy_is_near(const TierCopy *copy);
 extern bool tier_copy_is_behind(const TierCopy *copy);
 
+/*
+ * Marks all blocks to be copied again, if there are so few, and returns true: then no WAL needs
+ * to be read.  To be asked where nobody can change the sources any more, just before the last
+ * tier_copy_catch_up(), and again before each such attempt.
+ */
+#define TIER_COPY_FEW_BLOCKS 16
+extern bool tier_copy_take_all(TierCopy *copy);
+
 /* A source became shorter, which the next catch-up has to follow. */
 extern bool tier_copy_was_truncated(const TierCopy *copy);
 
@@ -90,8 +98,8 @@ extern uint64 tier_copy_source_blocks(const TierCopy *copy);
 extern uint64 tier_copy_done_blocks(const TierCopy *copy);
 
 /*
- * Nobody can change the sources any more, their WAL is read to the end, and what it
- * said is copied: is that so, as far as it can be told without reading blocks?
+ * Nobody can change the sources any more, their WAL is read to the end, or all of them is taken
+ * anew, and what was to be copied is: is that so, as far as it can be told without reading blocks?
  * All forks of both are compared as they are on disk, also with what this module
  * has made: nobody else should know the target, and who takes it for a leftover
  * would cost the relation.  NULL, or in what they differ, in the current context.

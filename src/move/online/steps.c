@@ -380,7 +380,7 @@ static TierStepResult
 complete_copy(TierOnline *move)
 {
 	int64		budget_us = (int64) TIER_LOCK_HOLD_LIMIT_MS * 1000;
-	TierWalResult result;
+	TierWalResult result = TIER_WAL_OK;
 	TierStepResult outcome;
 	int64		bytes;
 	char	   *difference;
@@ -398,8 +398,12 @@ complete_copy(TierOnline *move)
 	if (is_too_late(move))
 		return busy(move, TIER_BUSY_WORK);
 
-	/* 4. All that was changed, up to a record of our own. */
-	result = tier_copy_read_all_wal(move->copy, move->locked_at + budget_us, &move->flush_us);
+	/*
+	 * 4. All that was changed, up to a record of our own; or all that there
+	 * is.
+	 */
+	if (!tier_copy_take_all(move->copy))
+		result = tier_copy_read_all_wal(move->copy, move->locked_at + budget_us, &move->flush_us);
 	if (result == TIER_WAL_LOST)
 		return tier_online_restart(move, TIER_ONLINE_LOST_WAL);
 	if (result == TIER_WAL_TOO_LATE || tier_copy_was_truncated(move->copy))
