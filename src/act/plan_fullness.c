@@ -17,8 +17,7 @@
 #include "utils/memutils.h"
 
 #include "src/act/gate.h"
-#include "src/act/plan.h"
-#include "src/act/plan_source.h"
+#include "src/act/plan_state.h"
 #include "src/server/relation.h"
 
 /* How much its moves press: until the tier is below its high watermark, with what will come. */

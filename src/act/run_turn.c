@@ -124,7 +124,7 @@ tier_run_log_limited(const TierRun *run)
 bool
 tier_run_is_to_try(const TierPlanEntry *entry)
 {
-	return !entry->is_void && !entry->is_left && !entry->waits_for_room &&
+	return !entry->is_void && !entry->is_left &&
 		entry->state != TIER_PLAN_RUNNING && entry->state != TIER_PLAN_FAILED;
 }
 
@@ -475,6 +475,11 @@ tier_run_take_turn(TierRun *run, TierPlanEntry *entry, bool is_last)
 	ErrorData  *error;
 	bool		again = false;
 
+	if (entry->waits_for_room)
+	{
+		note_waiting(run, entry, entry->reason);
+		return false;
+	}
 	if (tier_pass_skips(&run->checks, entry->relation_oid) ||
 		tier_pass_skips(&run->moves, entry->relation_oid))
 	{

@@ -174,6 +174,17 @@ sub places
 		  . ')');
 }
 
+# While the plan is made, of which a dry run shows the rest.
+break_steps('list:m_2001_05');
+my $listed =
+  notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)');
+like(
+	$listed,
+	qr/WARNING:  XX000: public.m_2001_05 left out of the plan: fault in list of "m_2001_05"/,
+	'list: one that fails is left out of the plan');
+is(() = $listed =~ /would move table/g, 8, 'list: the others are in it');
+break_steps('');
+
 my $month = 1;
 foreach my $step ('evaluate', 'plan', 'move')
 {

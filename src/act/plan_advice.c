@@ -1,0 +1,156 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/plan_advice.c
+ *		The part of the plan that is advised.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "src/act/plan_state.h"
+
+/* Of what is advised, the move that a run would try. */
+static TierPlanEntry *
+begin_advised(TierPlanning *planning, const TierCandidate *candidate, TierMoveRequest *request,
+			  TierRelationInfo *info)
+{
+	*request = tier_candidate_request(planning->plan->advice, candidate);
+	tier_foresight_choose(planning->foresight, request);
+	return tier_plan_begin_entry(planning, request, TIER_SOURCE_ADVICE,
+								 candidate->unit->recommended_tier, info);
+}
+
+/* What add_candidate() is given. */
+typedef struct Trial
+{
+	const TierCandidate *candidate;
+	bool		is_last;		/* round */
+} Trial;
+
+/*
+ * Foresees one.  True: it has no room yet, and is asked again after the others; then it is not
+ * listed.
+ */
+static bool
+add_candidate(TierPlanning *planning, void *argument)
+{
+	const Trial *trial = argument;
+	const TierCandidate *candidate = trial->candidate;
+	TierPlan   *plan = planning->plan;
+	TierApplySummary *applied = &plan->applied;
+	TierMoveRequest request;
+	TierRelationInfo info;
+	TierProspect prospect;
+	TierPlanEntry *entry = begin_advised(planning, candidate, &request, &info);
+
+	if (entry == NULL)
+		return false;
+	entry->candidate = candidate;
+	prospect = tier_plan_judge(planning, entry, &request, &info);
+	tier_plan_note_above(planning);
+	if (!trial->is_last &&
+		(prospect.obstacle.sqlstate == ERRCODE_DISK_FULL || prospect.waits_for_room))
+	{
+		tier_plan_remove_last(planning);
+		return true;
+	}
+	if (entry->obstacle.message != NULL)
+	{
+		applied->counts.not_moved++;
+		if (entry->obstacle.sqlstate == ERRCODE_FEATURE_NOT_SUPPORTED)
+			entry->obstacle.hint = psprintf("%s locks it for the whole copy.",
+											tier_advice_command(plan->advice, candidate->unit));
+	}
+	else if (prospect.begins)
+	{
+		applied->counts.moved++;
+		applied->counts.moved_bytes += (int64) candidate->disk_bytes;
+	}
+	else if (applied->counts.waiting++ == 0 && entry->reason != NULL)
+		applied->why_waiting = pstrdup(entry->reason);
+	return false;
+}
+
+/* What is advised and left out: `reason` says why; NULL: it has failed lately. */
+static void
+add_left(TierPlanning *planning, const TierCandidate *candidate, const char *reason,
+		 bool is_beyond_limit)
+{
+	TierMoveRequest request;
+	TierRelationInfo info;
+	TierPlanEntry *entry = begin_advised(planning, candidate, &request, &info);
+
+	if (entry == NULL)
+		return;
+	entry->is_left = true;
+	if (entry->state == TIER_PLAN_FAILED)
+		(void) tier_plan_judge(planning, entry, &request, &info);
+	else if (is_beyond_limit)
+		tier_plan_set_waiting(entry, tier_plan_limit_text(entry, planning->plan->left_bytes));
+	else
+		tier_plan_set_waiting(entry, reason);
+	if (planning->held_up != NULL)
+		tier_plan_set_waiting(entry, planning->held_up);
+}
+
+/* Round after round, as a run: what has no room yet may have it after the others. */
+static void
+add_candidates(TierPlanning *planning)
+{
+	TierPlan   *plan = planning->plan;
+	int			n = plan->arrangement.possible;
+	int		   *left = palloc_extended(sizeof(int) * Max(n, 1), MCXT_ALLOC_HUGE);
+	bool		got_on = true;
+	bool		is_last = false;
+
+	for (int i = 0; i < n; i++)
+		left[i] = i;
+	while (n > 0 && !is_last)
+	{
+		int			moved = plan->applied.counts.moved;
+		int			kept = 0;
+
+		is_last = !got_on;
+		for (int i = 0; i < n; i++)
+		{
+			Trial		trial = {&plan->candidates[left[i]], is_last};
+
+			if (tier_plan_add(planning, trial.candidate->unit->relation_oid, add_candidate,
+							  &trial))
+				left[kept++] = left[i];
+		}
+		n = kept;
+		got_on = plan->applied.counts.moved > moved;
+	}
+	pfree(left);
+}
+
+void
+tier_plan_add_advised(TierPlanning *planning)
+{
+	TierPlan   *plan = planning->plan;
+	TierArrangement *arrangement = &plan->arrangement;
+	const TierCandidate *candidate;
+
+	plan->request.foresight = planning->foresight;
+	plan->advice = tier_candidates_prepare(&plan->request, &plan->applied, &plan->candidates,
+										   arrangement);
+	plan->left_out = plan->applied.counts.not_moved;
+	add_candidates(planning);
+	plan->left_bytes = Max(plan->left_bytes - (double) plan->applied.counts.moved_bytes, 0.0);
+	candidate = &plan->candidates[arrangement->possible];
+	for (int i = 0; i < arrangement->left_over; i++, candidate++)
+		add_left(planning, candidate, "waiting: its new tier has no room for it, and nothing that "
+				 "may leave that first makes enough", candidate->has_room);
+	for (int i = 0; i < arrangement->spare; i++)
+		add_left(planning, candidate++, "waiting for a dependent move", false);
+	for (int i = 0; i < arrangement->failed; i++)
+		add_left(planning, candidate++, NULL, false);
+	plan->applied.counts.not_moved += arrangement->left_over - plan->applied.beyond_limit +
+		arrangement->spare;
+}

@@ -1,0 +1,308 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/plan_entry.c
+ *		One entry of the plan, and what it waits for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "src/act/plan_state.h"
+#include "src/base/attempt.h"
+#include "src/base/debug.h"
+#include "src/base/settings.h"
+#include "src/base/sql.h"
+#include "src/server/relation.h"
+
+typedef struct Listed
+{
+	Oid			relation_oid;	/* the key */
+	int			entry;			/* -1: none, since it was tried before */
+	bool		in_vain;		/* a tiering policy cannot move it */
+} Listed;
+
+HTAB *
+tier_plan_create_list(void)
+{
+	HASHCTL		control = {0};
+
+	control.keysize = sizeof(Oid);
+	control.entrysize = sizeof(Listed);
+	control.hcxt = CurrentMemoryContext;
+	return hash_create("tiered_storage plan", 256, &control,
+					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+static int
+compare_failed(const void *a, const void *b)
+{
+	return oid_cmp(&((const TierFailedMove *) a)->relation_oid,
+				   &((const TierFailedMove *) b)->relation_oid);
+}
+
+/*
+ * An empty one.  NULL: the relation has one already, unless that is of a tiering policy that
+ * cannot move it: then that one is void.
+ */
+TierPlanEntry *
+tier_plan_add_entry(TierPlanning *planning, Oid relation_oid)
+{
+	TierPlan   *plan = planning->plan;
+	bool		found;
+	Listed	   *listed = hash_search(planning->listed, &relation_oid, HASH_ENTER, &found);
+
+	if (found && !listed->in_vain)
+		return NULL;
+	if (found && listed->entry >= 0)
+		plan->entries[listed->entry].is_void = true;
+	listed->in_vain = false;
+	if (plan->n == planning->room)
+	{
+		planning->room *= 2;
+		plan->entries = repalloc_huge(plan->entries, sizeof(TierPlanEntry) * planning->room);
+	}
+	listed->entry = plan->n;
+	memset(&plan->entries[plan->n], 0, sizeof(TierPlanEntry));
+	plan->entries[plan->n].relation_oid = relation_oid;
+	return &plan->entries[plan->n++];
+}
+
+/* What was tried in this run is not listed again, unless for another source. */
+void
+tier_plan_add_tried(TierPlanning *planning, const List *oids, bool in_vain)
+{
+	const ListCell *cell;
+
+	foreach(cell, oids)
+	{
+		Listed	   *listed = hash_search(planning->listed, &lfirst_oid(cell), HASH_ENTER, NULL);
+
+		listed->entry = -1;
+		listed->in_vain = in_vain;
+		if (in_vain)
+			planning->in_vain = lappend_oid(planning->in_vain, lfirst_oid(cell));
+	}
+}
+
+bool
+tier_plan_was_tried(const TierPlanning *planning, Oid relation_oid)
+{
+	const Listed *listed = hash_search(planning->listed, &relation_oid, HASH_FIND, NULL);
+
+	return listed != NULL && listed->entry < 0;
+}
+
+void
+tier_plan_set_in_vain(TierPlanning *planning, Oid relation_oid)
+{
+	Listed	   *listed = hash_search(planning->listed, &relation_oid, HASH_FIND, NULL);
+
+	listed->in_vain = true;
+	planning->in_vain = lappend_oid(planning->in_vain, relation_oid);
+}
+
+/* ---------------------------------------------------------------------
+ * What a relation waits for
+ * ---------------------------------------------------------------------
+ */
+
+static const char *
+tier_name(const TierSet *set, int tier)
+{
+	return tier < 0 ? NULL : NameStr(set->tiers[tier].name);
+}
+
+/* What add_step() is given. */
+typedef struct Adding
+{
+	TierPlanning *planning;
+	TierPlanAdd add;
+	void	   *argument;
+	bool		answer;
+} Adding;
+
+static void
+add_step(void *argument)
+{
+	Adding	   *adding = argument;
+
+	MemoryContextSwitchTo(adding->planning->context);
+	adding->answer = adding->add(adding->planning, adding->argument);
+}
+
+bool
+tier_plan_add(TierPlanning *planning, Oid relation_oid, TierPlanAdd add, void *argument)
+{
+	Adding		adding = {planning, add, argument, false};
+	int			n = planning->plan->n;
+	ErrorData  *error;
+
+	if (tier_pass_skips(&planning->pass, relation_oid))
+		return false;
+	error = tier_attempt(add_step, &adding);
+	if (error == NULL)
+		return adding.answer;
+	(void) tier_pass_failed(&planning->pass, relation_oid, NULL, error);
+	if (planning->plan->n > n)
+		(void) hash_search(planning->listed, &relation_oid, HASH_REMOVE, NULL);
+	planning->plan->n = n;
+	return false;
+}
+
+/* With all but what it waits for; NULL: it is listed already, or gone. */
+TierPlanEntry *
+tier_plan_begin_entry(TierPlanning *planning, const TierMoveRequest *request,
+					  TierPlanSource source, int to_tier, TierRelationInfo *info)
+{
+	TierFailedMove key = {.relation_oid = request->relation_oid};
+	const TierFailedMove *failed;
+	TierPlanEntry *entry;
+
+	CHECK_FOR_INTERRUPTS();
+	tier_debug_relation("list", request->relation_oid);
+	if (!tier_relation_lookup(request->relation_oid, info))
+		return NULL;
+	entry = tier_plan_add_entry(planning, request->relation_oid);
+	if (entry == NULL)
+		return NULL;
+	entry->from_tablespace_oid = info->tablespace_oid;
+	entry->to_tablespace_oid = request->tablespace_oid;
+	entry->from_tier = tier_name(planning->set, tier_set_tier_of_tablespace(planning->set,
+																			info->tablespace_oid));
+	entry->to_tier = tier_name(planning->set, to_tier);
+	entry->bytes = (double) tier_relation_disk_bytes(info);
+	entry->source = source;
+	entry->policy_id = request->policy_id;
+	entry->why = request->reason;
+	entry->request = *request;
+	entry->state = TIER_PLAN_READY;
+	failed = bsearch(&key, planning->failed, planning->nfailed, sizeof(TierFailedMove),
+					 compare_failed);
+	if (failed == NULL)
+		return entry;
+	entry->failures = failed->failures;
+	entry->last_error = failed->error;
+	if (failed->backs_off && planning->options->by_worker)
+	{
+		entry->state = TIER_PLAN_FAILED;
+		entry->next_attempt_at = failed->next_attempt_at;
+	}
+	return entry;
+}
+
+void
+tier_plan_set_waiting(TierPlanEntry *entry, const char *reason)
+{
+	entry->state = TIER_PLAN_WAITING;
+	entry->reason = reason;
+	entry->next_attempt_at = 0;
+}
+
+/*
+ * What has failed is not tried again at its time if nothing begins then: all are held up, or a
+ * window opens later.
+ */
+static void
+wait_for_more(TierPlanning *planning, TierPlanEntry *entry, const TierMoveRequest *request,
+			  const TierRelationInfo *info)
+{
+	TierMoveStart start;
+
+	if (planning->held_up != NULL)
+	{
+		tier_plan_set_waiting(entry, planning->held_up);
+		return;
+	}
+	start = tier_foresee_start(planning->foresight, info, request, true);
+	if (!start.may_begin && start.at > entry->next_attempt_at)
+		tier_plan_set_waiting(entry, start.reason);
+}
+
+static TierObstacle
+no_tablespace(const TierPlanEntry *entry)
+{
+	TierObstacle obstacle = {
+		.message = psprintf("tier \"%s\" has no tablespace that it may use",
+							entry->to_tier == NULL ? "?" : entry->to_tier),
+		.hint = "Give it one with tiered_storage.alter_tier().",
+		.sqlstate = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE
+	};
+
+	return obstacle;
+}
+
+/*
+ * Sets its state, unless it has failed lately, as things will be when its turn comes.  What would
+ * become of it in a run; empty for what is not asked.
+ */
+TierProspect
+tier_plan_judge(TierPlanning *planning, TierPlanEntry *entry, const TierMoveRequest *request,
+				const TierRelationInfo *info)
+{
+	const TierForeseenRun run = {
+		.by_worker = planning->options->by_worker,
+		.ignore_windows = planning->options->ignore_windows,
+		.room_may_come = entry->source == TIER_SOURCE_ADVICE
+	};
+	TierProspect prospect = {0};
+
+	if (entry->state == TIER_PLAN_FAILED)
+	{
+		wait_for_more(planning, entry, request, info);
+		return prospect;
+	}
+	if (!OidIsValid(entry->to_tablespace_oid))
+		prospect.obstacle = no_tablespace(entry);
+	else if (!RecoveryInProgress())
+		(void) tier_foresee_prospect(planning->foresight, request, planning->pins, &run,
+									 &prospect);
+	entry->obstacle = prospect.obstacle;
+	entry->waits_for_room = prospect.waits_for_room;
+	if (prospect.obstacle.message != NULL)
+		tier_plan_set_waiting(entry, psprintf("waiting: %s", prospect.obstacle.message));
+	if (prospect.start.reason != NULL && !prospect.start.may_begin)
+		tier_plan_set_waiting(entry, prospect.start.reason);
+	if (planning->held_up != NULL && OidIsValid(entry->to_tablespace_oid))
+		tier_plan_set_waiting(entry, planning->held_up);
+	return prospect;
+}
+
+/* left_bytes: of the day, when its turn comes. */
+char *
+tier_plan_limit_text(const TierPlanEntry *entry, double left_bytes)
+{
+	return psprintf("waiting: of move_limit_per_day (%s) %s are left today%s",
+					tier_size_text(tier_move_limit_per_day_mb * 1048576.0),
+					tier_size_text(Max(left_bytes, 0.0)),
+					entry->bytes > left_bytes ? "" :
+					", too few for it with what has to leave its new tier first");
+}
+
+/* Tiers that are above the marks of their fullness policies after the last entry. */
+void
+tier_plan_note_above(TierPlanning *planning)
+{
+	TierPlan   *plan = planning->plan;
+	Bitmapset  *above = tier_foresight_above(planning->foresight);
+
+	if (plan->n > 1 && bms_equal(above, plan->entries[plan->n - 2].above))
+		plan->entries[plan->n - 1].above = plan->entries[plan->n - 2].above;
+	else
+		plan->entries[plan->n - 1].above = bms_copy(above);
+	bms_free(above);
+}
+
+
+void
+tier_plan_remove_last(TierPlanning *planning)
+{
+	TierPlan   *plan = planning->plan;
+	const TierPlanEntry *entry = &plan->entries[--plan->n];
+
+	(void) hash_search(planning->listed, &entry->relation_oid, HASH_REMOVE, NULL);
+}

@@ -1,0 +1,144 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/plan_state.h
+ *		What the parts of tier_plan_make() share.  For these only:
+ *
+ *		plan_make.c			the plan, and what tiering policies ask for
+ *		plan_entry.c		one entry: what it waits for
+ *		plan_fullness.c		what fullness policies ask for
+ *		plan_advice.c		what is advised
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_PLAN_STATE_H
+#define TIER_PLAN_STATE_H
+
+#include "postgres.h"
+
+#include "utils/hsearch.h"
+
+#include "src/act/foresee.h"
+#include "src/act/plan.h"
+#include "src/base/left_out.h"
+#include "src/decide/fullness.h"
+
+/* While the plan is made.  On the stack of tier_plan_make(). */
+typedef struct TierPlanning
+{
+	const TierPlanOptions *options;
+	TierPlan   *plan;
+	int			room;			/* for entries */
+	HTAB	   *listed;			/* by OID: each relation is tried once */
+	const TierSet *set;
+	const TierPins *pins;
+	TierFailedMove *failed;		/* by OID */
+	int			nfailed;
+	TierForesight *foresight;
+	const char *held_up;		/* why nothing at all begins; NULL: it may */
+	List	   *begun;			/* OIDs of what tiering policies would move
+								 * now */
+	List	   *returning;		/* of what they bring back, now or later */
+	List	   *in_vain;		/* and of what they cannot move */
+	Bitmapset  *first;			/* tiers from which something goes first */
+	bool		has_emptied;	/* tiers that are too full have had their turn */
+	Bitmapset  *stuck;			/* and these have stayed so */
+	int			emptied_begun;	/* length of `begun` after that */
+	int			nforetold;		/* how often */
+	TierPass	pass;			/* what fails is left out of the plan */
+	MemoryContext context;		/* of the plan */
+} TierPlanning;
+
+/* ---------------------------------------------------------------------
+ * Entries
+ * ---------------------------------------------------------------------
+ */
+
+typedef bool (*TierPlanAdd) (TierPlanning *planning, void *argument);
+
+/*
+ * Calls add(planning, argument), which adds an entry for the relation if that is possible.  One
+ * that fails is not in the plan, and the others are.  Returns its answer; false: it has failed.
+ */
+extern bool tier_plan_add(TierPlanning *planning, Oid relation_oid, TierPlanAdd add,
+						  void *argument);
+
+extern HTAB *tier_plan_create_list(void);
+
+/* What was tried in this run is not listed again; in_vain: unless for another source. */
+extern void tier_plan_add_tried(TierPlanning *planning, const List *oids, bool in_vain);
+extern bool tier_plan_was_tried(const TierPlanning *planning, Oid relation_oid);
+
+/*
+ * An empty one.  NULL: the relation has one already, unless that is of a tiering policy that
+ * cannot move it: then that one is void.
+ */
+extern TierPlanEntry *tier_plan_add_entry(TierPlanning *planning, Oid relation_oid);
+
+/* The same with all but what it waits for; NULL also of a relation that has gone. */
+extern TierPlanEntry *tier_plan_begin_entry(TierPlanning *planning,
+											const TierMoveRequest *request,
+											TierPlanSource source, int to_tier,
+											TierRelationInfo *info);
+
+/* Takes the last entry back. */
+extern void tier_plan_remove_last(TierPlanning *planning);
+
+/* A tiering policy cannot move the relation, which has an entry. */
+extern void tier_plan_set_in_vain(TierPlanning *planning, Oid relation_oid);
+
+extern void tier_plan_set_waiting(TierPlanEntry *entry, const char *reason);
+
+/*
+ * Sets its state, unless it has failed lately, as things will be when its turn comes.  What would
+ * become of it in a run; empty for a relation that is not asked.
+ */
+extern TierProspect tier_plan_judge(TierPlanning *planning, TierPlanEntry *entry,
+									const TierMoveRequest *request,
+									const TierRelationInfo *info);
+
+/* Why an entry waits for another day; left_bytes: of this day, when its turn comes. */
+extern char *tier_plan_limit_text(const TierPlanEntry *entry, double left_bytes);
+
+/* Sets what tiers are above the marks of their fullness policies after the last entry. */
+extern void tier_plan_note_above(TierPlanning *planning);
+
+/* ---------------------------------------------------------------------
+ * Sources
+ * ---------------------------------------------------------------------
+ */
+
+/* What is advised, as plan->request asks for it. */
+extern void tier_plan_add_advised(TierPlanning *planning);
+
+/*
+ * Adds member i of the evaluation, which would leave.  Why it does not leave now, for a reason
+ * that holds for all of them: `closed`; else NULL, and the answer is whether it leaves, now or
+ * when what it waits for is over: then what comes next is judged by how full the tier is without
+ * it.
+ */
+typedef bool (*TierFullnessAdd) (void *argument, const TierFullnessEvaluation *evaluation, int i,
+								 const char *closed);
+
+typedef struct TierFullnessSource
+{
+	TierFullnessQuestion question;	/* without backoff */
+	const Oid  *backoff;		/* relations that failed lately, sorted: those
+								 * that would leave are added first, and count
+								 * for nothing */
+	int			nbackoff;
+	bool		ignore_windows;
+	TierFullnessAdd add;
+	void	   *argument;
+} TierFullnessSource;
+
+/*
+ * What leaves tiers that are too full after the moves that were foreseen already.  Adds to
+ * plan->emptied and plan->fullness; returns OIDs of what leaves.  Needs an active snapshot.
+ */
+extern List *tier_plan_add_fullness(TierFullnessSource *source, TierPlan *plan);
+
+/* The move of member i of the evaluation; in the current memory context. */
+extern TierMoveRequest tier_plan_fullness_request(const TierFullnessEvaluation *evaluation,
+												  int i);
+
+#endif							/* TIER_PLAN_STATE_H */
