@@ -70,7 +70,7 @@ extern double tier_due_left_of_limit(void);
 
 /*
  * May so much return today?  As with what is advised, within a limit of bytes a day.  A person
- * is told at once, the log at the end of the run.
+ * is told; the view moves says it, too.
  */
 extern bool tier_due_is_within_limit(const TierDueJob *job, Oid relation_oid, bool by_worker);
 

@@ -343,8 +343,6 @@ run_plans(void *argument)
 		MemoryContextSwitchTo(run->context);
 		tier_emptying_record_end(lfirst(cell));
 	}
-	if (run->options.by_worker)
-		tier_run_log_limited(run);
 	tier_pass_end(&run->checks);
 	tier_pass_end(&run->moves);
 }

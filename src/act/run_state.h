@@ -48,10 +48,6 @@ typedef struct TierRun
 	bool		skips_advice;
 	bool		is_alone;		/* it has the lock, which follows */
 	LOCKTAG		alone;
-	int			nlimited;		/* relations that are not returned because of
-								 * the limit */
-	uint32		limited_hash;	/* of their OIDs */
-	char	   *limited_name;	/* of the first */
 } TierRun;
 
 /* Is it tried by a run?  What waits for a move window is asked again when its turn comes. */
@@ -73,8 +69,5 @@ extern void tier_run_end_emptying(TierRun *run);
 
 /* Says what is advised and what is left out, once; finds out whether any of it may begin. */
 extern void tier_run_begin_advice(TierRun *run);
-
-/* In the log of the worker: which relations do not return because of the limit. */
-extern void tier_run_log_limited(const TierRun *run);
 
 #endif							/* TIER_RUN_STATE_H */

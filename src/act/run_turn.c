@@ -11,7 +11,6 @@
  */
 #include "postgres.h"
 
-#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -25,7 +24,6 @@
 #include "src/base/attempt.h"
 #include "src/base/debug.h"
 #include "src/base/settings.h"
-#include "src/base/shmem.h"
 #include "src/base/transaction.h"
 #include "src/catalog/tables.h"
 #include "src/server/relation.h"
@@ -71,48 +69,6 @@ note_tried(TierRun *run, const TierPlanEntry *entry, bool in_vain)
 	*list = lappend_oid(*list, entry->relation_oid);
 	run->tried++;
 	MemoryContextSwitchTo(old_context);
-}
-
-/* Another one that does not return, for tier_run_log_limited(). */
-static void
-note_limited(TierRun *run, Oid relation_oid)
-{
-	TierRelationInfo info;
-
-	if (!tier_relation_lookup(relation_oid, &info))
-		return;
-	if (run->nlimited++ == 0)
-		run->limited_name = MemoryContextStrdup(run->context, info.name);
-	run->limited_hash = hash_combine(run->limited_hash, murmurhash32(relation_oid));
-}
-
-/*
- * What the worker does not return is in the log once, and again only when it is something
- * else: a run comes every few minutes.
- */
-void
-tier_run_log_limited(const TierRun *run)
-{
-	TierDatabaseSlot *slot;
-	uint32		hash = run->nlimited == 0 ? 0 : Max(run->limited_hash, 1);
-	bool		is_new = false;
-
-	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-	slot = tier_shmem_slot(MyDatabaseId, false);
-	if (slot != NULL)
-	{
-		is_new = slot->limited_hash != hash;
-		slot->limited_hash = hash;
-	}
-	LWLockRelease(tier_shmem->lock);
-	if (is_new && run->nlimited > 0)
-		ereport(LOG,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg_plural("%d relation does not return today: %s",
-							   "%d relations do not return today, the first of them %s",
-							   run->nlimited, run->nlimited, run->limited_name),
-				 errdetail("tiered_storage.move_limit_per_day is %d MB.",
-						   tier_move_limit_per_day_mb)));
 }
 
 /* ---------------------------------------------------------------------
@@ -368,10 +324,7 @@ check_step(void *argument)
 		return;
 	if (entry->job != NULL &&
 		!tier_due_is_within_limit(entry->job, entry->relation_oid, run->options.by_worker))
-	{
-		note_limited(run, entry->relation_oid);
 		return;
-	}
 	turn->state = may_begin(turn, &info) ? TURN_MOVES : TURN_WAITS;
 }
 

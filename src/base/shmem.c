@@ -123,7 +123,6 @@ tier_shmem_notify(Oid database_oid)
 			slot->next_run_at = 0;
 			slot->migrated_at = 0;
 			slot->planned_at = 0;
-			slot->limited_hash = 0;
 		}
 		tier_shmem_wake_launcher();
 	}

@@ -110,9 +110,6 @@ typedef struct TierDatabaseSlot
 								 * its session, as prepared_at; by the
 								 * launcher once it has ended */
 	TimestampTz prepared_at;
-	uint32		limited_hash;	/* of what the last run that migrated has not
-								 * returned because of move_limit_per_day, so
-								 * that the log says it once; 0: nothing */
 	int			failures;		/* in a row, up to the last cycle that ended */
 	char		last_error[TIER_ERROR_LENGTH];	/* of FAILED; or, while
 												 * WAITING, what keeps it from
