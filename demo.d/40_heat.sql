@@ -1,7 +1,6 @@
 -- What is hot, and what is not?
--- Rates are per hour, of reads that reached the device and of pages that are written;
--- 20 seconds count as an hour in which nothing else happened.
+-- Rates are blocks per hour of the time that was observed, of reads that reached the device.
 SELECT * FROM tiered_storage.heat LIMIT 6;
 -- The coldest:
-SELECT * FROM tiered_storage.heat WHERE random IS NULL AND scanned IS NULL AND written IS NULL
+SELECT * FROM tiered_storage.heat WHERE random_reads_per_hour + sequential_reads_per_hour < 1
 ORDER BY size_bytes DESC LIMIT 4;

@@ -61,7 +61,7 @@ SELECT last_relations = (SELECT count(*) FROM _tiered_storage.relation_state) AS
 :history;
 SELECT relation, round(writes_per_hour::numeric, 3) AS writes_per_hour, round(writes_14d_per_hour::numeric, 3)
 	AS writes_14d_per_hour,
-	random_reads_per_hour AS random, sequential_reads_per_hour AS sequential, cached_fraction, last_used_at,
+	random_misses_per_hour AS random, sequential_misses_per_hour AS sequential, cached_fraction, last_used_at,
 		last_written_at, heat_at, source
 	FROM _tiered_storage.heat WHERE relation = 'regress_o'::regclass;
 -- A scan is use, but no write; of two hours the older one weighs 0.5 ^ (1/24), also while it is not yet 2030.
@@ -113,7 +113,7 @@ SELECT relation_oid::regclass AS relation, scans, random_reads, sequential_reads
 	AS sequential_reads_in_table_sizes, row_changes
 	FROM _tiered_storage.history_rows WHERE period_start = '2030-01-01 04:00:00+00'
 		ORDER BY relation_oid::regclass::text COLLATE "C", scans;
-SELECT relation, round(random_reads_per_hour::numeric, 3) AS random, round(sequential_reads_per_hour::numeric / :pages,
+SELECT relation, round(random_misses_per_hour::numeric, 3) AS random, round(sequential_misses_per_hour::numeric / :pages,
 	3) AS sequential_in_table_sizes
 	FROM _tiered_storage.heat WHERE relation IN ('regress_o'::regclass, 'regress_o_pkey'::regclass)
 		ORDER BY relation::text COLLATE "C";

@@ -61,7 +61,7 @@ UPDATE _tiered_storage.relation_state SET random_fast = 10000, random_slow = 100
 -- I/O.
 UPDATE _tiered_storage.relation_state SET random_slow = 20000, random_fast = 5, hits_slow = 60000
 	WHERE relation_oid = 'regress_a_hotter'::regclass;
-UPDATE _tiered_storage.relation_state SET sampled_since = '2029-12-31'
+UPDATE _tiered_storage.relation_state SET sampled_since = '2029-12-31 23:55+00'
 	WHERE relation_oid = 'regress_a_young'::regclass;
 UPDATE _tiered_storage.relation_state SET sampled_since = '2029-12-31 23:00+00', random_fast = 5000
 	WHERE relation_oid = 'regress_a_young_hot'::regclass;
@@ -96,10 +96,16 @@ SELECT relation, current_tier, recommended_tier, round(saved_io_s_per_hour::nume
 	FROM tiered_storage.recommend_placement(include_unchanged => true)
 	WHERE recommended_tier IS NOT DISTINCT FROM current_tier ORDER BY relation::text COLLATE "C";
 SELECT count(*) FROM tiered_storage.recommend_placement(NULL);
--- With another patience even what is a day old may go, and nothing is certain.
-SET tiered_storage.observation_period = '12h';
-SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement(objective => 'money')
+-- What has been observed for ten minutes may go, if somebody asks for it.
+SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement(true, objective => 'money')
 	WHERE relation = 'regress_a_young'::regclass;
+UPDATE _tiered_storage.relation_state SET sampled_since = '2029-12-31 23:50+00'
+	WHERE relation_oid = 'regress_a_young'::regclass;
+SELECT relation, recommended_tier, confidence, firm_when FROM tiered_storage.recommend_placement(objective => 'money')
+	WHERE relation = 'regress_a_young'::regclass;
+UPDATE _tiered_storage.relation_state SET sampled_since = '2029-12-31 23:55+00'
+	WHERE relation_oid = 'regress_a_young'::regclass;
+-- With another patience nothing is certain.
 SET tiered_storage.observation_period = '100d';
 SELECT relation, recommended_tier, confidence FROM regress_advice;
 SET tiered_storage.observation_period = '7d';

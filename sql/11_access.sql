@@ -554,10 +554,10 @@ SELECT count(pad) FROM regress_a;
 CALL regress_flush();
 SET tiered_storage.test_now = '2030-01-01 02:00:00+00';
 CALL tiered_storage.sample();
-SELECT source, round(random_reads_per_hour) AS random, sequential_reads_per_hour > 0 AS sequential,
+SELECT source, round(random_misses_per_hour) AS random, sequential_misses_per_hour > 0 AS sequential,
 	round(maintenance_reads_per_hour) AS other,
-	sequential_reads_low_14d_per_hour = sequential_reads_14d_per_hour AS low,
-		sequential_reads_high_14d_per_hour = sequential_reads_14d_per_hour AS high
+	sequential_misses_low_14d_per_hour = sequential_misses_14d_per_hour AS low,
+		sequential_misses_high_14d_per_hour = sequential_misses_14d_per_hour AS high
 	FROM _tiered_storage.heat WHERE relation = 'regress_a'::regclass;
 SELECT random_reads, sequential_reads = pg_relation_size(relation_oid::regclass) / current_setting('block_size')::int
 	AS all_pages FROM _tiered_storage.history_rows

@@ -175,7 +175,7 @@ CALL tiered_storage.sample();
 SELECT random_fast > 2.8 AS random, device_random_fast = random_fast AS device_fast, device_random_slow = random_slow
 	AS device_slow, os_cached_bytes
 	FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_d'::regclass;
-SELECT os_cached_fraction, device_random_reads_per_hour = random_reads_per_hour AS same FROM _tiered_storage.heat
+SELECT os_cached_fraction, random_reads_per_hour = random_misses_per_hour AS same FROM _tiered_storage.heat
 	WHERE relation = 'regress_d'::regclass;
 -- An idle relation's row stays as it is.
 SET tiered_storage.test_now = '2030-01-01 03:00:00+00';

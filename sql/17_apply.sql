@@ -67,7 +67,7 @@ RESET client_min_messages;
 \set VERBOSITY terse
 -- Most gain for each second first; what is not firm is left out.
 CALL tiered_storage.apply_placement(dry_run => true);
-CALL tiered_storage.apply_placement(min_confidence => 'tentative', dry_run => true);
+CALL tiered_storage.apply_placement(confidence => 'tentative', dry_run => true);
 \set ECHO none
 -- What had to wait for others the last time comes after what need not, if that is worth its time.
 INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, to_tablespace, state,
@@ -202,8 +202,8 @@ SELECT * FROM regress_places;
 ---------------------------------------------------------------------------
 
 \set VERBOSITY default
-CALL tiered_storage.apply_placement(min_confidence => 'sure');
-CALL tiered_storage.apply_placement(min_confidence => NULL);
+CALL tiered_storage.apply_placement(confidence => 'sure');
+CALL tiered_storage.apply_placement(confidence => NULL);
 CALL tiered_storage.apply_placement(dry_run => NULL);
 CALL tiered_storage.apply_placement(max_bytes => 0);
 CALL tiered_storage.apply_placement(max_bytes => -1);

@@ -388,7 +388,7 @@ RESET tiered_storage.observation_period;
 DROP FUNCTION regress_width();
 -- Whatever the reason is, its first words tell what decides.
 SELECT r.reason, length(r.reason) <= 41 AS fits FROM (VALUES
-	('read 12,300,000 times/h at random, under 1% from disk: 1,230 s/h here, 12 s/h on ssd; if that goes on, 1 to 2 reads/h'),
+	('12,300,000 random reads/h, under 1% of what was asked for: 1,230 s/h here, 12 s/h on ssd; if that goes on, 1 to 2 reads/h'),
 	('scans read 12 GB/h: 120 s/h here, 3 s/h on ssd, mostly of standby a'),
 		('12,300 pages/h written: 12 s/h here, 0.1 s/h on ssd; if 1 to 2 writes/h stay apart'),
 	('not read since 12 September 2024: 12.34 cheaper a month, 0.01 s/h more'),

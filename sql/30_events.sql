@@ -54,7 +54,7 @@ CALL tiered_storage.sample();
 \set ECHO all
 -- The same number of reads: of one table they were a burst, of the other they come again.
 SELECT relation, recommended_tier, reason FROM regress_load ORDER BY 1;
-SELECT relation, random_reads_per_hour + sequential_reads_per_hour > 1000 AS "hot by its rate", read_pattern,
+SELECT relation, random_misses_per_hour + sequential_misses_per_hour > 1000 AS "hot by its rate", read_pattern,
 	write_pattern FROM _tiered_storage.heat
 	WHERE relation::text LIKE 'regress\_v\__' ORDER BY 1;
 \set ECHO none

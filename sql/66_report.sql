@@ -91,7 +91,7 @@ CREATE FUNCTION regress_answer(advice jsonb, total jsonb DEFAULT '{}', facts jso
 		'{"tiers": [{"tier_name": "fast", "tablespaces": ["a"]}, {"tier_name": "slow", "tablespaces": ["b"]}], "sampler": {}, "standby": false,
 			"paused": false, "moves": {"done": 3, "failed": 0, "longest_lock_ms": 2.5}}'::jsonb
 		|| jsonb_build_object('advice',
-			'{"moves": 0, "firm": 0, "tentative": 0, "insufficient": 0, "size_bytes": 0, "tiers": []}'::jsonb || advice
+			'{"moves": 0, "firm": 0, "tentative": 0, "provisional": 0, "size_bytes": 0, "tiers": []}'::jsonb || advice
 			|| jsonb_build_object('all',
 				'{"relations": 7, "io_s_per_hour": 100, "advised_io_s_per_hour": 100, "price_per_month": 20,
 				"advised_price_per_month": 20}'::jsonb || total)) || facts), '<dl', 1), '^.*?</h2>|<[^>]*>', '', 'g'),
@@ -107,11 +107,11 @@ SELECT state, regress_answer(advice::jsonb, total::jsonb, facts::jsonb) FROM (VA
 	(3, 'one tier', '{}', '{}', '{"tiers": [{"tier_name": "only<1>", "tablespaces": ["a"]}]}'),
 	(4, 'no sample', '{}', '{}', '{"sampler": null}'),
 	(5, 'no sample, a standby', '{}', '{}', '{"sampler": null, "standby": true}'),
-	(6, 'too little is known', '{"moves": 2, "insufficient": 2, "size_bytes": 5000000}',
+	(6, 'too little is known', '{"moves": 2, "provisional": 2, "size_bytes": 5000000}',
 		'{"advised_io_s_per_hour": 60}', '{}'),
 	(7, 'nothing to do', '{}', '{"reason": "no move; all is where it should be"}', '{}'),
 	(8, 'nothing costs anything', '{}', '{"io_s_per_hour": 0, "advised_io_s_per_hour": 0}', '{}'),
-	(9, 'tentative', '{"moves": 2, "tentative": 1, "insufficient": 1, "size_bytes": 5000000}',
+	(9, 'tentative', '{"moves": 2, "tentative": 1, "provisional": 1, "size_bytes": 5000000}',
 		'{"advised_io_s_per_hour": 60}', '{}'),
 	(10, 'firm', '{"moves": 1, "firm": 1, "size_bytes": 5000000, "tiers": [{"tier_name": "fast", "days_until_full": 12, "growth_bytes_per_day": 1000}]}',
 		'{"advised_io_s_per_hour": 60, "advised_price_per_month": 25, "advised_speedup_low": 1.1, "advised_speedup_high": 1.3}', '{}'),
@@ -264,7 +264,7 @@ FROM regress_numbers(:'page', 'placement-table') p FULL JOIN (SELECT row_number(
 SELECT count(*) AS recommendations, bool_and(p.numbers = r.numbers) AS same
 FROM regress_numbers(:'page', 'recommendations-table') p FULL
 	JOIN (SELECT row_number() OVER (ORDER BY saved_io_s_per_hour DESC) AS n, ARRAY[size_bytes,
-	saved_io_s_per_hour, saved_wait_s_per_hour, price_delta_per_month, move_cost_s] AS numbers
+	saved_io_s_per_hour, random_reads_per_hour, saved_wait_s_per_hour, price_delta_per_month, move_cost_s] AS numbers
 		FROM tiered_storage.recommend_placement()) r USING (n);
 SELECT count(*) > 1 AS curve, bool_and(p.numbers = c.numbers) AS same
 FROM regress_numbers(:'page', 'curve-table') p FULL JOIN (SELECT row_number() OVER () AS n,

@@ -239,7 +239,7 @@ choose_unit(void *argument, int i)
 		return;
 	if (!tier_candidate_is_advised(unit, choice->request->least))
 	{
-		choice->summary->unsure += tier_candidate_is_advised(unit, TIER_CONFIDENCE_INSUFFICIENT);
+		choice->summary->unsure += tier_candidate_is_advised(unit, TIER_CONFIDENCE_PROVISIONAL);
 		return;
 	}
 	tier_debug_relation("choose", unit->relation_oid);
@@ -318,7 +318,7 @@ missed_by(const TierApplyRequest *request, const TierAdvice *advice,
 		taken[candidates[order[i]].unit - advice->units] = true;
 	for (int i = 0; i < advice->nunits; i++)
 		if (!taken[i] &&
-			tier_candidate_is_advised(&advice->units[i], TIER_CONFIDENCE_INSUFFICIENT) &&
+			tier_candidate_is_advised(&advice->units[i], TIER_CONFIDENCE_PROVISIONAL) &&
 			!tier_candidate_is_moved_before(request, &advice->units[i]))
 			missed[advice->units[i].recommended_tier] = true;
 	pfree(taken);
@@ -431,6 +431,13 @@ tier_candidates_prepare(const TierApplyRequest *request, TierApplySummary *summa
 	arrangement->failed = nfailed;
 	for (int i = 0; i < arrangement->left_over; i++)
 		summary->beyond_limit += (*candidates)[arrangement->possible + i].has_room;
+	if (!request->by_worker)
+	{
+		TierAdvice *provisional = tier_advice_provisional(advice);
+
+		summary->unsure += tier_advice_provisional_moves(advice, provisional);
+		summary->advice_text = tier_advice_moves_text(advice, provisional);
+	}
 	PopActiveSnapshot();
 	summary->advised = n - summary->beyond_limit;
 	summary->for_owners = request->for_owners;

@@ -76,7 +76,7 @@ void
 tier_apply_tell_unsure(const TierApplyRequest *request, const TierAdvice *advice,
 					   TierApplySummary *summary)
 {
-	TierConfidence best = TIER_CONFIDENCE_INSUFFICIENT;
+	bool		any_tentative = false;
 
 	if (request->by_worker)
 		return;
@@ -89,19 +89,13 @@ tier_apply_tell_unsure(const TierApplyRequest *request, const TierAdvice *advice
 	if (summary->unsure == 0)
 		return;
 	for (int i = 0; i < advice->nunits; i++)
-		if (!tier_candidate_is_advised(&advice->units[i], request->least) &&
-			tier_candidate_is_advised(&advice->units[i], TIER_CONFIDENCE_INSUFFICIENT))
-			best = Max(best, advice->units[i].confidence);
+		any_tentative |= !tier_candidate_is_advised(&advice->units[i], request->least) &&
+			tier_candidate_is_advised(&advice->units[i], TIER_CONFIDENCE_TENTATIVE);
 	ereport(NOTICE,
-			(errmsg_plural("%d more relation is advised to move, but not \"%s\" yet",
-						   "%d more relations are advised to move, but not \"%s\" yet",
-						   summary->unsure, summary->unsure,
-						   tier_advice_confidence_text(request->least)),
-			 request->for_owners ? 0 :
-			 errhint("CALL tiered_storage.apply_placement(%s) includes what is %s.",
-					 quote_literal_cstr(tier_advice_confidence_text(best)),
-					 best == TIER_CONFIDENCE_TENTATIVE ? "tentative" :
-					 "advised provisionally")));
+			(errmsg("%s", summary->advice_text),
+			 request->for_owners || !any_tentative ? 0 :
+			 errhint("CALL tiered_storage.apply_placement('tentative') includes what is "
+					 "tentative.")));
 }
 
 /* Is anything, however little is known of it? */
@@ -109,7 +103,7 @@ static bool
 is_advised_any(const TierAdvice *advice)
 {
 	for (int i = 0; i < advice->nunits; i++)
-		if (tier_candidate_is_advised(&advice->units[i], TIER_CONFIDENCE_INSUFFICIENT))
+		if (tier_candidate_is_advised(&advice->units[i], TIER_CONFIDENCE_PROVISIONAL))
 			return true;
 	return false;
 }

@@ -46,13 +46,22 @@ typedef struct Batch
 static TierConfidence
 confidence_argument(const char *name)
 {
-	for (int c = TIER_CONFIDENCE_INSUFFICIENT; c <= TIER_CONFIDENCE_FIRM; c++)
+	if (strcmp(name, tier_advice_confidence_text(TIER_CONFIDENCE_PROVISIONAL)) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("what is provisional is not applied"),
+				 errdetail("It comes from the server's statistics of the time before, or was "
+						   "observed for less than %.0f minutes.",
+						   TIER_PROVISIONAL_S / SECS_PER_MINUTE),
+				 errhint("Ask for \"tentative\" later, or move one relation now with "
+						 "move_relation().")));
+	for (int c = TIER_CONFIDENCE_TENTATIVE; c <= TIER_CONFIDENCE_FIRM; c++)
 		if (strcmp(name, tier_advice_confidence_text((TierConfidence) c)) == 0)
 			return (TierConfidence) c;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid confidence: \"%s\"", name),
-			 errhint("It is \"firm\", \"tentative\" or \"provisional\".")));
+			 errhint("It is \"firm\" or \"tentative\".")));
 	return TIER_CONFIDENCE_FIRM;
 }
 
@@ -78,7 +87,7 @@ tier_apply_placement(PG_FUNCTION_ARGS)
 	TierRunSummary summary;
 	TierAdviceOptions options;
 
-	tier_require_argument(fcinfo, 0, "min_confidence");
+	tier_require_argument(fcinfo, 0, "confidence");
 	tier_require_argument(fcinfo, 2, "dry_run");
 	request.least = confidence_argument(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	request.max_bytes = PG_ARGISNULL(1) ? INFINITY : PG_GETARG_INT64(1);

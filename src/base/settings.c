@@ -191,7 +191,7 @@ tier_guc_init(void)
 	DefineCustomIntVariable("tiered_storage.observation_period",
 							"Sets how long a relation must have been observed before advice "
 							"about it is firm.",
-							"Nothing is recommended to leave a faster tier on less data.",
+							"Before, it is tentative, and provisional in the first ten minutes.",
 							&tier_observation_period_min,
 							MINUTES_PER_DAY, 0, INT_MAX / 60,
 							PGC_USERSET, GUC_UNIT_MIN,

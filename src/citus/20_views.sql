@@ -88,9 +88,9 @@ COMMENT ON COLUMN tiered_storage_citus.node_heat.tables IS
 COMMENT ON COLUMN tiered_storage_citus.node_heat.size_bytes IS
 'their bytes, with indexes and TOAST tables, at the last sample';
 COMMENT ON COLUMN tiered_storage_citus.node_heat.random_reads_per_hour IS
-'blocks read at random per hour, half-life 1 day';
+'blocks per hour read at random that reached the device, half-life 1 day';
 COMMENT ON COLUMN tiered_storage_citus.node_heat.sequential_reads_per_hour IS
-'blocks read sequentially per hour, half-life 1 day';
+'blocks per hour read sequentially that reached the device, half-life 1 day';
 COMMENT ON COLUMN tiered_storage_citus.node_heat.writes_per_hour IS
 'rows changed per hour, half-life 1 day';
 COMMENT ON COLUMN tiered_storage_citus.node_heat.last_used_at IS

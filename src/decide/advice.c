@@ -361,7 +361,7 @@ present_tier(const TierAdvice *advice, const TierAdviceUnit *unit)
 static int
 priced_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 {
-	return unit->confidence == TIER_CONFIDENCE_INSUFFICIENT && unit->current_tier >= 0 &&
+	return unit->confidence == TIER_CONFIDENCE_PROVISIONAL && unit->current_tier >= 0 &&
 		advice->is_urgent[unit->current_tier] ? unit->current_tier : tier;
 }
 
@@ -604,7 +604,7 @@ is_early(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
 	double		move;
 	double		gain = tier_advice_gain(advice, unit, &move);
-	double		hours = Max(unit->observed_s, TIER_SHORTEST_OBSERVATION_S) / SECS_PER_HOUR;
+	double		hours = unit->observed_s / SECS_PER_HOUR;
 	double		lost = unit->observed_s > 0.0 ?
 	gain * hours * (unit->here_s / unit->observed_s) : 0.0;
 
@@ -678,7 +678,7 @@ find_urgent(TierAdvice *advice)
 		int			tier = unit->current_tier;
 
 		if (tier < 0 || placement->tier[i] != tier || !tier_advice_is_too_full(advice, tier) ||
-			unit->confidence != TIER_CONFIDENCE_INSUFFICIENT ||
+			unit->confidence != TIER_CONFIDENCE_PROVISIONAL ||
 			placement->kept[tier].of[TIER_RESOURCE_BYTES] <=
 			placement->asked[tier].of[TIER_RESOURCE_BYTES])
 			continue;
@@ -687,7 +687,7 @@ find_urgent(TierAdvice *advice)
 	return any;
 }
 
-/* What leaves such a tier is as certain as can be: it is not known, but it has to be done. */
+/* What leaves such a tier does so whatever it is used for, which is not known. */
 static void
 mark_urgent(TierAdvice *advice)
 {
@@ -698,8 +698,6 @@ mark_urgent(TierAdvice *advice)
 		unit->is_urgent = unit->makes_room && unit->pinned_tier < 0 &&
 			advice->is_urgent[unit->current_tier] && unit->known_s < tier_units_required_s() &&
 			unit->confidence < TIER_CONFIDENCE_FIRM;
-		if (unit->is_urgent)
-			unit->confidence = TIER_CONFIDENCE_TENTATIVE;
 	}
 }
 

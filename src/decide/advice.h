@@ -148,6 +148,9 @@ extern char *tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *
 /* A count or an amount as people say it: "4,100", "12", "0.3". */
 extern char *tier_advice_number(double number);
 
+/* What would make it firm, in one clause of at most 15 characters; NULL: it is. */
+extern char *tier_advice_firm_when(const TierAdvice *advice, const TierAdviceUnit *unit);
+
 /* "3 minutes", "5 hours", "12 days" */
 extern char *tier_advice_duration(double seconds);
 
@@ -181,6 +184,21 @@ extern bool tier_advice_is_over(const TierAdvice *advice, int tier);
  * is no such unit.  Never to be carried out.
  */
 extern TierAdvice *tier_advice_provisional(const TierAdvice *advice);
+
+/*
+ * Which of the two is said of a unit: `provisional`, which may be NULL, only where that sends
+ * it to a faster tier and nothing else is advised.  That something was not used for so short a
+ * time says nothing.
+ */
+extern const TierAdvice *tier_advice_shown(const TierAdvice *advice,
+										   const TierAdvice *provisional, int unit);
+
+/* How many moves are advised in `provisional` alone. */
+extern int	tier_advice_provisional_moves(const TierAdvice *advice,
+										  const TierAdvice *provisional);
+
+/* "3 moves are advised: 1 firm, 2 provisional"; of what is selected.  NULL: none is. */
+extern char *tier_advice_moves_text(const TierAdvice *advice, const TierAdvice *provisional);
 
 /* Tells in a NOTICE why nothing is advised, and what to do about it. */
 extern void tier_advice_notice_empty(const TierAdvice *advice);

@@ -42,7 +42,9 @@ typedef struct Counts
 	int			selected;
 	int			in_no_tier;
 	int			changed;		/* each is counted once, from here on */
-	int			insufficient;	/* of all */
+	int			provisional;	/* advised in what is provisional alone */
+	int			short_time;		/* of all: observed for less than it takes to
+								 * be sure */
 	int			too_new;		/* of these, none of those below */
 	int			small;
 	int			events;
@@ -52,11 +54,18 @@ typedef struct Counts
 	int			unused;			/* none of the above, and not read for long */
 	double		unused_bytes;
 	TimestampTz unused_since;	/* the last one of them */
-	double		longest_s;		/* that one of insufficient has been observed */
+	double		longest_s;		/* that one of short_time has been observed */
 } Counts;
 
+static bool
+is_of_short_time(const TierAdviceUnit *unit)
+{
+	return unit->pinned_tier < 0 && unit->known_s < tier_units_required_s();
+}
+
+/* provisional: NULL, or what that would be. */
 static Counts
-count_units(const TierAdvice *advice)
+count_units(const TierAdvice *advice, const TierAdvice *provisional)
 {
 	Counts		counts = {0};
 
@@ -68,9 +77,9 @@ count_units(const TierAdvice *advice)
 		if (!unit->is_selected)
 			continue;
 		counts.selected++;
-		if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
+		if (is_of_short_time(unit))
 		{
-			counts.insufficient++;
+			counts.short_time++;
 			counts.longest_s = Max(counts.longest_s, unit->known_s);
 		}
 		if (unit->current_tier >= 0 && unit->wanted_tier >= 0 &&
@@ -80,6 +89,8 @@ count_units(const TierAdvice *advice)
 			counts.in_no_tier++;
 		else if (unit->recommended_tier != unit->current_tier)
 			counts.changed++;
+		else if (tier_advice_shown(advice, provisional, i) != advice)
+			counts.provisional++;
 		else if (unit->pinned_tier >= 0 || unit->policy_tier >= 0 || unit->resides_s > 0.0 ||
 				 OidIsValid(unit->extension_oid) || unit->immovable != NULL)
 			counts.held++;
@@ -94,7 +105,7 @@ count_units(const TierAdvice *advice)
 		}
 		else if (tier_advice_is_event(unit))
 			counts.events++;
-		else if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
+		else if (is_of_short_time(unit))
 			counts.too_new++;
 	}
 	return counts;
@@ -133,7 +144,7 @@ undecided_copy(const TierAdvice *advice)
 }
 
 /*
- * Its load in the first hour, if all goes on that was seen, before the first sample or since
+ * Its load in the first minutes, if all goes on that was seen, before the first sample or since
  * then, but what has only filled memory.  A load and the indexes that are built after it scan
  * a table a few times, so only many operations are use.
  */
@@ -146,8 +157,7 @@ past_load(const TierAdviceUnit *unit)
 	double		random = unit->event_reads - unit->event_sequential_reads;
 	double		again = weight * (1.0 - unit->filling_reads / Max(unit->event_reads, 1e-9));
 
-	if (unit->confidence != TIER_CONFIDENCE_INSUFFICIENT ||
-		unit->known_s >= TIER_SHORTEST_OBSERVATION_S)
+	if (unit->confidence != TIER_CONFIDENCE_PROVISIONAL)
 		return load;
 	load.random_reads = Max(load.random_reads + again * random,
 							weight * unit->past.random_reads);
@@ -181,9 +191,11 @@ use_past(TierAdvice *advice)
 		TierCostLoad load = past_load(unit);
 		double		factor;
 
-		if (unit->current_tier < 0 || unit->confidence != TIER_CONFIDENCE_INSUFFICIENT)
+		if (unit->current_tier < 0 || unit->confidence != TIER_CONFIDENCE_PROVISIONAL)
 			continue;
 		factor = Min(1.0, SECS_PER_HOUR / Max(occupied_s[unit->current_tier], 1.0));
+		unit->is_past = load.random_reads + load.sequential_reads >
+			unit->load.random_reads + unit->load.sequential_reads;
 		unit->load = load;
 		unit->load.random_reads *= factor;
 		unit->load.sequential_reads *= factor;
@@ -201,7 +213,7 @@ tier_advice_provisional(const TierAdvice *advice)
 	bool		any = false;
 
 	for (int i = 0; i < advice->nunits && !any; i++)
-		any = advice->units[i].confidence == TIER_CONFIDENCE_INSUFFICIENT;
+		any = advice->units[i].confidence == TIER_CONFIDENCE_PROVISIONAL;
 	if (!any || advice->options.as_if_observed)
 		return NULL;
 	then = undecided_copy(advice);
@@ -209,6 +221,68 @@ tier_advice_provisional(const TierAdvice *advice)
 	use_past(then);
 	tier_advice_decide(then);
 	return then;
+}
+
+static bool
+changes(const TierAdviceUnit *unit)
+{
+	return unit->recommended_tier != unit->current_tier;
+}
+
+const TierAdvice *
+tier_advice_shown(const TierAdvice *advice, const TierAdvice *provisional, int unit)
+{
+	const TierAdviceUnit *now = &advice->units[unit];
+	const TierAdviceUnit *then;
+
+	if (provisional == NULL || now->confidence != TIER_CONFIDENCE_PROVISIONAL || changes(now))
+		return advice;
+	then = &provisional->units[unit];
+	return changes(then) && advice->set->tiers[then->recommended_tier].rank <=
+		advice->set->tiers[then->current_tier].rank ? provisional : advice;
+}
+
+int
+tier_advice_provisional_moves(const TierAdvice *advice, const TierAdvice *provisional)
+{
+	int			n = 0;
+
+	for (int i = 0; i < advice->nunits; i++)
+		n += advice->units[i].is_selected &&
+			tier_advice_shown(advice, provisional, i) != advice;
+	return n;
+}
+
+char *
+tier_advice_moves_text(const TierAdvice *advice, const TierAdvice *provisional)
+{
+	int			of[TIER_CONFIDENCE_FIRM + 1] = {0};
+	int			n = 0;
+	const char *separator = ": ";
+	StringInfoData line;
+
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		const TierAdviceUnit *unit = &tier_advice_shown(advice, provisional, i)->units[i];
+
+		if (!unit->is_selected || !changes(unit))
+			continue;
+		of[unit->confidence]++;
+		n++;
+	}
+	if (n == 0)
+		return NULL;
+	initStringInfo(&line);
+	appendStringInfo(&line, "%d move%s advised", n, n == 1 ? " is" : "s are");
+	for (int c = TIER_CONFIDENCE_FIRM; c >= TIER_CONFIDENCE_PROVISIONAL; c--)
+	{
+		if (of[c] == 0)
+			continue;
+		appendStringInfo(&line, "%s%d %s", separator, of[c],
+						 tier_advice_confidence_text((TierConfidence) c));
+		separator = ", ";
+	}
+	return line.data;
 }
 
 /* Statements that make two tiers of the tablespaces that there are. */
@@ -294,7 +368,7 @@ void
 tier_advice_notice_empty(const TierAdvice *advice)
 {
 	const TierSet *set = advice->set;
-	Counts		counts = count_units(advice);
+	Counts		counts = count_units(advice, NULL);
 	int			nfull;
 	char	   *full = too_full_tiers(advice, &nfull);
 
@@ -335,7 +409,7 @@ tier_advice_notice_empty(const TierAdvice *advice)
 							   nfull, full),
 				 errdetail("%s", tier_advice_headline(advice, PG_INT32_MAX)),
 				 errhint("Give a tier more room, or unpin what may leave.")));
-	else if (counts.insufficient + counts.held >= counts.selected - counts.small &&
+	else if (counts.short_time + counts.held >= counts.selected - counts.small &&
 			 !advice->options.as_if_observed)
 		ereport(NOTICE,
 				(errmsg("nothing is recommended yet: observed for %s of %s",
@@ -372,7 +446,7 @@ tier_advice_notice_empty(const TierAdvice *advice)
 void
 tier_advice_notice_unknown(const TierAdvice *advice)
 {
-	Counts		counts = count_units(advice);
+	Counts		counts = count_units(advice, NULL);
 
 	if (advice->set->ntiers == 0 || counts.selected == 0 || counts.in_no_tier == counts.selected)
 		ereport(NOTICE,
@@ -389,7 +463,7 @@ tier_advice_notice_unknown(const TierAdvice *advice)
 				(errmsg("there is only one tier, \"%s\", so nothing can be elsewhere",
 						NameStr(advice->set->tiers[0].name)),
 				 errhint("%s", tiers_hint())));
-	else if (counts.insufficient == counts.selected)
+	else if (counts.short_time == counts.selected)
 		ereport(NOTICE,
 				(errmsg("next to nothing is known yet: observed for %s of %s",
 						tier_advice_duration(counts.longest_s),
@@ -447,7 +521,7 @@ char *
 tier_advice_headline(const TierAdvice *advice, int most)
 {
 	const TierPlacementResult *placement = &advice->placement;
-	Counts		counts = count_units(advice);
+	Counts		counts = count_units(advice, tier_advice_provisional(advice));
 	StringInfoData line;
 	double		saved_s = 0.0;
 	double		cheaper = 0.0;
@@ -471,7 +545,9 @@ tier_advice_headline(const TierAdvice *advice, int most)
 							 cheaper >= 0 ? "cheaper" : "dearer");
 	}
 	else
-		appendStringInfoString(&line, "no move");
+		appendStringInfoString(&line, counts.provisional > 0 ? "no move that is sure" : "no move");
+	if (counts.provisional > 0)
+		add_part(&line, psprintf("%d advised provisionally", counts.provisional), room);
 	if (advice->options.objective == TIER_OBJECTIVE_TIME && advice->dropped.gain >= LEAST_SAVED_S)
 		add_part(&line, psprintf("%d left out that would save %s s/h together",
 								 advice->dropped.units,

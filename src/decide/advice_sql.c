@@ -24,6 +24,7 @@
 #include "src/decide/advice_options.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"
+#include "src/model/wording.h"
 
 /* A device that is busy for this share of its time makes others wait. */
 #define WORTH_MENTIONING_BUSY 0.1
@@ -51,6 +52,16 @@ goes_to_slower(const TierAdvice *advice, const TierAdviceUnit *unit)
 		advice->set->tiers[unit->current_tier].rank;
 }
 
+/* Two columns, the same as in heat. */
+static void
+put_measured(TierResultRow *row, int column, const TierAdviceUnit *unit)
+{
+	if (isnan(unit->random_reads))
+		return;
+	tier_row_datum(row, column, Float8GetDatum(tier_significant(unit->random_reads)));
+	tier_row_datum(row, column + 1, Float8GetDatum(tier_significant(unit->sequential_reads)));
+}
+
 static void
 put_recommendation(TierResultRow *row, const TierAdvice *advice, const TierAdviceUnit *unit)
 {
@@ -76,6 +87,8 @@ put_recommendation(TierResultRow *row, const TierAdvice *advice, const TierAdvic
 	tier_row_text(row, 9, tier_advice_confidence_text(unit->confidence));
 	tier_row_text(row, 10, tier_advice_reason(advice, unit, TIER_REASON_CHARACTERS));
 	tier_row_text(row, 11, tier_advice_command(advice, unit));
+	tier_row_text(row, 12, tier_advice_firm_when(advice, unit));
+	put_measured(row, 13, unit);
 	tier_row_put(row);
 }
 
@@ -99,18 +112,10 @@ tier_recommend_placement(PG_FUNCTION_ARGS)
 										ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < advice->nunits; i++)
 	{
-		const TierAdviceUnit *unit = &advice->units[i];
-		const TierAdvice *by = advice;
+		const TierAdvice *by = tier_advice_shown(advice, provisional, i);
+		const TierAdviceUnit *unit = &by->units[i];
 		MemoryContext old_context;
 
-		/* That something was not used for so short a time says nothing. */
-		if (!changes(unit) && provisional != NULL && changes(&provisional->units[i]) &&
-			!goes_to_slower(provisional, &provisional->units[i]) &&
-			unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
-		{
-			by = provisional;
-			unit = &provisional->units[i];
-		}
 		if (!unit->is_selected || (!changes(unit) && !include_unchanged))
 			continue;
 		old_context = MemoryContextSwitchTo(row_context);
@@ -240,7 +245,10 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 	tier_advice_options_from(fcinfo, 1, &options);
 	advice = tier_advice_make(&options);
 	unit = require_unit(advice, PG_GETARG_OID(0));
-	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT)
+	advice = unconstify(TierAdvice *, tier_advice_shown(advice, tier_advice_provisional(advice),
+														unit - advice->units));
+	unit = require_unit(advice, PG_GETARG_OID(0));
+	if (unit->confidence == TIER_CONFIDENCE_PROVISIONAL)
 		tier_advice_notice_unknown(advice);
 	for (int t = 0; t < advice->set->ntiers; t++)
 	{
@@ -283,6 +291,7 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 		tier_row_datum(&row, 12, Float8GetDatum(cost.wait_s));
 		tier_row_datum(&row, 13, Float8GetDatum(cost.written_bytes * 24));
 		tier_row_datum(&row, 14, Int64GetDatum((int64) tier_advice_stored(advice, unit, t)));
+		put_measured(&row, 15, unit);
 		tier_row_put(&row);
 	}
 	return (Datum) 0;

@@ -62,7 +62,7 @@ tier_advice_confidence_text(TierConfidence confidence)
 			return "firm";
 		case TIER_CONFIDENCE_TENTATIVE:
 			return "tentative";
-		case TIER_CONFIDENCE_INSUFFICIENT:
+		case TIER_CONFIDENCE_PROVISIONAL:
 			break;
 	}
 	return "provisional";
@@ -81,6 +81,32 @@ tier_advice_duration(double seconds)
 	if (seconds < 2 * 86400)
 		return psprintf("%.0f hours", seconds / 3600);
 	return psprintf("%.0f days", seconds / 86400);
+}
+
+/*
+ * What was measured of its reads, as everywhere else; what it does by the statistics of before, or
+ * has begun to since the last sample, was not.
+ */
+static double
+random_reads(const TierAdviceUnit *unit)
+{
+	return !unit->is_past && unit->random_reads > 0.0 ? unit->random_reads :
+		unit->load.random_reads;
+}
+
+static double
+sequential_reads(const TierAdviceUnit *unit)
+{
+	return !unit->is_past && unit->sequential_reads > 0.0 ? unit->sequential_reads :
+		unit->load.sequential_reads;
+}
+
+/* For so short a time that time alone would make it firmer. */
+static bool
+is_observed_little(const TierAdviceUnit *unit)
+{
+	return unit->confidence < TIER_CONFIDENCE_FIRM &&
+		unit->known_s < tier_units_required_s();
 }
 
 static const char *
@@ -200,14 +226,26 @@ idle_text(const TierAdviceUnit *unit)
 				   "next to no I/O, the page cache has what is read" : "next to no I/O");
 }
 
+/* ", 12% of what was asked for": which part of its requests memory did not have. */
+static const char *
+share_text(const TierAdviceUnit *unit)
+{
+	double		reads = unit->load.random_reads + unit->load.sequential_reads;
+	double		share = reads / Max(unit->misses_per_hour + unit->hits_per_hour, reads);
+
+	if (unit->is_past)
+		return " by the server's statistics";
+	return share > 0.995 ? "" :
+		share < 0.005 ? ", under 1% of what was asked for" :
+		psprintf(", %.0f%% of what was asked for", 100.0 * share);
+}
+
 /* What the part is of the load that differs most between two tiers; of one: that takes most. */
 static char *
 use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 {
-	double		requests = unit->misses_per_hour + unit->hits_per_hour;
 	double		reads = unit->load.random_reads + unit->load.sequential_reads;
 	double		most = -1;
-	double		share;
 	int			part = PART_RANDOM;
 
 	for (int p = PART_RANDOM; p <= PART_WRITES; p++)
@@ -226,25 +264,15 @@ use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 	switch (part)
 	{
 		case PART_SEQUENTIAL:
-			share = reads / Max(requests, reads);
 			return psprintf("scans read %s/h%s",
-							tier_advice_bytes(unit->load.sequential_reads / share * BLCKSZ),
-							share > 0.995 ? "" : share < 0.005 ? ", under 1% from disk" :
-							psprintf(", %.0f%% from disk", 100.0 * share));
+							tier_advice_bytes(sequential_reads(unit) * BLCKSZ),
+							share_text(unit));
 		case PART_WRITES:
 			return psprintf("%s pages/h written", tier_advice_number(unit->load.page_writes));
 	}
 
-	/*
-	 * What is in memory was read at random as often as the rest, for all that
-	 * is known.
-	 */
-	share = reads / Max(requests, reads);
-	if (share < 0.005)
-		return psprintf("read %s times/h at random, under 1%% from disk",
-						tier_advice_number(unit->load.random_reads / share));
-	return psprintf("read %s times/h at random, %.0f%% from disk",
-					tier_advice_number(unit->load.random_reads / share), 100.0 * share);
+	return psprintf("%s random reads/h%s", tier_advice_number(random_reads(unit)),
+					share_text(unit));
 }
 
 bool
@@ -272,7 +300,14 @@ tier_advice_unused_since(const TierAdviceUnit *unit)
 			unit->unread_since : 0;
 
 	/* What was read though nothing was scanned was loading and maintenance. */
-	return unit->unread_since;
+	return unit->never_scanned || is_over_a_day_ago(unit->unread_since) ? unit->unread_since : 0;
+}
+
+/* Not known for so long that it would mean something that it is not used. */
+static bool
+is_new(const TierAdviceUnit *unit)
+{
+	return unit->proven_s < tier_units_required_s();
 }
 
 static char *
@@ -285,7 +320,7 @@ reason_to_go(const TierAdvice *advice, const TierAdviceUnit *unit)
 	double		there_s = tier_advice_busy(advice, unit, to);
 	double		here_price = tier_advice_price(advice, unit, from);
 	double		cheaper = here_price - tier_advice_price(advice, unit, to);
-	TimestampTz since = tier_advice_unused_since(unit);
+	TimestampTz since = is_new(unit) ? 0 : tier_advice_unused_since(unit);
 	char	   *use;
 
 	if (here_s - there_s >= LEAST_SAVED_S)
@@ -306,13 +341,6 @@ reason_to_go(const TierAdvice *advice, const TierAdviceUnit *unit)
 	return psprintf("%s: makes room for what gains more from %s, %s s/h more", use,
 					tier_name(advice, from),
 					tier_advice_number(Max(there_s - here_s, 0.0)));
-}
-
-/* Not known for so long that it would mean something that it is not used. */
-static bool
-is_new(const TierAdviceUnit *unit)
-{
-	return unit->proven_s < tier_units_required_s();
 }
 
 static char *
@@ -387,10 +415,11 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 	const TierPlacementBottleneck *bottleneck = advice->placement.bottleneck;
 	int			wanted = unit->wanted_tier;
 
-	if (unit->confidence == TIER_CONFIDENCE_INSUFFICIENT || unit->is_urgent)
+	if (is_observed_little(unit))
 		return psprintf("observed for %s of %s", tier_advice_duration(unit->known_s),
 						tier_advice_duration(tier_units_required_s()));
-	if (wanted >= 0 && wanted != unit->recommended_tier)
+	if (wanted >= 0 && wanted != unit->recommended_tier &&
+		!(wanted == unit->current_tier && tier_advice_is_too_full(advice, wanted)))
 		return psprintf("%s %s", tier_name(advice, wanted),
 						advice->why_closed[wanted] != NULL ? advice->why_closed[wanted] :
 						bottleneck[wanted] == TIER_BOTTLENECK_BUSY ? "would be too busy" :
@@ -412,6 +441,25 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 					   "if it goes on for long enough to pay" :
 					   "if what it gives way to moves");
 	return NULL;
+}
+
+char *
+tier_advice_firm_when(const TierAdvice *advice, const TierAdviceUnit *unit)
+{
+	double		move;
+
+	if (unit->confidence == TIER_CONFIDENCE_FIRM)
+		return NULL;
+	if (is_observed_little(unit))
+		return psprintf("in %s", tier_advice_duration(Max(tier_units_required_s() -
+														  unit->known_s, 60.0)));
+	if (unit->unexplained > 0.0)
+		return pstrdup("reads explained");
+	if (unit->depends_on_load)
+		return pstrdup("if it goes on");
+	if (unit->is_early && tier_advice_gain(advice, unit, &move) > 0.0)
+		return pstrdup("once it pays");
+	return pstrdup("if others move");
 }
 
 /* What the command does that an ordinary one does not, or why there is none; or NULL. */

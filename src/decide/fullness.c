@@ -432,7 +432,7 @@ add_member(void *argument, int u)
 	model->move_s = move_seconds(evaluation, unit) / advice->options.horizon_hours;
 
 	/* What next to nothing is known of may be hot. */
-	model->reluctance = unit->confidence == TIER_CONFIDENCE_INSUFFICIENT ? 1 : 0;
+	model->reluctance = unit->proven_s < tier_units_required_s() ? 1 : 0;
 	if (question->due_leave && unit->is_due)
 	{
 		evaluation->problem.level.own_bytes -= model->own_bytes;

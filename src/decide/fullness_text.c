@@ -79,7 +79,7 @@ loss_text(const TierFullnessEvaluation *evaluation, int i)
 	return psprintf("%s s/h %s on \"%s\"%s", tier_advice_number(fabs(lost_s)),
 					lost_s >= 0.0 ? "more" : "less",
 					tier_name(evaluation, evaluation->target),
-					evaluation->members[i].unit->confidence == TIER_CONFIDENCE_INSUFFICIENT ?
+					evaluation->units[i].reluctance > 0 ?
 					", as far as so short an observation tells" : "");
 }
 

@@ -30,9 +30,6 @@
 #include "src/server/processes.h"
 #include "src/server/relation.h"
 
-/* A standby that was not asked for longer may have been read meanwhile. */
-#define LONGEST_SILENCE_S TIER_SHORTEST_OBSERVATION_S
-
 /* One table, with what belongs to it. */
 typedef struct TableUse
 {
@@ -171,8 +168,7 @@ add_state(TableUse *table, const TierRelationState *state, const TierRelationSta
 	 */
 	TimestampTz read_at = Max(now, stored->heat_at);
 	double		idle_s = tier_seconds_between(stored->heat_at, read_at);
-	double		observed_s = Max(tier_seconds_between(stored->observed_since, read_at),
-								 TIER_SHORTEST_OBSERVATION_S);
+	double		observed_s = tier_seconds_between(stored->observed_since, read_at);
 	int			i = state->id.kind == RELKIND_INDEX && state->id.heap_oid == heap->id.relation_oid;
 
 	note_read(&table->use, stored->last_read_at);
@@ -250,7 +246,7 @@ tier_uses_load(const TierPolicyRow *policies, int npolicies)
 	tier_catalog_enter(&scope);
 	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
 	memory.origin = tier_catalog_load_counts_origin();
-	standbys = tier_catalog_load_standby_use(context, LONGEST_SILENCE_S);
+	standbys = tier_catalog_load_standby_use(context, TIER_LONGEST_GAP_S);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	view = tier_sample_look(&memory, NULL, NULL);

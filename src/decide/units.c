@@ -127,6 +127,20 @@ find_state(const TierRelationState *states, int n, Oid relation_oid)
 	return NULL;
 }
 
+/* The unit that a relation is placed with; NULL: none. */
+static TierAdviceUnit *
+unit_of(TierAdvice *advice, const TierRelationState *states, int nstates,
+		const TierRelationState *state)
+{
+	const TierRelationState *heap;
+
+	if (state->id.kind == RELKIND_TOASTVALUE)
+		return find_unit(advice, state->id.heap_oid);
+	heap = find_state(states, nstates, state->id.heap_oid);
+	return find_unit(advice, heap != NULL && heap->id.kind == RELKIND_TOASTVALUE ?
+					 heap->id.heap_oid : state->id.relation_oid);
+}
+
 /* As tier_catalog_read_bytes(). */
 static double
 read_bytes(const TierRelationState *states, int nstates)
@@ -191,18 +205,10 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 	}
 	for (int i = 0; i < nstates; i++)
 	{
-		const TierRelationState *state = &states[i];
-		const TierRelationState *heap = find_state(states, nstates, state->id.heap_oid);
-		TierAdviceUnit *unit;
+		TierAdviceUnit *unit = unit_of(advice, states, nstates, &states[i]);
 
-		if (heap == NULL ||
-			(state->id.kind != RELKIND_TOASTVALUE && heap->id.kind != RELKIND_TOASTVALUE))
-			continue;
-		unit = find_unit(advice,
-						 state->id.kind == RELKIND_TOASTVALUE ? state->id.heap_oid :
-						 heap->id.heap_oid);
-		if (unit != NULL)
-			add_load(advice, unit, state, devices, &basis);
+		if (unit != NULL && unit->relation_oid != states[i].id.relation_oid)
+			add_load(advice, unit, &states[i], devices, &basis);
 	}
 	for (int i = 0; i < advice->nunits; i++)
 	{
@@ -210,6 +216,70 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 
 		unit->cached_fraction = unit->load.size_bytes <= 0 ? 0.0 :
 			Min(1.0, unit->cached_fraction * BLCKSZ / unit->load.size_bytes);
+	}
+}
+
+/*
+ * Of a table of which builds of indexes have read all that its counters show, nothing shows
+ * use.  Each reads all rows once, and counts a scan for each process.  Only indexes that may have
+ * been built since the counters began have a part in them.
+ */
+static void
+discount_builds(TierAdvice *advice, const TierSampleView *view)
+{
+	double	   *builds = palloc_extended(sizeof(double) * Max(advice->nunits, 1),
+										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		const TierAdviceUnit *unit = &advice->units[i];
+		const TierAdviceUnit *heap = tier_advice_find(advice, unit->heap_oid);
+
+		if (heap != NULL && heap != unit &&
+			find_state(view->states, view->nstates, unit->relation_oid)->stored.proven_since >
+			view->origin.since)
+			builds[heap - advice->units]++;
+	}
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierAdviceUnit *unit = &advice->units[i];
+		const TierRelationState *state = find_state(view->states, view->nstates,
+													unit->relation_oid);
+		const TierCounters *counters = &state->stored.counters;
+
+		if (builds[i] > 0.0 && !unit->never_scanned &&
+			unit->last_read_at <= state->stored.sampled_since &&
+			counters->tuples_read <= builds[i] * state->period.live_rows &&
+			counters->scans <= builds[i] * (1 + max_parallel_maintenance_workers))
+		{
+			unit->never_scanned = true;
+			unit->last_read_at = 0;
+		}
+	}
+	pfree(builds);
+}
+
+/* What was measured until the last sample, for all to see the same. */
+static void
+mark_measured(TierAdvice *advice, const TierSampleMemory *memory,
+			  const TierRelationState *states, int nstates, TimestampTz now)
+{
+	for (int i = 0; i < advice->nunits; i++)
+		advice->units[i].random_reads = advice->units[i].sequential_reads = NAN;
+	for (int i = 0; i < nstates; i++)
+	{
+		const TierRelationState *last = find_state(memory->states, memory->nstates,
+												   states[i].id.relation_oid);
+		TierAdviceUnit *unit = last == NULL ? NULL : unit_of(advice, states, nstates, &states[i]);
+		double		random;
+		double		sequential;
+
+		if (unit == NULL)
+			continue;
+		tier_relation_measured(&last->stored, now, &random, &sequential);
+		unit->random_reads = (isnan(unit->random_reads) ? 0.0 : unit->random_reads) + random;
+		unit->sequential_reads = (isnan(unit->sequential_reads) ? 0.0 :
+								  unit->sequential_reads) + sequential;
 	}
 }
 
@@ -592,11 +662,7 @@ mark_unseen(TierAdvice *advice, const TierSampleView *view, const TierStandbyUse
 		advice->uses_since = now;
 }
 
-/*
- * By how long it has been observed.  What the server's statistics knew before makes
- * it tentative; and soon firm where they show no use at all, since that samples
- * of a week would show more is not to be expected.
- */
+/* By how long it has been observed; who has set a pin is sure. */
 static TierConfidence
 confidence_of(const TierAdviceUnit *unit)
 {
@@ -604,13 +670,14 @@ confidence_of(const TierAdviceUnit *unit)
 
 	if (unit->pinned_tier >= 0 || unit->known_s >= required_s)
 		return TIER_CONFIDENCE_FIRM;
-	if (unit->proven_s < required_s)
-		return TIER_CONFIDENCE_INSUFFICIENT;
-	return unit->never_scanned && unit->known_s >= TIER_SHORTEST_OBSERVATION_S ?
-		TIER_CONFIDENCE_FIRM : TIER_CONFIDENCE_TENTATIVE;
+	return unit->known_s >= Min(TIER_PROVISIONAL_S, required_s) ?
+		TIER_CONFIDENCE_TENTATIVE : TIER_CONFIDENCE_PROVISIONAL;
 }
 
-/* A table of which an index is read is read; and then since when nothing was. */
+/*
+ * A table of which an index is read is read; and then since when nothing was.  Of scans before the
+ * first sample it may not be known when they were.
+ */
 static void
 mark_unread(TierAdvice *advice, TimestampTz now)
 {
@@ -631,8 +698,10 @@ mark_unread(TierAdvice *advice, TimestampTz now)
 		TierAdviceUnit *unit = &advice->units[i];
 
 		unit->unread_since = unit->last_read_at;
-		if (unit->last_read_at == 0 && unit->never_scanned)
-			unit->unread_since = now - (TimestampTz) (unit->proven_s * USECS_PER_SEC);
+		if (unit->last_read_at == 0)
+			unit->unread_since = now - (TimestampTz) (USECS_PER_SEC *
+													  (unit->never_scanned ? unit->proven_s :
+													   unit->known_s));
 		if (unit->unread_since != 0)
 			unit->unread_since = Max(unit->unread_since, advice->uses_since);
 	}
@@ -736,7 +805,7 @@ tier_units_load(TierAdvice *advice)
 	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
 	advice->writes_since = tier_catalog_writes_since();
 	memory.origin = tier_catalog_load_counts_origin();
-	standbys = tier_catalog_load_standby_use(context, TIER_SHORTEST_OBSERVATION_S);
+	standbys = tier_catalog_load_standby_use(context, TIER_LONGEST_GAP_S);
 	policies = tier_catalog_load_policies(context, &npolicies);
 	pins = tier_catalog_load_pins(context);
 	devices = tier_catalog_load_devices(context);
@@ -755,6 +824,8 @@ tier_units_load(TierAdvice *advice)
 	build_units(advice, devices, view.states, view.nstates, now);
 	mark_recent(advice, recent, nrecent, now);
 	attach_estimates(advice, estimates, nestimates, view.states, view.nstates);
+	mark_measured(advice, &memory, view.states, view.nstates, now);
+	discount_builds(advice, &view);
 	mark_unread(advice, now);
 	mark_devices(advice, devices, view.states, view.nstates);
 	tier_pass_begin(&pass, TIER_STEP_ADVISE);

@@ -19,9 +19,15 @@
 #include "src/model/materiality.h"
 #include "src/model/placement.h"
 
+/*
+ * How sure an advice is.  Provisional: from the server's statistics of the time before, or
+ * observed for less than TIER_PROVISIONAL_S; never carried out.  Tentative: for less than
+ * tier_units_required_s(), or another one within the errors; carried out if asked for.  Firm alone
+ * is carried out by itself.
+ */
 typedef enum TierConfidence
 {
-	TIER_CONFIDENCE_INSUFFICIENT,
+	TIER_CONFIDENCE_PROVISIONAL,
 	TIER_CONFIDENCE_TENTATIVE,
 	TIER_CONFIDENCE_FIRM,
 } TierConfidence;
@@ -152,6 +158,10 @@ typedef struct TierAdviceUnit
 								 * first, which are enough */
 	bool		is_urgent;		/* does so without having been observed for
 								 * long enough */
+	double		random_reads;	/* as tier_relation_measured() says, by the
+								 * last sample; NaN: it was in none */
+	double		sequential_reads;
+	bool		is_past;		/* load is of the time before the first sample */
 	TierConfidence confidence;
 } TierAdviceUnit;
 

@@ -34,12 +34,10 @@ not_before_heat(const TierRelationStored *stored, int64_t now)
 	return now > stored->heat_at ? now : stored->heat_at;
 }
 
-/* Never so short that a single event would be extrapolated. */
 static double
 observed_s(const TierRelationStored *stored, int64_t now)
 {
-	return tier_larger(seconds_between(stored->observed_since, not_before_heat(stored, now)),
-					   TIER_SHORTEST_OBSERVATION_S);
+	return seconds_between(stored->observed_since, not_before_heat(stored, now));
 }
 
 /* One of the smoothed rates of a relation as of now. */
@@ -73,7 +71,7 @@ remembered_s(double counted_s)
 static double
 relative_error(double per_hour, double counted_s, const TierEvidenceJudgement *judgement)
 {
-	if (!(per_hour > 0.0))
+	if (!(per_hour > 0.0 && counted_s > 0.0))
 		return 0.0;
 	return hypot(STANDARD_ERRORS / sqrt(per_hour * remembered_s(counted_s) / SECONDS_PER_HOUR),
 				 STANDARD_ERRORS * judgement->error);
@@ -150,10 +148,11 @@ grown_pages(const TierRelationState *state, const TierRelationLoadBasis *basis)
 	n = tier_evidence_growth(evidence, basis->now, growth, &covered_s);
 	for (int i = 0; i < n; i++)
 		bytes += growth[i];
-	return tier_amount(bytes) / TIER_BLOCK_BYTES * SECONDS_PER_HOUR /
-		tier_larger(tier_smaller(observed_s(&state->stored, basis->now),
-								 TIER_EVIDENCE_INTERVALS * TIER_EVIDENCE_LONGEST_S),
-					tier_larger(covered_s, TIER_SHORTEST_OBSERVATION_S));
+	covered_s = tier_larger(tier_smaller(observed_s(&state->stored, basis->now),
+										 TIER_EVIDENCE_INTERVALS * TIER_EVIDENCE_LONGEST_S),
+							covered_s);
+	return covered_s > 0.0 ?
+		tier_amount(bytes) / TIER_BLOCK_BYTES * SECONDS_PER_HOUR / covered_s : 0.0;
 }
 
 /*
@@ -198,7 +197,7 @@ mix(Writes first, double share, Writes second)
 
 /*
  * What the WAL tells is sure but for its error, and of the first day but for what the
- * other hours of a day bring, of which row changes may know.  In the first hour they stand for
+ * other hours of a day bring, of which row changes may know.  In the first minutes they stand for
  * the time that was not counted, and tell least of all: nobody knows where they were, so at most
  * none was appended.
  */
@@ -218,26 +217,23 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 	double		high = scattered.pages;
 	double		requests_factor;
 
-	load->writes_estimated |= counted_s < TIER_SHORTEST_OBSERVATION_S;
+	load->writes_estimated |= counted_s < TIER_PROVISIONAL_S;
 	if (counted_s > 0.0)
 	{
-		bool		is_new = counted_s < TIER_SHORTEST_OBSERVATION_S;
-		double		share = is_new ?
-		counted_s / seconds_between(stored->observed_since,
-									not_before_heat(stored, basis->now)) : 1.0;
-		double		known_s = is_new ? share * observed_s(stored, basis->now) : counted_s;
-		double		most = most_requests(stored, basis, known_s);
+		double		share = counted_s < TIER_PROVISIONAL_S ?
+		counted_s / observed_s(stored, basis->now) : 1.0;
+		double		most = most_requests(stored, basis, counted_s);
 		Writes		likely = writes_of(scattered.pages, (1.0 - most) * scattered.pages);
 		Writes		fast = writes_of(counted_now(stored, basis, rates->page_writes_fast,
-												 known_s, TIER_HALF_LIFE_FAST_S),
+												 counted_s, TIER_HALF_LIFE_FAST_S),
 									 counted_now(stored, basis, rates->merged_writes_fast,
-												 known_s, TIER_HALF_LIFE_FAST_S));
+												 counted_s, TIER_HALF_LIFE_FAST_S));
 		Writes		slow = writes_of(counted_now(stored, basis, rates->page_writes_slow,
-												 known_s, TIER_HALF_LIFE_SLOW_S),
+												 counted_s, TIER_HALF_LIFE_SLOW_S),
 									 counted_now(stored, basis, rates->merged_writes_slow,
-												 known_s, TIER_HALF_LIFE_SLOW_S));
+												 counted_s, TIER_HALF_LIFE_SLOW_S));
 		Writes		counted = fast.pages > slow.pages ? fast : slow;
-		double		error = relative_error(counted.requests, known_s, &written);
+		double		error = relative_error(counted.requests, counted_s, &written);
 
 		middle = mix(counted, share, estimate);
 		low = written.weight * share * tier_smaller(fast.requests, slow.requests) *
@@ -257,6 +253,23 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 	load->event_writes += (1.0 - written.weight) * middle.pages;
 	load->write_requests_low += low;
 	load->write_requests_high += high;
+}
+
+void
+tier_relation_measured(const TierRelationStored *stored, int64_t now, double *random,
+					   double *sequential)
+{
+	const TierRates *rates = &stored->rates;
+	double		random_slow = slow_now(stored, rates->device_random_slow, now);
+	double		sequential_slow = slow_now(stored, rates->device_sequential_slow, now);
+
+	*random = fast_now(stored, rates->device_random_fast, now);
+	*sequential = fast_now(stored, rates->device_sequential_fast, now);
+	if (*random + *sequential <= random_slow + sequential_slow)
+	{
+		*random = random_slow;
+		*sequential = sequential_slow;
+	}
 }
 
 double

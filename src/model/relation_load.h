@@ -72,11 +72,18 @@ typedef struct TierRelationLoad
 /*
  * Adds one relation to a load that was all zero at first.  Uses kind and
  * persistence of state->id, and state->stored.  Page writes are counted where
- * that has gone on for TIER_SHORTEST_OBSERVATION_S.  Before, what was counted stands for
- * its part of the time, and row changes for the rest, merged as what was counted is.
+ * that has gone on for TIER_PROVISIONAL_S.  Before, what was counted stands for its part of
+ * the time, and row changes for the rest, merged as what was counted is.
  */
 extern void tier_relation_load_add(TierRelationLoad *load, const TierRelationState *state,
 								   const TierRelationLoadBasis *basis);
+
+/*
+ * The blocks per hour that the device was asked for, as measured, whether that is counted on or
+ * not: of the two smoothed rates the larger one, as in a load.  The same that heat shows.
+ */
+extern void tier_relation_measured(const TierRelationStored *stored, int64_t now,
+								   double *random, double *sequential);
 
 /*
  * Scans of a relation per hour, sequential ones of a table, those of an index; and

@@ -47,10 +47,14 @@
 #define TIER_HALF_LIFE_SLOW_S (14.0 * 24.0 * 3600.0)
 
 /*
- * Rates per hour of what has been seen for a shorter time are not extrapolated:
- * what happened until now is taken for all that happens in the hour.
+ * Rates of what has been observed for a shorter time are of too few samples to be believed: ten
+ * at the default sample_interval, in which a cache that fills after a start, or one report, may
+ * be all that there was.
  */
-#define TIER_SHORTEST_OBSERVATION_S 3600.0
+#define TIER_PROVISIONAL_S 600.0
+
+/* Uses that were never told, of no longer a time than this, are not missed. */
+#define TIER_LONGEST_GAP_S 3600.0
 
 /* Cumulative counters as the statistics system has them. */
 typedef struct TierCounters

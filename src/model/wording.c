@@ -23,6 +23,20 @@
 /* From here on, cents tell nothing. */
 #define MANY_CENTS 9.995
 
+double
+tier_significant(double number)
+{
+	double		unit;
+
+	if (number == 0.0 || !isfinite(number))
+		return number;
+	unit = pow(10.0, floor(log10(fabs(number))) - 2.0);
+
+	/* Of a fraction, the reciprocal of the unit is exact. */
+	return unit >= 1.0 ? rint(number / unit) * unit :
+		rint(number * rint(1.0 / unit)) / rint(1.0 / unit);
+}
+
 static void
 number_text(double number, char *text, size_t size)
 {
@@ -31,11 +45,7 @@ number_text(double number, char *text, size_t size)
 	size_t		n = 0;
 
 	if (number > 1e3 || number < -1e3)
-	{
-		double		unit = pow(10.0, floor(log10(fabs(number))) - 2);
-
-		number = rint(number / unit) * unit;
-	}
+		number = tier_significant(number);
 	ndigits = (size_t) snprintf(digits, sizeof(digits), "%.0f", number);
 	for (size_t i = 0; i < ndigits && n + 2 < size; i++)
 	{

@@ -23,6 +23,9 @@
  */
 extern void tier_number_text(double number, char text[TIER_NUMBER_TEXT]);
 
+/* To three significant digits, which is more than is known of a rate. */
+extern double tier_significant(double number);
+
 /* "3.2 GB", up to EB. */
 extern void tier_bytes_text(double bytes, char text[TIER_NUMBER_TEXT]);
 

@@ -166,11 +166,11 @@ follow_clock(TierCountsOrigin *origin, TimestampTz sampled_at, TimestampTz now)
 	}
 }
 
-/* Uses that were never told, in that time, were of no more than an hour. */
+/* Are uses that were never told, in that time, none that are missed? */
 static bool
 is_short(TimestampTz from, TimestampTz to)
 {
-	return tier_seconds_between(from, to) <= TIER_SHORTEST_OBSERVATION_S;
+	return tier_seconds_between(from, to) <= TIER_LONGEST_GAP_S;
 }
 
 /*

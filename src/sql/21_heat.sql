@@ -26,28 +26,30 @@ CREATE VIEW _tiered_storage.heat AS
 	SELECT s.relation_oid::pg_catalog.regclass AS relation,
 		CASE s.kind WHEN 'r' THEN 'table' WHEN 'i' THEN 'index' WHEN 't' THEN 'toast table'
 			WHEN 'm' THEN 'materialized view' ELSE s.kind::pg_catalog.text END AS kind,
-		tt.tier_name,
+		s.heap_oid, tt.tier_name,
 		s.size_bytes OPERATOR(pg_catalog.+) s.maps_bytes AS size_bytes,
 		_tiered_storage.smoothed_rate(s.random_fast, a.idle_s, a.observed_s, 86400)
-			AS random_reads_per_hour,
+			AS random_misses_per_hour,
 		_tiered_storage.smoothed_rate(s.sequential_fast, a.idle_s, a.observed_s, 86400)
-			AS sequential_reads_per_hour,
-		_tiered_storage.smoothed_rate(s.device_random_fast, a.idle_s, a.observed_s, 86400)
-			AS device_random_reads_per_hour,
-		_tiered_storage.smoothed_rate(s.device_sequential_fast, a.idle_s, a.observed_s, 86400)
-			AS device_sequential_reads_per_hour,
+			AS sequential_misses_per_hour,
+		-- As tier_relation_measured().
+		CASE WHEN d.fast OPERATOR(pg_catalog.>) d.slow
+			THEN d.random_fast ELSE d.random_slow END AS random_reads_per_hour,
+		CASE WHEN d.fast OPERATOR(pg_catalog.>) d.slow
+			THEN d.fast OPERATOR(pg_catalog.-) d.random_fast
+			ELSE d.slow OPERATOR(pg_catalog.-) d.random_slow END AS sequential_reads_per_hour,
 		_tiered_storage.smoothed_rate(s.changes_fast, a.idle_s, a.observed_s, 86400)
 			AS writes_per_hour,
 		_tiered_storage.smoothed_rate(s.random_slow, a.idle_s, a.observed_s, 1209600)
-			AS random_reads_14d_per_hour,
+			AS random_misses_14d_per_hour,
 		_tiered_storage.smoothed_rate(s.sequential_slow, a.idle_s, a.observed_s, 1209600)
-			AS sequential_reads_14d_per_hour,
+			AS sequential_misses_14d_per_hour,
 		_tiered_storage.smoothed_rate(s.changes_slow, a.idle_s, a.observed_s, 1209600)
 			AS writes_14d_per_hour,
 		_tiered_storage.smoothed_rate(s.sequential_low_slow, a.idle_s, a.observed_s, 1209600)
-			AS sequential_reads_low_14d_per_hour,
+			AS sequential_misses_low_14d_per_hour,
 		_tiered_storage.smoothed_rate(s.sequential_high_slow, a.idle_s, a.observed_s, 1209600)
-			AS sequential_reads_high_14d_per_hour,
+			AS sequential_misses_high_14d_per_hour,
 		_tiered_storage.smoothed_rate(s.maintenance_reads_fast, a.idle_s, a.observed_s, 86400)
 			AS maintenance_reads_per_hour,
 		_tiered_storage.smoothed_rate(s.maintenance_reads_slow, a.idle_s, a.observed_s, 1209600)
@@ -95,11 +97,44 @@ CREATE VIEW _tiered_storage.heat AS
 	CROSS JOIN LATERAL (SELECT
 		EXTRACT(epoch FROM n.read_at
 			OPERATOR(pg_catalog.-) s.heat_at)::pg_catalog.float8 AS idle_s,
-		GREATEST(3600, EXTRACT(epoch FROM n.read_at
-			OPERATOR(pg_catalog.-) s.observed_since))::pg_catalog.float8 AS observed_s) a
+		EXTRACT(epoch FROM n.read_at
+			OPERATOR(pg_catalog.-) s.observed_since)::pg_catalog.float8 AS observed_s) a
+	CROSS JOIN LATERAL (SELECT
+		_tiered_storage.smoothed_rate(s.device_random_fast, a.idle_s, a.observed_s, 86400)
+			AS random_fast,
+		_tiered_storage.smoothed_rate(s.device_random_fast
+			OPERATOR(pg_catalog.+) s.device_sequential_fast, a.idle_s, a.observed_s, 86400)
+			AS fast,
+		_tiered_storage.smoothed_rate(s.device_random_slow, a.idle_s, a.observed_s, 1209600)
+			AS random_slow,
+		_tiered_storage.smoothed_rate(s.device_random_slow
+			OPERATOR(pg_catalog.+) s.device_sequential_slow, a.idle_s, a.observed_s, 1209600)
+			AS slow) d
 	LEFT JOIN LATERAL (SELECT
-		GREATEST(3600, EXTRACT(epoch FROM n.read_at OPERATOR(pg_catalog.-)
-			GREATEST(x.wal_since, s.observed_since)))::pg_catalog.float8 AS observed_s
+		EXTRACT(epoch FROM n.read_at OPERATOR(pg_catalog.-)
+			GREATEST(x.wal_since, s.observed_since))::pg_catalog.float8 AS observed_s
 		FROM _tiered_storage.last_sample x
 		WHERE x.wal_since IS NOT NULL AND c.relpersistence OPERATOR(pg_catalog.=) 'p') w ON true
 	WHERE c.relpersistence IS NOT NULL;
+
+/*
+ * What each table with its TOAST table, and each index, reads: as advice has it, which moves
+ * these together.
+ */
+CREATE VIEW _tiered_storage.placed_heat AS
+	SELECT p.table_oid::pg_catalog.regclass AS relation,
+		pg_catalog.max(h.kind) FILTER (WHERE h.relation::pg_catalog.oid
+			OPERATOR(pg_catalog.=) p.table_oid) AS kind, h.tier_name,
+		pg_catalog.sum(h.size_bytes)::pg_catalog.int8 AS size_bytes,
+		pg_catalog.sum(h.random_reads_per_hour) AS random_reads_per_hour,
+		pg_catalog.sum(h.sequential_reads_per_hour) AS sequential_reads_per_hour,
+		pg_catalog.sum(h.page_writes_per_hour) AS page_writes_per_hour,
+		pg_catalog.sum(h.writes_per_hour) AS writes_per_hour
+	FROM _tiered_storage.heat h
+	LEFT JOIN _tiered_storage.stored(NULL::_tiered_storage.relation_state) t
+		ON t.relation_oid OPERATOR(pg_catalog.=) h.heap_oid
+		AND t.kind OPERATOR(pg_catalog.=) 't'
+	CROSS JOIN LATERAL (SELECT COALESCE(NULLIF(CASE WHEN h.kind
+			OPERATOR(pg_catalog.=) 'toast table' THEN h.heap_oid ELSE t.heap_oid END, 0),
+		h.relation::pg_catalog.oid) AS table_oid) p
+	GROUP BY 1, 3;

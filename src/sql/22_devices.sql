@@ -144,8 +144,8 @@ CREATE VIEW _tiered_storage.device_io AS
 		CASE WHEN s.counters_at IS NOT NULL AND s.observed_since IS NOT NULL THEN
 			GREATEST(0, EXTRACT(epoch FROM pg_catalog.now()
 				OPERATOR(pg_catalog.-) s.counters_at))::pg_catalog.float8 END AS idle_s,
-		GREATEST(3600, EXTRACT(epoch FROM pg_catalog.now()
-			OPERATOR(pg_catalog.-) s.observed_since))::pg_catalog.float8 AS observed_s) p
+		EXTRACT(epoch FROM pg_catalog.now()
+			OPERATOR(pg_catalog.-) s.observed_since)::pg_catalog.float8 AS observed_s) p
 	LEFT JOIN LATERAL (
 		SELECT pg_catalog.array_agg(x.spcname::pg_catalog.text ORDER BY x.spcname) AS tablespaces,
 			CASE WHEN pg_catalog.count(DISTINCT tt.tier_name) OPERATOR(pg_catalog.=) 1

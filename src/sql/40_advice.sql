@@ -20,14 +20,15 @@ CREATE FUNCTION tiered_storage.recommend_placement(
 	OUT relation regclass, OUT kind text, OUT current_tier name, OUT recommended_tier name,
 	OUT size_bytes bigint, OUT saved_io_s_per_hour float8, OUT saved_wait_s_per_hour float8,
 	OUT price_delta_per_month float8,
-	OUT move_cost_s float8, OUT confidence text, OUT reason text, OUT command text)
+	OUT move_cost_s float8, OUT confidence text, OUT reason text, OUT command text,
+	OUT firm_when text, OUT random_reads_per_hour float8, OUT sequential_reads_per_hour float8)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_recommend_placement';
 COMMENT ON FUNCTION tiered_storage.recommend_placement IS
 'the recommended tier of each table, index and partition, what that saves in device time and '
-'money, how certain it is, and the statement that moves it; only what should move, unless '
-'include_unchanged is set';
+'money, how certain it is and what would make it firm, the statement that moves it, and the reads '
+'of heat; only what should move, unless include_unchanged is set';
 
 /*
  * The first words of a reason of recommend_placement().
@@ -43,9 +44,8 @@ AS $$
 	FROM regexp_replace(short_reason.reason,
 			'(: (over |under )?[0-9,.]+ (s/h|cheaper)|, (over )?[0-9,.]+ s/h more|; ).*$',
 			'') a (line),
-		regexp_replace(replace(regexp_replace(a.line, '^read (.*) times/h at random, ',
-			E'\\1 random reads/h, '), 'under ', '<'),
-			'^.*: makes room (for|on) ', E'makes room \\1 ') b (line)
+		regexp_replace(replace(a.line, 'under ', '<'), '^.*: makes room (for|on) ',
+			E'makes room \\1 ') b (line)
 $$;
 
 /*
@@ -65,7 +65,7 @@ $$;
 /* Rows of tiered_storage.recommendations, and how to go on from there. */
 CREATE FUNCTION _tiered_storage.short_recommendations(
 	OUT relation regclass, OUT size text, OUT move text, OUT saves text, OUT confidence text,
-	OUT reason text)
+	OUT firm_when text, OUT reason text)
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -73,11 +73,13 @@ DECLARE
 	r record;
 	moves integer := 0;
 	firm integer := 0;
+	tentative integer := 0;
 	what text;
 BEGIN
-	/* Tiers are clipped, and the reason is short, where names are long. */
-	FOR r IN SELECT p.*, 84 - max(length(p.relation::text)) OVER w
-				- max(length(p.confidence)) OVER w AS room,
+	/* Tiers are clipped, or left out, and the reason is short, where names are long. */
+	FOR r IN SELECT p.*, 81 - max(length(p.relation::text)) OVER w
+				- GREATEST(max(length(p.confidence)) OVER w, 10)
+				- GREATEST(max(length(p.firm_when)) OVER w, 9) AS room,
 			max(length(p.current_tier) + length(p.recommended_tier)) OVER w + 3 AS move_width
 		FROM tiered_storage.recommend_placement() p
 		WINDOW w AS ()
@@ -87,28 +89,42 @@ BEGIN
 		size := _tiered_storage.short_bytes(r.size_bytes);
 		move := CASE WHEN r.room - r.move_width >= 24
 				THEN r.current_tier || ' > ' || r.recommended_tier
-			ELSE _tiered_storage.from_to(r.current_tier::text, r.recommended_tier::text) END;
+			WHEN r.room >= 39
+				THEN _tiered_storage.from_to(r.current_tier::text, r.recommended_tier::text)
+			ELSE '> ' || _tiered_storage.clip(r.recommended_tier::text, 12) END;
 		saves := CASE WHEN abs(r.saved_io_s_per_hour) >= 0.05 OR r.price_delta_per_month > -0.005
 			THEN _tiered_storage.short_seconds(r.saved_io_s_per_hour)
 			ELSE _tiered_storage.short_quantity(-r.price_delta_per_month, 1000, '', 'k', 'M', 'G')
 				|| ' a month' END;
 		confidence := r.confidence;
+		firm_when := r.firm_when;
 		reason := _tiered_storage.short_reason(r.reason, GREATEST(r.room
-			- CASE WHEN r.room - r.move_width >= 24 THEN r.move_width ELSE 19 END, 20));
+			- CASE WHEN r.room - r.move_width >= 24 THEN r.move_width
+				WHEN r.room >= 39 THEN 19 ELSE 14 END, 16));
 		moves := moves + 1;
 		firm := firm + (r.confidence = 'firm')::integer;
+		tentative := tentative + (r.confidence = 'tentative')::integer;
 		RETURN NEXT;
 	END LOOP;
-	what := moves || CASE moves WHEN 1 THEN ' move is' ELSE ' moves are' END;
+	/* As tier_advice_moves_text(). */
+	what := format('%s advised: %s', moves || CASE moves WHEN 1 THEN ' move is' ELSE ' moves are'
+			END,
+		concat_ws(', ', NULLIF(firm, 0) || ' firm', NULLIF(tentative, 0) || ' tentative',
+			NULLIF(moves - firm - tentative, 0) || ' provisional'));
 	IF firm > 0 THEN
-		RAISE NOTICE '% advised, % firm', what, firm
+		RAISE NOTICE '%', what
 			USING HINT = 'To see what would be done: CALL tiered_storage.apply_placement(dry_run '
 				'=> true). For a command for each: SELECT relation, command FROM '
 				'tiered_storage.recommend_placement().';
+	ELSIF tentative > 0 THEN
+		RAISE NOTICE '%', what
+			USING HINT = 'To see what would be done: CALL tiered_storage.apply_placement('
+				'confidence => ''tentative'', dry_run => true). What they depend on: SELECT '
+				'relation, reason, command FROM tiered_storage.recommend_placement().';
 	ELSIF moves > 0 THEN
-		RAISE NOTICE '% advised, none firm yet', what
-			USING HINT = 'What they depend on, and a command for each: SELECT relation, reason, '
-				'command FROM tiered_storage.recommend_placement().';
+		RAISE NOTICE '%', what
+			USING HINT = 'What is provisional is not applied: too little has been observed. Ask '
+				'again in ten minutes.';
 	END IF;
 END
 $$;
@@ -127,7 +143,8 @@ CREATE FUNCTION tiered_storage.explain_placement(
 	OUT sequential_read_s_per_hour float8, OUT write_s_per_hour float8,
 	OUT price_per_month float8, OUT move_cost_s float8,
 	OUT available_bytes bigint, OUT fits boolean, OUT reason text,
-	OUT wait_s_per_hour float8, OUT written_bytes_per_day float8, OUT stored_bytes bigint)
+	OUT wait_s_per_hour float8, OUT written_bytes_per_day float8, OUT stored_bytes bigint,
+	OUT random_reads_per_hour float8, OUT sequential_reads_per_hour float8)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_explain_placement';

@@ -79,7 +79,7 @@ COMMENT ON FUNCTION tiered_storage.preflight IS
 'nothing, changes nothing, and waits for nobody but, for some seconds, standbys of add_standby()';
 
 CREATE PROCEDURE tiered_storage.apply_placement(
-	min_confidence text DEFAULT 'firm', max_bytes bigint DEFAULT NULL,
+	confidence text DEFAULT 'firm', max_bytes bigint DEFAULT NULL,
 	dry_run boolean DEFAULT false,
 	tiers name[] DEFAULT NULL,
 	horizon interval DEFAULT '30 days',
@@ -91,7 +91,7 @@ LANGUAGE C AS 'MODULE_PATHNAME', 'tier_apply_placement';
 COMMENT ON PROCEDURE tiered_storage.apply_placement IS
 'applies the recommendations of recommend_placement() with the same arguments as one batch of '
 'moves, in an order in which no tier overflows: those with at least this confidence (firm, '
-'tentative, provisional), at most max_bytes of them, the highest saving for each second '
+'or tentative), at most max_bytes of them, the highest saving for each second '
 'of moving first; what is in use is tried again after the others; dry_run only reports them';
 
 CREATE PROCEDURE tiered_storage.undo_move(batch_id bigint, dry_run boolean DEFAULT false)

@@ -25,7 +25,7 @@ AS $$
 		SELECT count(*) AS moves, COALESCE(sum(a.size_bytes), 0) AS size_bytes,
 			count(*) FILTER (WHERE a.confidence = 'firm') AS firm,
 			count(*) FILTER (WHERE a.confidence = 'tentative') AS tentative,
-			count(*) FILTER (WHERE a.confidence NOT IN ('firm', 'tentative')) AS insufficient,
+			count(*) FILTER (WHERE a.confidence = 'provisional') AS provisional,
 			count(*) FILTER (WHERE a.place > at_most) AS others,
 			sum(a.size_bytes) FILTER (WHERE a.place > at_most) AS others_bytes,
 			sum(a.saved_io_s_per_hour) FILTER (WHERE a.place > at_most) AS others_io_s,

@@ -39,7 +39,7 @@ DECLARE
 BEGIN
 	SELECT string_agg(_tiered_storage.report_cell(c.n) || ' ' || c.label, ', ') INTO confidence
 		FROM (VALUES (advice ->> 'firm', 'firm'), (advice ->> 'tentative', 'tentative'),
-			(advice ->> 'insufficient', 'on too little data')) c (n, label)
+			(advice ->> 'provisional', 'provisional')) c (n, label)
 		WHERE c.n::float8 > 0;
 	IF jsonb_array_length(facts -> 'tiers') = 0 THEN
 		sentences := ARRAY['Define tiers first: none is, so that nothing can be advised.',
@@ -73,8 +73,8 @@ BEGIN
 			gains := array_prepend('makes room where a tier is too full', gains);
 		END IF;
 		sentences := ARRAY[format(CASE WHEN sure > 0 THEN 'Move %s, %s together: %s.'
-				ELSE 'Wait: %s, %s together, would be better elsewhere, but too little has been '
-					'observed yet to be sure of it.' END,
+				ELSE 'Move nothing yet: of %s that would be better elsewhere, %s together, too '
+					'little has been observed (%s).' END,
 			_tiered_storage.report_cell(advised::text, CASE advised WHEN 1 THEN 'relation'
 				ELSE 'relations' END),
 			_tiered_storage.report_cell(advice ->> 'size_bytes', 'bytes'), confidence),

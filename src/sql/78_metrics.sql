@@ -19,11 +19,11 @@ AS $$
 		SELECT h.*, b.size,
 			row_number() OVER (ORDER BY c.busy DESC NULLS LAST, h.size_bytes DESC,
 				h.relation) <= 50 AS is_named, c.busy
-		FROM _tiered_storage.heat h
+		FROM _tiered_storage.placed_heat h
 		CROSS JOIN (SELECT current_setting('block_size')::float8 AS size) b
 		LEFT JOIN _tiered_storage.tiers t ON t.tier_name = h.tier_name
-		CROSS JOIN LATERAL (SELECT (h.device_random_reads_per_hour * t.random_read_ms
-			+ h.device_sequential_reads_per_hour * b.size / 1000 / t.sequential_read_mb_per_s)
+		CROSS JOIN LATERAL (SELECT (h.random_reads_per_hour * t.random_read_ms
+			+ h.sequential_reads_per_hour * b.size / 1000 / t.sequential_read_mb_per_s)
 			/ 3600000 AS busy) c),
 	relation AS (
 		SELECT jsonb_build_object('relation', CASE WHEN p.is_named
@@ -32,8 +32,8 @@ AS $$
 				'kind', CASE WHEN p.is_named THEN p.kind ELSE 'others' END,
 				'tier', COALESCE(p.tier_name::text, '')) AS labels,
 			count(*) AS relations, sum(p.size_bytes) AS size_bytes,
-			sum(p.device_random_reads_per_hour) AS random_reads,
-			sum(p.device_sequential_reads_per_hour) AS sequential_reads,
+			sum(p.random_reads_per_hour) AS random_reads,
+			sum(p.sequential_reads_per_hour) AS sequential_reads,
 			sum(p.page_writes_per_hour) AS page_writes, sum(p.writes_per_hour) AS changes,
 			sum(p.busy) AS busy
 		FROM place p GROUP BY 1),

@@ -107,21 +107,16 @@ COMMENT ON COLUMN tiered_storage.devices.life_years IS
 'years until its life is used up if it is written to as lately';
 
 CREATE VIEW tiered_storage.heat AS
-	SELECT _tiered_storage.clip(h.relation::pg_catalog.text, 130) AS relation, h.tier_name,
-		h.size_bytes,
-		_tiered_storage.short_quantity(NULLIF(h.device_random_reads_per_hour, 0), 1000,
-			'', 'k', 'M', 'G', 'T') OPERATOR(pg_catalog.||) '/h' AS random,
-		_tiered_storage.short_rate(h.device_sequential_reads_per_hour
-			OPERATOR(pg_catalog.*) b.size) AS scanned,
-		_tiered_storage.short_rate(h.page_writes_per_hour
-			OPERATOR(pg_catalog.*) b.size) AS written,
-		_tiered_storage.short_time(h.last_used_at) AS last_used
-	FROM _tiered_storage.heat h
+	SELECT _tiered_storage.clip(h.relation::pg_catalog.text, 130) AS relation,
+		_tiered_storage.clip(h.tier_name::pg_catalog.text, 20) AS tier_name, h.size_bytes,
+		_tiered_storage.significant(h.random_reads_per_hour) AS random_reads_per_hour,
+		_tiered_storage.significant(h.sequential_reads_per_hour) AS sequential_reads_per_hour
+	FROM _tiered_storage.placed_heat h
 	CROSS JOIN (SELECT pg_catalog.current_setting('block_size')::pg_catalog.int4 AS size) b
 	LEFT JOIN _tiered_storage.tier t ON t.tier_name OPERATOR(pg_catalog.=) h.tier_name
 	WHERE h.size_bytes OPERATOR(pg_catalog.>) 0
-	ORDER BY h.device_random_reads_per_hour OPERATOR(pg_catalog.*) COALESCE(t.random_read_ms, 1)
-		OPERATOR(pg_catalog.+) h.device_sequential_reads_per_hour
+	ORDER BY h.random_reads_per_hour OPERATOR(pg_catalog.*) COALESCE(t.random_read_ms, 1)
+		OPERATOR(pg_catalog.+) h.sequential_reads_per_hour
 		OPERATOR(pg_catalog.*) b.size OPERATOR(pg_catalog./) 1000
 		OPERATOR(pg_catalog./) COALESCE(t.sequential_read_mb_per_s, 100) DESC NULLS LAST,
 		h.size_bytes DESC, h.relation;
@@ -129,17 +124,14 @@ COMMENT ON VIEW tiered_storage.heat IS
 'relations that are not empty, those first whose reads take most device time; rates per hour with '
 'a half-life of one day';
 COMMENT ON COLUMN tiered_storage.heat.relation IS
-'table, partition, materialized view, index or TOAST table';
-COMMENT ON COLUMN tiered_storage.heat.tier_name IS 'tier that it is on; null: none';
+'table, partition or materialized view with its TOAST table, or index';
+COMMENT ON COLUMN tiered_storage.heat.tier_name IS
+'tier that it is on, in at most 20 columns of a screen; null: none';
 COMMENT ON COLUMN tiered_storage.heat.size_bytes IS 'size of all forks in bytes';
-COMMENT ON COLUMN tiered_storage.heat.random IS
-'random reads per hour that reached the device; null: none';
-COMMENT ON COLUMN tiered_storage.heat.scanned IS
-'bytes per hour that scans read from the device; null: none';
-COMMENT ON COLUMN tiered_storage.heat.written IS
-'bytes of pages per hour that checkpoints write; null: none, or not counted';
-COMMENT ON COLUMN tiered_storage.heat.last_used IS
-'month, day and time of the last use that a sample saw; null: none';
+COMMENT ON COLUMN tiered_storage.heat.random_reads_per_hour IS
+'blocks per hour that were read at random and reached the device, until the last sample';
+COMMENT ON COLUMN tiered_storage.heat.sequential_reads_per_hour IS
+'blocks per hour that scans read from the device, until the last sample';
 
 CREATE VIEW tiered_storage.file_class_io AS
 	SELECT f.file_class, f.tier_name, _tiered_storage.clip(f.place, 20) AS place,
@@ -226,7 +218,7 @@ COMMENT ON COLUMN tiered_storage.standbys.error IS
 'error of the last attempt, in at most 40 columns of a screen; null: it succeeded';
 
 CREATE VIEW tiered_storage.recommendations AS
-	SELECT r.relation, r.size, r.move, r.saves, r.confidence, r.reason
+	SELECT r.relation, r.size, r.move, r.saves, r.confidence, r.firm_when, r.reason
 	FROM _tiered_storage.short_recommendations() r;
 COMMENT ON VIEW tiered_storage.recommendations IS
 'what should move, what saves most first, in the width of a terminal: recommend_placement() has '
@@ -234,12 +226,14 @@ COMMENT ON VIEW tiered_storage.recommendations IS
 COMMENT ON COLUMN tiered_storage.recommendations.relation IS 'table, index or materialized view';
 COMMENT ON COLUMN tiered_storage.recommendations.size IS 'its size, with its TOAST table';
 COMMENT ON COLUMN tiered_storage.recommendations.move IS
-'tier that it is on, and tier that it should be on, in short where names are long';
+'tier that it is on, and tier that it should be on; in short, or that alone, where names are long';
 COMMENT ON COLUMN tiered_storage.recommendations.saves IS
 'device time saved, seconds per hour, or money saved per month if next to no time is; negative: '
 'it makes room for others';
 COMMENT ON COLUMN tiered_storage.recommendations.confidence IS
-'how certain it is: firm, tentative or provisional';
+'how certain it is: firm, tentative (applied if asked for) or provisional (never applied)';
+COMMENT ON COLUMN tiered_storage.recommendations.firm_when IS
+'what would make it firm; null: it is';
 COMMENT ON COLUMN tiered_storage.recommendations.reason IS
 'what decides, as much as there is room for';
 

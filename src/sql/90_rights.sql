@@ -77,7 +77,8 @@ GRANT EXECUTE ON FUNCTION tiered_storage.device_profiles, tiered_storage.recomme
 GRANT USAGE ON SCHEMA _tiered_storage TO pg_monitor;
 GRANT SELECT ON _tiered_storage.tier_tablespaces,
 	_tiered_storage.tier_calibration, _tiered_storage.wal_calibration, _tiered_storage.last_sample,
-	_tiered_storage.tiers, _tiered_storage.heat, _tiered_storage.device_io,
+	_tiered_storage.tiers, _tiered_storage.heat, _tiered_storage.placed_heat,
+	_tiered_storage.device_io,
 	_tiered_storage.compression_estimates, _tiered_storage.write_amplification,
 	_tiered_storage.standbys, _tiered_storage.policies, _tiered_storage.fullness_policies,
 	_tiered_storage.pins, _tiered_storage.pinned_relations, _tiered_storage.move_windows,

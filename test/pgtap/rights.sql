@@ -139,6 +139,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.compression_estimates', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.fullness_policies', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.heat', 'pg_monitor', 'SELECT'),
+	('_tiered_storage.placed_heat', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.move_batches', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.move_progress', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.move_windows', 'pg_monitor', 'SELECT'),

@@ -371,7 +371,7 @@ sample();
 is( $node->safe_psql(
 		'app', q(
 SELECT string_agg(DISTINCT source, ' ' ORDER BY source), count(*)
-FROM _tiered_storage.heat WHERE relation::text ~ '^many_' AND sequential_reads_per_hour > 0)
+FROM _tiered_storage.heat WHERE relation::text ~ '^many_' AND sequential_misses_per_hour > 0)
 	),
 	'executor statistics|1200',
 	'relations that found no room are judged by their statistics, and none is lost'

@@ -193,7 +193,7 @@ FROM pg_class WHERE relname ~ '^(r\\d|aging_)' AND relkind IN ('r', 'p', 'i', 'm
 SELECT format('SELECT count(*) FROM tiered_storage.explain_placement(%s)', oid)
 FROM pg_class WHERE relname ~ '^(r[0-9]|aging_)' AND relkind IN ('r', 'p', 'i', 'm') ORDER BY random() LIMIT 2 \\gexec
 SELECT count(*) FROM tiered_storage.recommend_placement();
-CALL tiered_storage.apply_placement('provisional');
+CALL tiered_storage.apply_placement('tentative');
 CALL tiered_storage.migrate();
 )
 } 1 .. 10;

@@ -302,7 +302,7 @@ CALL tiered_storage.sample()));
 $offset = -s $node->logfile;
 hold($stops, 'copied');
 $run = start_sql($node, 'app',
-	"CALL tiered_storage.apply_placement('provisional')");
+	"CALL tiered_storage.apply_placement('tentative')");
 wait_stopped($stops, 'copied');
 $pid = step_to($stops, 'copied', 'registered');
 $stops->query_safe("SELECT pg_cancel_backend($pid)");

@@ -170,7 +170,7 @@ for my $night (1 .. 3)
 }
 is( $node->safe_psql(
 		'postgres', q(
-SELECT last_used_at < now() - '8 days'::interval, sequential_reads_per_hour, random_reads_per_hour,
+SELECT last_used_at < now() - '8 days'::interval, sequential_misses_per_hour, random_misses_per_hour,
 	maintenance_reads_per_hour > 100, source
 FROM _tiered_storage.heat WHERE relation = 'large'::regclass)
 	),

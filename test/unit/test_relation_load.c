@@ -155,7 +155,7 @@ test_evidence(void)
  * pages lie, of one that is new, all.
  */
 static void
-test_first_hour(TierRelationState state, double estimated_pages)
+test_first_minute(TierRelationState state, double estimated_pages)
 {
 	TierRelationLoadBasis basis = basis_now();
 	TierRelationLoad load;
@@ -178,7 +178,7 @@ test_first_hour(TierRelationState state, double estimated_pages)
 
 	state.stored.observed_since = basis.writes_since;
 	state.stored.rates.changes_fast = state.stored.rates.changes_slow = 1000;
-	state.stored.rates.page_writes_fast = state.stored.rates.page_writes_slow = 0.001;
+	state.stored.rates.page_writes_fast = state.stored.rates.page_writes_slow = 1e-5;
 	load = load_of(&state, basis);
 	tier_cost_estimate_writes(1000, 1000, 12.0, &estimated);
 	ok(load.middle.page_writes > 0.0 && load.middle.page_writes < 1.0,
@@ -213,12 +213,12 @@ test_writes(void)
 	basis.writes_since = NOW - HOUR;
 	load = load_of(&state, basis);
 	ok(!load.writes_estimated && load.middle.page_writes > 40,
-	   "from an hour on they are counted");
+	   "after an hour they are counted");
 	ok(near(load.middle.merged_writes, load.middle.page_writes * 39 / 40),
 	   "with those that are merged");
 	is(load.write_requests_high, estimated.page_writes - estimated.merged_writes,
 	   "on the first day changes may know of more");
-	test_first_hour(state, estimated.page_writes);
+	test_first_minute(state, estimated.page_writes);
 	basis.writes_since = NOW - 25 * HOUR;
 	load = load_of(&state, basis);
 	ok(load.write_requests_high < 10 && load.write_requests_low == 0.0,
@@ -239,9 +239,9 @@ test_writes(void)
 	   "what was written once may be again");
 	memset(&state.stored.evidence, 0, sizeof(TierEvidence));
 
-	state.stored.observed_since = NOW - HOUR / 2;
+	state.stored.observed_since = NOW - 300 * S;
 	load = load_of(&state, basis);
-	ok(load.writes_estimated, "of a relation that is younger than an hour they are not");
+	ok(load.writes_estimated, "of a relation that is younger than ten minutes they are not");
 	state.stored.observed_since = NOW - 1000 * DAY;
 	state.id.persistence = 'u';
 	load = load_of(&state, basis);

@@ -190,7 +190,7 @@ sub move
 		if    ($dice < 0.02) { $sql = 'CALL tiered_storage.migrate()'; }
 		elsif ($dice < 0.03)
 		{
-			$sql = "CALL tiered_storage.apply_placement('provisional')";
+			$sql = "CALL tiered_storage.apply_placement('tentative')";
 		}
 		my $answer = $session->query($sql, 120);
 		look_at($answer, $sql, MOVE_REFUSED);
