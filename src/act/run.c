@@ -138,7 +138,7 @@ visit(TierRun *run, int i, bool is_last)
 	if (run->idle != NULL && run->idle->is_due())
 		run->idle->run();
 	MemoryContextSwitchTo(run->context);
-	if (!run->is_over && run->ended > ended && is_outdated(run, entry))
+	if (!run->is_over && run->tried > 0 && run->ended > ended && is_outdated(run, entry))
 		run->is_stale = true;
 	return again;
 }

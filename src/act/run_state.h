@@ -37,7 +37,9 @@ typedef struct TierRun
 	int64		planning_us;	/* and how long that took */
 	int			tried;			/* relations of this plan */
 	int			ended;			/* moves of the run */
-	bool		is_stale;		/* another plan is to be made */
+	bool		is_stale;		/* another plan is to be made; only when
+								 * relations of this one were tried, so that
+								 * there is an end of it */
 	bool		is_over;		/* nothing more is to be moved */
 	TierPatience patience;		/* with what is locked; of the worker */
 	TierPass	checks;			/* what fails before its move, */

@@ -143,7 +143,7 @@ tier_run_end_emptying(TierRun *run)
 	run->emptying = NULL;
 	tier_emptying_unlock(emptying);
 	if (emptying->missed == 0 || emptying->waiting > 0 || emptying->held_up != NULL ||
-		run->is_over)
+		run->is_over || run->tried == 0)
 		return;
 	MemoryContextReset(run->step);
 	MemoryContextSwitchTo(run->step);
