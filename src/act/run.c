@@ -212,7 +212,7 @@ static void
 record_evaluations(const TierPlan *plan, const List *emptyings)
 {
 	MemoryContext context = CurrentMemoryContext;
-	const TierDue *due = plan->due;
+	const TierPolicyCandidates *due = plan->due;
 	TierCatalogScope scope;
 
 	if (due == NULL || !tier_catalog_try_enter(&scope))
@@ -365,7 +365,7 @@ tier_run(const TierPlanOptions *options, const TierIdle *idle)
 		.plan_context = AllocSetContextCreate(context, "tiered_storage plan",
 											  ALLOCSET_DEFAULT_SIZES),
 		.step = AllocSetContextCreate(context, "tiered_storage step", ALLOCSET_DEFAULT_SIZES),
-		.patience = {.context = context}
+		.lock_waits = {.context = context}
 	};
 
 	run.options.refreshes = true;
