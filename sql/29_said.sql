@@ -22,8 +22,8 @@ SELECT tiered_storage.add_tier('regress_slow', '{regress_ts_b}', profile => 'hdd
 RESET client_min_messages;
 SELECT count(*) > 0 AS answered FROM tiered_storage.simulate_placement(schemas => '{pg_catalog}');
 CALL tiered_storage.sample();
-UPDATE _tiered_storage.relation_state SET sampled_since = now() - interval '20 minutes',
-	proven_since = now() - interval '20 minutes', observed_since = now() - interval '20 minutes';
+UPDATE _tiered_storage.relation_state SET sampled_since = now() - interval '5 minutes',
+	proven_since = now() - interval '5 minutes', observed_since = now() - interval '5 minutes';
 SET tiered_storage.observation_period = '7d';
 SELECT count(*) > 0 AS answered FROM tiered_storage.simulate_placement(relations => '{regress_s}');
 SELECT count(*) > 0 AS answered FROM tiered_storage.tier_size_curve('regress_fast', 3, relations => '{regress_s}');

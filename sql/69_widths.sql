@@ -31,7 +31,7 @@ SELECT tiered_storage.add_tiering_policy('regress_wide_table_24_ch', tier => 're
 	'America/Argentina/Buenos_Aires', max_bytes => 999 * 1099511627776) \g /dev/null
 INSERT INTO _tiered_storage.standby VALUES ('regress_wide_standby_24c', 'host=x', CURRENT_USER, CURRENT_USER::regrole, now());
 INSERT INTO _tiered_storage.standby_state VALUES ('regress_wide_standby_24c', now(), now(), now(), 999999, 999999999,
-	repeat('an error of many words ', 20));
+	999999999, repeat('an error of many words ', 20));
 SET ROLE NONE;
 
 -- As large as it gets.

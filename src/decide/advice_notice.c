@@ -43,6 +43,7 @@ typedef struct Counts
 	int			in_no_tier;
 	int			changed;		/* each is counted once, from here on */
 	int			provisional;	/* advised in what is provisional alone */
+	int			unknown;		/* of all: at most provisional */
 	int			short_time;		/* of all: observed for less than it takes to
 								 * be sure */
 	int			too_new;		/* of these, none of those below */
@@ -77,6 +78,7 @@ count_units(const TierAdvice *advice, const TierAdvice *provisional)
 		if (!unit->is_selected)
 			continue;
 		counts.selected++;
+		counts.unknown += unit->confidence == TIER_CONFIDENCE_PROVISIONAL;
 		if (is_of_short_time(unit))
 		{
 			counts.short_time++;
@@ -463,7 +465,7 @@ tier_advice_notice_unknown(const TierAdvice *advice)
 				(errmsg("there is only one tier, \"%s\", so nothing can be elsewhere",
 						NameStr(advice->set->tiers[0].name)),
 				 errhint("%s", tiers_hint())));
-	else if (counts.short_time == counts.selected)
+	else if (counts.unknown == counts.selected)
 		ereport(NOTICE,
 				(errmsg("next to nothing is known yet: observed for %s of %s",
 						tier_advice_duration(counts.longest_s),

@@ -79,7 +79,10 @@ AS $$
 		('sample_duration_seconds', s.last_duration_ms / 1000,
 			'duration of the last sample in seconds'),
 		('sampled_relations', s.last_relations, 'relations in the last sample'),
-		('samples_total', s.samples, 'samples taken so far')) v (name, value, help)
+		('samples_total', s.samples, 'samples taken so far'),
+		('counter_resets_total', s.counter_resets, 'samples that found the server''s statistics '
+			'set back, by pg_stat_reset() or a crash: what was not sampled before is lost'))
+			v (name, value, help)
 	UNION ALL
 	SELECT 'tier_' || v.name, jsonb_build_object('tier', t.tier_name), v.value, v.help
 	FROM _tiered_storage.tiers t

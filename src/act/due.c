@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * act/policy_candidates.c
+ * act/due.c
  *		What tiering policies would move now: each relation once, by the one that decides.
  *
  * All policies are evaluated on one snapshot and one moment.  What follows runs over hours, so
@@ -22,7 +22,7 @@
 #include "src/base/left_out.h"
 #include "src/base/settings.h"
 #include "src/base/sql.h"
-#include "src/act/policy_candidates.h"
+#include "src/act/due.h"
 #include "src/act/level.h"
 #include "src/decide/policy_group.h"
 #include "src/decide/policy_return.h"
@@ -30,8 +30,8 @@
 static int
 compare_jobs(const void *a, const void *b)
 {
-	const TierPolicyCandidate *left = a;
-	const TierPolicyCandidate *right = b;
+	const TierDueJob *left = a;
+	const TierDueJob *right = b;
 
 	if (left->leaf->info.relation_oid != right->leaf->info.relation_oid)
 		return left->leaf->info.relation_oid < right->leaf->info.relation_oid ? -1 : 1;
@@ -71,7 +71,7 @@ compare_claimed(const void *key, const void *claim)
 
 /* Of all that policies would move, each relation once, with the policy that decides. */
 static Claim *
-decide_claims(const TierPolicyCandidate *jobs, int njobs, int *nclaims)
+decide_claims(const TierDueJob *jobs, int njobs, int *nclaims)
 {
 	Claim	   *claims;
 	int			n = 0;
@@ -102,10 +102,10 @@ decide_claims(const TierPolicyCandidate *jobs, int njobs, int *nclaims)
 }
 
 /* All that is due, *njobs of them, of *nleaves leaves; by leaf. */
-static TierPolicyCandidate *
+static TierDueJob *
 collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves)
 {
-	TierPolicyCandidate *jobs;
+	TierDueJob *jobs;
 	Claim	   *claims;
 	int			nclaims;
 	int			n = 0;
@@ -113,7 +113,7 @@ collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves
 
 	for (int i = 0; i < nevaluations; i++)
 		n += evaluations[i]->nleaves;
-	jobs = palloc_extended(sizeof(TierPolicyCandidate) * Max(n, 1), MCXT_ALLOC_HUGE);
+	jobs = palloc_extended(sizeof(TierDueJob) * Max(n, 1), MCXT_ALLOC_HUGE);
 	n = 0;
 	for (int i = 0; i < nevaluations; i++)
 	{
@@ -128,7 +128,7 @@ collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves
 			jobs[n++].leaf = &evaluations[i]->leaves[j];
 		}
 	}
-	qsort(jobs, n, sizeof(TierPolicyCandidate), compare_jobs);
+	qsort(jobs, n, sizeof(TierDueJob), compare_jobs);
 	claims = decide_claims(jobs, n, &nclaims);
 	*nleaves = 0;
 	for (int i = 0; i < n; i++)
@@ -157,7 +157,7 @@ collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves
 
 /* Is anything of it on one of these tiers, and goes elsewhere? */
 static bool
-leaves_one_of(const TierPolicyCandidate *job, const TierSet *set, const Bitmapset *tiers)
+leaves_one_of(const TierDueJob *job, const TierSet *set, const Bitmapset *tiers)
 {
 	ListCell   *cell;
 
@@ -177,7 +177,7 @@ leaves_one_of(const TierPolicyCandidate *job, const TierSet *set, const Bitmapse
 }
 
 static void
-find_first(TierPolicyCandidates *due, const TierSet *set)
+find_first(TierDue *due, const TierSet *set)
 {
 	due->first = tier_levels_above(set);
 	for (int i = 0; i < due->njobs && due->first != NULL; i++)
@@ -202,8 +202,8 @@ typedef struct OwnerTurn
 static int
 compare_turns(const void *a, const void *b)
 {
-	const TierPolicyCandidate *left = a;
-	const TierPolicyCandidate *right = b;
+	const TierDueJob *left = a;
+	const TierDueJob *right = b;
 
 	if (left->comes_first != right->comes_first)
 		return left->comes_first ? -1 : 1;
@@ -214,7 +214,7 @@ compare_turns(const void *a, const void *b)
 
 /* What of one leaf is due by several policies has one turn. */
 static void
-take_turns(TierPolicyCandidates *due)
+take_turns(TierDue *due)
 {
 	HASHCTL		control = {
 		.keysize = sizeof(((OwnerTurn *) NULL)->key),
@@ -226,7 +226,7 @@ take_turns(TierPolicyCandidates *due)
 
 	for (int i = 0; i < due->njobs; i++)
 	{
-		TierPolicyCandidate *job = &due->jobs[i];
+		TierDueJob *job = &due->jobs[i];
 		OwnerTurn	key = {.key = {job->leaf->info.owner_oid, job->comes_first}};
 		bool		found;
 		OwnerTurn  *turn = hash_search(turns, &key.key, HASH_ENTER, &found);
@@ -239,17 +239,17 @@ take_turns(TierPolicyCandidates *due)
 		job->turn = turn->turn;
 	}
 	hash_destroy(turns);
-	qsort(due->jobs, due->njobs, sizeof(TierPolicyCandidate), compare_turns);
+	qsort(due->jobs, due->njobs, sizeof(TierDueJob), compare_turns);
 }
 
 const TierTier *
-tier_policy_candidate_target(const TierPolicyCandidate *job, const TierSet *set, Oid member_oid)
+tier_due_target(const TierDueJob *job, const TierSet *set, Oid member_oid)
 {
 	return &set->tiers[tier_partition_target(job->evaluation, job->leaf, member_oid)];
 }
 
 TierMoveRequest
-tier_policy_candidate_request(const TierPolicyCandidate *job, const TierSet *set, Oid relation_oid)
+tier_due_request(const TierDueJob *job, const TierSet *set, Oid relation_oid)
 {
 	const TierPolicyRow *policy = job->evaluation->policy;
 	TierMoveRequest request = {0};
@@ -300,11 +300,11 @@ keep_enabled(TierPolicyRow *policies, int n)
 	return kept;
 }
 
-TierPolicyCandidates *
-tier_policy_candidates_load(const TierSet *set, const TierPins *pins)
+TierDue *
+tier_due_load(const TierSet *set, const TierPins *pins)
 {
 	MemoryContext context = CurrentMemoryContext;
-	TierPolicyCandidates *due = palloc0(sizeof(TierPolicyCandidates));
+	TierDue    *due = palloc0(sizeof(TierDue));
 	TierCatalogScope scope;
 	TierPolicyRow *policies;
 
@@ -336,11 +336,11 @@ compare_decided(const void *a, const void *b)
 }
 
 TierDecided *
-tier_policy_candidates_decided(TierEvaluation **evaluations, int nevaluations, int *n)
+tier_due_decided(TierEvaluation **evaluations, int nevaluations, int *n)
 {
 	TierEvaluation **enabled = palloc(sizeof(TierEvaluation *) * Max(nevaluations, 1));
 	TierDecided *decided;
-	TierPolicyCandidate *jobs;
+	TierDueJob *jobs;
 	int			nenabled = 0;
 	int			njobs;
 	int			nleaves;
@@ -370,13 +370,13 @@ tier_policy_candidates_decided(TierEvaluation **evaluations, int nevaluations, i
 }
 
 double
-tier_return_limit_left(void)
+tier_due_left_of_limit(void)
 {
 	return tier_move_limit_per_day_mb * 1024.0 * 1024.0 - tier_catalog_bytes_moved_by_advice();
 }
 
 void
-tier_return_warn_limit(const char *relation_name, double left_bytes)
+tier_due_warn_limit(const char *relation_name, double left_bytes)
 {
 	ereport(WARNING,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
@@ -386,7 +386,7 @@ tier_return_warn_limit(const char *relation_name, double left_bytes)
 }
 
 bool
-tier_return_is_within_limit(const TierPolicyCandidate *job, Oid relation_oid, bool by_worker)
+tier_due_is_within_limit(const TierDueJob *job, Oid relation_oid, bool by_worker)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
@@ -396,30 +396,30 @@ tier_return_is_within_limit(const TierPolicyCandidate *job, Oid relation_oid, bo
 	if (job->leaf->verdict != TIER_VERDICT_RETURNS || tier_move_limit_per_day_mb < 0 ||
 		!tier_relation_lookup(relation_oid, &info) || !tier_catalog_try_enter(&scope))
 		return true;
-	left_bytes = tier_return_limit_left();
+	left_bytes = tier_due_left_of_limit();
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	if (tier_relation_disk_bytes(&info) <= left_bytes)
 		return true;
 	if (!by_worker)
-		tier_return_warn_limit(info.name, left_bytes);
+		tier_due_warn_limit(info.name, left_bytes);
 	return false;
 }
 
 Oid *
-tier_policy_candidates_returning(const TierSet *set, const TierPins *pins, int *n)
+tier_due_returning(const TierSet *set, const TierPins *pins, int *n)
 {
-	const TierPolicyCandidates *due = tier_policy_candidates_load(set, pins);
+	const TierDue *due = tier_due_load(set, pins);
 	List	   *members = NIL;
 
 	for (int i = 0; i < due->njobs; i++)
 		if (due->jobs[i].leaf->verdict == TIER_VERDICT_RETURNS)
 			members = list_concat(members, due->jobs[i].members);
-	return tier_sorted_oids(members, n);
+	return tier_due_sorted_oids(members, n);
 }
 
 Oid *
-tier_sorted_oids(const List *list, int *n)
+tier_due_sorted_oids(const List *list, int *n)
 {
 	Oid		   *oids = palloc_extended(sizeof(Oid) * Max(list_length(list), 1), MCXT_ALLOC_HUGE);
 	ListCell   *cell;
