@@ -355,39 +355,6 @@ DROP FUNCTION regress_make;
 REVOKE ALL ON TABLESPACE regress_ts_fast FROM regress_alice, regress_bob, regress_robert;
 DROP ROLE regress_alice, regress_bob, regress_robert;
 
-\set ECHO all
----------------------------------------------------------------------------
--- A type of the caller's, of which a domain runs his function, gets him nobody's rights
----------------------------------------------------------------------------
-CREATE ROLE regress_watcher IN ROLE pg_monitor;
-CREATE SCHEMA regress_tiered_storage AUTHORIZATION regress_watcher;
-SET client_min_messages = notice;
-SET SESSION AUTHORIZATION regress_watcher;
-CREATE FUNCTION regress_tiered_storage.note() RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-	RAISE NOTICE 'runs as %', current_user;
-	RETURN true;
-END $$;
-CREATE FUNCTION pg_temp.check_row(_tiered_storage.sampler) RETURNS boolean LANGUAGE sql
-	RETURN regress_tiered_storage.note();
-CREATE FUNCTION pg_temp.check_value(int) RETURNS boolean LANGUAGE sql
-	RETURN regress_tiered_storage.note();
-CREATE DOMAIN pg_temp.sampler AS _tiered_storage.sampler CHECK (pg_temp.check_row(value));
-SELECT count(*) FROM _tiered_storage.stored(NULL::pg_temp.sampler);
-CREATE DOMAIN pg_temp.noted AS int CHECK (pg_temp.check_value(value));
-CREATE TABLE pg_temp.load_state (samples pg_temp.noted);
-SELECT count(*) FROM _tiered_storage.stored(NULL::pg_temp.load_state);
-CREATE TABLE regress_tiered_storage.pler (samples pg_temp.noted);
-CREATE TABLE regress_tiered_storage.sampler (samples pg_temp.noted);
-SELECT count(*) FROM _tiered_storage.stored(NULL::regress_tiered_storage.sampler);
-SELECT count(*) FROM _tiered_storage.stored(1);
-SELECT count(*) FROM _tiered_storage.stored(NULL::_tiered_storage.sampler);
-RESET SESSION AUTHORIZATION;
-\set ECHO none
-SET client_min_messages = warning;
-DROP OWNED BY regress_watcher CASCADE;
-DROP ROLE regress_watcher;
-
 -- END
 SET client_min_messages = warning;
 DO $$

@@ -155,8 +155,7 @@ of_snapshot(const char *sql)
 			appendStringInfoChar(&buf, *sql);
 		else
 		{
-			appendStringInfo(&buf, TIER_CATALOG_SCHEMA ".stored(NULL::" TIER_CATALOG_SCHEMA ".%s)",
-							 table);
+			appendStringInfo(&buf, TIER_CATALOG_SCHEMA ".stored_%s()", table);
 			sql += strlen(TIER_CATALOG_SCHEMA) + strlen(table);
 		}
 	}

@@ -167,33 +167,32 @@ END
 $$;
 
 /*
- * The rows of a table of state: those of the last snapshot where they cannot be read, or are
- * lost.  For a null of the row type of the table.
- *
- * It must run with the rights of the caller.  The type is the caller's choice, and its domains
- * run functions of whoever made them.
+ * Defines stored_TABLE(), which has the rows of a table of state: those of the last snapshot
+ * where they cannot be read, or are lost.  One function for each table, since a type that the
+ * caller chooses must not come in here: its domains run functions of whoever made them.
+ * Called once for each table, by this script alone.
  */
-CREATE FUNCTION _tiered_storage.stored(row_type anyelement) RETURNS SETOF anyelement
-LANGUAGE plpgsql STABLE COST 10 ROWS 100
+CREATE FUNCTION _tiered_storage.define_stored(table_name text) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $define$
+BEGIN
+	EXECUTE format($create$
+CREATE FUNCTION _tiered_storage.stored_%1$s() RETURNS SETOF _tiered_storage.%1$s
+LANGUAGE plpgsql STABLE SECURITY DEFINER COST 10 ROWS 100
 	SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-	name name := (SELECT c.relname FROM pg_class c WHERE c.reltype = pg_typeof(row_type)
-		AND c.relnamespace = '_tiered_storage'::regnamespace);
 BEGIN
-	IF (name = ANY (_tiered_storage.state_tables())) IS NOT TRUE THEN
-		RAISE EXCEPTION 'type % is not that of a table of state', pg_typeof(row_type)
-			USING ERRCODE = 'invalid_parameter_value';
-	END IF;
 	IF NOT pg_is_in_recovery() THEN
 		IF EXISTS (SELECT FROM _tiered_storage.sampler) THEN
-			RETURN QUERY EXECUTE format('SELECT * FROM _tiered_storage.%I', name);
+			RETURN QUERY SELECT * FROM _tiered_storage.%1$s;
 			RETURN;
 		END IF;
 	END IF;
 	RETURN QUERY SELECT r.* FROM _tiered_storage.state_snapshot s
-		CROSS JOIN LATERAL jsonb_populate_recordset(row_type, s.rows) r
-		WHERE s.table_name = name
+		CROSS JOIN LATERAL jsonb_populate_recordset(NULL::_tiered_storage.%1$s, s.rows) r
+		WHERE s.table_name = %1$L
 			AND s.id = (SELECT max(m.id) FROM _tiered_storage.state_snapshot m);
 END
-$$;
+$$$create$, table_name);
+END
+$define$;

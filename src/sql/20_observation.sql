@@ -110,6 +110,7 @@ CREATE UNLOGGED TABLE _tiered_storage.relation_state
 		AND pg_catalog.isfinite(sampled_since) AND pg_catalog.isfinite(proven_since))
 ) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.1,
 	autovacuum_analyze_threshold = 2147483647);
+SELECT _tiered_storage.define_stored('relation_state');
 
 /*
  * Bytes by which the relations of each tablespace grew or shrank together, in each of 16
@@ -126,6 +127,7 @@ CREATE UNLOGGED TABLE _tiered_storage.tablespace_growth
 	evidence_interval_s float8 NOT NULL,
 	evidence_growth bytea NOT NULL
 ) WITH (autovacuum_analyze_threshold = 2147483647);
+SELECT _tiered_storage.define_stored('tablespace_growth');
 
 /*
  * Activity of each relation by sample, until the hour has ended; a relation that was idle has
@@ -145,6 +147,7 @@ CREATE UNLOGGED TABLE _tiered_storage.relation_history
 	PRIMARY KEY (period_start, relation_oid)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.2,
 	autovacuum_analyze_threshold = 2147483647);
+SELECT _tiered_storage.define_stored('relation_history');
 
 /* The OIDs that indexes had before they were rebuilt, which history_hour has until then. */
 CREATE UNLOGGED TABLE _tiered_storage.rebuilt_index
@@ -153,6 +156,7 @@ CREATE UNLOGGED TABLE _tiered_storage.rebuilt_index
 	new_oid oid NOT NULL,	-- the present one, however often it was rebuilt since
 	rebuilt_at timestamptz NOT NULL
 ) WITH (autovacuum_analyze_threshold = 2147483647);
+SELECT _tiered_storage.define_stored('rebuilt_index');
 
 /*
  * The last sample: time, duration, number of active relations.
@@ -200,10 +204,11 @@ CREATE UNLOGGED TABLE _tiered_storage.sampler
 	-- counted; null: never
 	counts_lost_at timestamptz
 ) WITH (autovacuum_enabled = off);
+SELECT _tiered_storage.define_stored('sampler');
 
-/* The row of sampler, see stored(). */
+/* The row of sampler, see stored_TABLE(). */
 CREATE VIEW _tiered_storage.last_sample AS
-	SELECT s.* FROM _tiered_storage.stored(NULL::_tiered_storage.sampler) s LIMIT 1;
+	SELECT s.* FROM _tiered_storage.stored_sampler() s LIMIT 1;
 
 /*
  * All of the history, minutes and hours; hour is that in which the period began.  An hour has
@@ -213,7 +218,7 @@ CREATE VIEW _tiered_storage.last_sample AS
  */
 CREATE VIEW _tiered_storage.history_rows AS
 	SELECT pg_catalog.date_trunc('hour', m.period_start, 'UTC') AS hour, m.*
-	FROM _tiered_storage.stored(NULL::_tiered_storage.relation_history) m
+	FROM _tiered_storage.stored_relation_history() m
 	UNION ALL
 	SELECT h.hour, h.hour OPERATOR(pg_catalog.+)
 			pg_catalog.make_interval(secs => u.starts_ms OPERATOR(pg_catalog./) 1000.0::float8),
@@ -227,7 +232,7 @@ CREATE VIEW _tiered_storage.history_rows AS
 		pg_catalog.unnest(h.row_changes), pg_catalog.unnest(h.page_writes)) u (relation_oid,
 		starts_ms, period_s, scans, random_reads, sequential_reads, hits, row_changes,
 		page_writes)
-	LEFT JOIN _tiered_storage.stored(NULL::_tiered_storage.rebuilt_index) b
+	LEFT JOIN _tiered_storage.stored_rebuilt_index() b
 		ON b.old_oid OPERATOR(pg_catalog.=) u.relation_oid
 		AND h.written_at OPERATOR(pg_catalog.<=) b.rebuilt_at
 	WHERE h.relation_oids IS NOT NULL;

@@ -87,7 +87,7 @@ CREATE VIEW _tiered_storage.heat AS
 		_tiered_storage.activity_pattern(s.evidence_began_at, s.evidence_interval_s,
 			s.evidence_writes, pg_catalog.now()) AS write_pattern,
 		_tiered_storage.distributed_table(s.relation_oid) AS distributed_table
-	FROM _tiered_storage.stored(NULL::_tiered_storage.relation_state) s
+	FROM _tiered_storage.stored_relation_state() s
 	CROSS JOIN LATERAL (SELECT _tiered_storage.relation_persistence(s.relation_oid)
 		AS relpersistence) c
 	LEFT JOIN _tiered_storage.tier_tablespaces tt
@@ -131,7 +131,7 @@ CREATE VIEW _tiered_storage.placed_heat AS
 		pg_catalog.sum(h.page_writes_per_hour) AS page_writes_per_hour,
 		pg_catalog.sum(h.writes_per_hour) AS writes_per_hour
 	FROM _tiered_storage.heat h
-	LEFT JOIN _tiered_storage.stored(NULL::_tiered_storage.relation_state) t
+	LEFT JOIN _tiered_storage.stored_relation_state() t
 		ON t.relation_oid OPERATOR(pg_catalog.=) h.heap_oid
 		AND t.kind OPERATOR(pg_catalog.=) 't'
 	CROSS JOIN LATERAL (SELECT COALESCE(NULLIF(CASE WHEN h.kind

@@ -85,6 +85,7 @@ CREATE UNLOGGED TABLE _tiered_storage.device_state
 	cluster_blocks_read bigint NOT NULL,
 	cluster_temp_bytes bigint NOT NULL
 ) WITH (fillfactor = 50, autovacuum_analyze_threshold = 2147483647);
+SELECT _tiered_storage.define_stored('device_state');
 
 /*
  * How well predicted and counted reads of a device agree, from the sums in device_state: bytes
@@ -132,7 +133,7 @@ CREATE VIEW _tiered_storage.device_io AS
 		w.factor AS write_fit_factor, w.residual AS write_fit_residual,
 		q.factor AS write_request_fit_factor, q.residual AS write_request_fit_residual,
 		s.write_fit_periods, w.explained AND q.explained AS writes_explained
-	FROM _tiered_storage.stored(NULL::_tiered_storage.device_state) s
+	FROM _tiered_storage.stored_device_state() s
 	CROSS JOIN LATERAL _tiered_storage.device_fit(s.fit_xx, s.fit_xy, s.fit_yy, s.fit_periods) f
 	CROSS JOIN LATERAL _tiered_storage.device_fit(s.request_fit_xx, s.request_fit_xy,
 		s.request_fit_yy, s.request_fit_periods) r

@@ -20,6 +20,7 @@ CREATE UNLOGGED TABLE _tiered_storage.device_wear
 	wal_lsn pg_lsn NOT NULL,
 	warned_at timestamptz
 ) WITH (fillfactor = 50, autovacuum_analyze_threshold = 2147483647);
+SELECT _tiered_storage.define_stored('device_wear');
 
 /*
  * Bytes written to each device on a day (UTC), in period_s seconds that were counted, and of
@@ -40,6 +41,7 @@ CREATE UNLOGGED TABLE _tiered_storage.device_wear_day
 	moved_bytes float8 NOT NULL,
 	PRIMARY KEY (device, day)
 ) WITH (fillfactor = 50, autovacuum_analyze_threshold = 2147483647);
+SELECT _tiered_storage.define_stored('device_wear_day');
 
 /*
  * What alter_tier() was told of the wear of a device, and what the ledger had by then.
@@ -202,7 +204,7 @@ AS $$
 				sum(d.relation_bytes) AS relation_bytes, sum(d.wal_bytes) AS wal_bytes,
 				sum(d.moved_bytes) AS moved_bytes,
 				86400 / GREATEST(sum(d.period_s), 86400) AS factor
-			FROM _tiered_storage.stored(NULL::_tiered_storage.device_wear_day) d
+			FROM _tiered_storage.stored_device_wear_day() d
 			GROUP BY d.device) x),
 	life AS (
 		SELECT l.device, l.tiers, l.per_day, l.per_day * 5 * 365.25 AS bytes,
@@ -213,11 +215,11 @@ AS $$
 			s.device IS NOT NULL AND s.counters_at IS NULL AS has_no_counters, c.own
 		FROM limits l
 		CROSS JOIN (SELECT NOT pg_is_in_recovery() AS own) c
-		LEFT JOIN _tiered_storage.stored(NULL::_tiered_storage.device_wear) w
+		LEFT JOIN _tiered_storage.stored_device_wear() w
 			ON w.device = l.device AND c.own
 		LEFT JOIN lately d ON d.device = l.device AND c.own
 		LEFT JOIN _tiered_storage.device_wear_given g ON g.device = l.device AND c.own
-		LEFT JOIN _tiered_storage.stored(NULL::_tiered_storage.device_state) s
+		LEFT JOIN _tiered_storage.stored_device_state() s
 			ON s.device = l.device AND c.own),
 	used AS (
 		SELECT f.*, CASE WHEN f.given_fraction IS NOT NULL

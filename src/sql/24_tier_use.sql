@@ -44,7 +44,7 @@ CREATE VIEW _tiered_storage.tiers AS
 				OPERATOR(pg_catalog.+) rs.maps_bytes) AS relation_bytes,
 			pg_catalog.count(*) AS relations
 		FROM _tiered_storage.tier_tablespaces tt
-		JOIN _tiered_storage.stored(NULL::_tiered_storage.relation_state) rs
+		JOIN _tiered_storage.stored_relation_state() rs
 			ON rs.tablespace_oid OPERATOR(pg_catalog.=) tt.tablespace_oid
 		WHERE tt.tier_name OPERATOR(pg_catalog.=) t.tier_name) r ON true
 	ORDER BY t.rank, t.tier_name;

@@ -69,7 +69,7 @@ CREATE VIEW _tiered_storage.last_estimates AS
 		ORDER BY x.relation_oid, x.algorithm, x.estimated_at DESC
 	) e
 	CROSS JOIN LATERAL _tiered_storage.relation_entry(e.relation_oid) r
-	LEFT JOIN _tiered_storage.stored(NULL::_tiered_storage.relation_state) s
+	LEFT JOIN _tiered_storage.stored_relation_state() s
 		ON s.relation_oid OPERATOR(pg_catalog.=) e.relation_oid;
 
 /* Whether the current user may call estimate_compression() for a relation. */

@@ -297,6 +297,7 @@ CREATE UNLOGGED TABLE _tiered_storage.file_state
 	files jsonb,	-- of logs: size and time of those written last
 	PRIMARY KEY (file_class, source)
 ) WITH (autovacuum_analyze_threshold = 2147483647);
+SELECT _tiered_storage.define_stored('file_state');
 
 /*
  * I/O of each class of files by sample, until the hour has ended; no row: nothing was read or
@@ -324,11 +325,12 @@ CREATE UNLOGGED TABLE _tiered_storage.file_history
 		AND GREATEST(reads, read_bytes, writes, write_bytes, fsyncs, io_ms)
 		OPERATOR(pg_catalog.<=) 1e20)
 ) WITH (autovacuum_analyze_threshold = 2147483647);
+SELECT _tiered_storage.define_stored('file_history');
 
 /* The same of all hours, see history_rows; use file_class_io. */
 CREATE VIEW _tiered_storage.file_rows AS
 	SELECT pg_catalog.date_trunc('hour', m.period_start, 'UTC') AS hour, m.*
-	FROM _tiered_storage.stored(NULL::_tiered_storage.file_history) m
+	FROM _tiered_storage.stored_file_history() m
 	UNION ALL
 	SELECT h.hour, f.*
 	FROM _tiered_storage.history_hour h

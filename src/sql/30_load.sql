@@ -47,6 +47,7 @@ CREATE UNLOGGED TABLE _tiered_storage.load_history
 	wait_lwlock_ms bigint,
 	wait_other_ms bigint
 ) WITH (autovacuum_analyze_threshold = 2147483647);
+SELECT _tiered_storage.define_stored('load_history');
 
 /*
  * Whether a sample can have written this row: nothing is negative, or more than there can be.
@@ -79,7 +80,7 @@ $$;
 /* The same of all hours, see history_rows; use load_profile(). */
 CREATE VIEW _tiered_storage.load_rows AS
 	SELECT pg_catalog.date_trunc('hour', m.period_start, 'UTC') AS hour, m.*
-	FROM _tiered_storage.stored(NULL::_tiered_storage.load_history) m
+	FROM _tiered_storage.stored_load_history() m
 	WHERE _tiered_storage.load_is_possible(m)
 	UNION ALL
 	SELECT h.hour, l.*
@@ -96,10 +97,11 @@ CREATE UNLOGGED TABLE _tiered_storage.load_state
 	sampled_at timestamptz NOT NULL,
 	counters bigint[] NOT NULL
 ) WITH (autovacuum_analyze_threshold = 2147483647);
+SELECT _tiered_storage.define_stored('load_state');
 
-/* That row, see stored(). */
+/* That row, see stored_TABLE(). */
 CREATE VIEW _tiered_storage.last_load AS
-	SELECT l.* FROM _tiered_storage.stored(NULL::_tiered_storage.load_state) l LIMIT 1;
+	SELECT l.* FROM _tiered_storage.stored_load_state() l LIMIT 1;
 
 /*
  * Seconds that the backends of this database have waited since the server started, by

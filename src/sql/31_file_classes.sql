@@ -51,7 +51,7 @@ AS $$
 		ON h.hour >= s.first_hour AND h.period_start < s.ends_at
 	CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s,
 		s.begins_at, s.ends_at) AS share) x
-	LEFT JOIN _tiered_storage.stored(NULL::_tiered_storage.relation_state) r
+	LEFT JOIN _tiered_storage.stored_relation_state() r
 		ON r.relation_oid = h.relation_oid
 	LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid = r.tablespace_oid
 	GROUP BY GROUPING SETS ((tt.tier_name), ())
@@ -78,7 +78,7 @@ AS $$
 		SELECT f.*, w.begins_at, s.ends_at,
 			EXTRACT(epoch FROM s.ends_at - w.begins_at)::float8 / 3600 AS hours
 		FROM _tiered_storage.file_period() s
-		JOIN _tiered_storage.stored(NULL::_tiered_storage.file_state) f
+		JOIN _tiered_storage.stored_file_state() f
 			ON f.observed_since < s.ends_at
 		CROSS JOIN LATERAL (SELECT GREATEST(s.begins_at, f.observed_since) AS begins_at) w),
 	part AS (

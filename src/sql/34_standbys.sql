@@ -26,6 +26,7 @@ CREATE UNLOGGED TABLE _tiered_storage.standby_state
 	conflict_delay_ms bigint,
 	error text
 ) WITH (autovacuum_analyze_threshold = 2147483647);
+SELECT _tiered_storage.define_stored('standby_state');
 
 /* Counters in the statistics of each standby at the last pull. */
 CREATE UNLOGGED TABLE _tiered_storage.standby_counters
@@ -39,6 +40,7 @@ CREATE UNLOGGED TABLE _tiered_storage.standby_counters
 	held_ms bigint,	-- so long the oldest transaction was open that had it locked; null: none had
 	PRIMARY KEY (standby_name, relation_oid)
 ) WITH (autovacuum_analyze_threshold = 2147483647);
+SELECT _tiered_storage.define_stored('standby_counters');
 
 /*
  * Reads of the standbys since the last sample, which takes them from here; all zero: a
@@ -54,6 +56,7 @@ CREATE UNLOGGED TABLE _tiered_storage.standby_reads
 	blocks_fetched bigint NOT NULL,
 	blocks_hit bigint NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0.1, autovacuum_analyze_threshold = 2147483647);
+SELECT _tiered_storage.define_stored('standby_reads');
 
 /*
  * The directory of each tablespace on each standby, and the room there, by the last pull.
@@ -73,12 +76,13 @@ CREATE UNLOGGED TABLE _tiered_storage.standby_room
 	replayed_until timestamptz NOT NULL,
 	PRIMARY KEY (standby_name, tablespace_oid)
 ) WITH (autovacuum_analyze_threshold = 2147483647);
+SELECT _tiered_storage.define_stored('standby_room');
 
 CREATE VIEW _tiered_storage.standbys AS
 	SELECT s.standby_name, s.conninfo, t.relations, t.last_pull_at, t.last_attempt_at,
 		t.next_pull_at, t.failures, t.error
 	FROM _tiered_storage.standby s
-	LEFT JOIN _tiered_storage.stored(NULL::_tiered_storage.standby_state) t
+	LEFT JOIN _tiered_storage.stored_standby_state() t
 		ON t.standby_name OPERATOR(pg_catalog.=) s.standby_name;
 
 CREATE FUNCTION tiered_storage.add_standby(name name, conninfo text) RETURNS void

@@ -87,6 +87,7 @@ CREATE UNLOGGED TABLE _tiered_storage.policy_result
 	last_leaving integer,
 	last_result text
 ) WITH (autovacuum_analyze_threshold = 2147483647);
+SELECT _tiered_storage.define_stored('policy_result');
 
 /*
  * The schemas that tiering policies are on.
@@ -145,7 +146,7 @@ CREATE VIEW _tiered_storage.policies AS
 	JOIN pg_catalog.pg_database d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
 	LEFT JOIN _tiered_storage.policy_schemas g
 		ON g.policy_id OPERATOR(pg_catalog.=) p.policy_id
-	LEFT JOIN _tiered_storage.stored(NULL::_tiered_storage.policy_result) r
+	LEFT JOIN _tiered_storage.stored_policy_result() r
 		ON r.policy_id OPERATOR(pg_catalog.=) p.policy_id
 	LEFT JOIN pg_catalog.pg_roles a ON CASE
 		WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier

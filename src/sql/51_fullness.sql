@@ -47,7 +47,7 @@ CREATE VIEW _tiered_storage.fullness_policies AS
 	FROM _tiered_storage.fullness_policy p
 	JOIN _tiered_storage.tier t ON t.tier_name OPERATOR(pg_catalog.=) p.tier_name
 	CROSS JOIN pg_catalog.pg_control_system() cs
-	LEFT JOIN _tiered_storage.stored(NULL::_tiered_storage.policy_result) r
+	LEFT JOIN _tiered_storage.stored_policy_result() r
 		ON r.policy_id OPERATOR(pg_catalog.=) p.policy_id
 	LEFT JOIN pg_catalog.pg_roles a ON CASE
 		WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier

@@ -33,7 +33,7 @@ CREATE VIEW _tiered_storage.write_amplification AS
 			h.maintenance_writes_per_hour OPERATOR(pg_catalog.*) b.block_size AS maintenance_bytes,
 			h.wal_bytes_per_hour, h.full_page_image_bytes_per_hour
 		FROM _tiered_storage.heat h
-		JOIN _tiered_storage.stored(NULL::_tiered_storage.relation_state) s
+		JOIN _tiered_storage.stored_relation_state() s
 			ON s.relation_oid OPERATOR(pg_catalog.=) h.relation::pg_catalog.oid
 		CROSS JOIN (SELECT pg_catalog.current_setting('block_size')::pg_catalog.float8
 			AS block_size) b
@@ -124,7 +124,7 @@ AS $$
 				AS bytes_per_chunk,
 			s.observed_since
 		FROM _tiered_storage.heat h
-		JOIN _tiered_storage.stored(NULL::_tiered_storage.relation_state) s
+		JOIN _tiered_storage.stored_relation_state() s
 			ON s.relation_oid = h.relation::oid
 		CROSS JOIN (SELECT current_setting('block_size')::float8 AS size) b),
 	toast AS (

@@ -29,3 +29,5 @@ BEGIN
 	END LOOP;
 END
 $$;
+
+DROP FUNCTION _tiered_storage.define_stored;

@@ -85,19 +85,18 @@ GRANT SELECT ON _tiered_storage.tier_tablespaces,
 	_tiered_storage.moves, _tiered_storage.move_batches, _tiered_storage.move_progress,
 	_tiered_storage.load_rows, _tiered_storage.last_load,
 	_tiered_storage.device_profile TO pg_monitor;
-/* What stored() reads, with the rights of the caller. */
 DO $$
 DECLARE
 	t text;
 BEGIN
-	FOREACH t IN ARRAY _tiered_storage.state_tables() || text 'state_snapshot'
+	FOREACH t IN ARRAY _tiered_storage.state_tables()
 	LOOP
-		EXECUTE pg_catalog.format('GRANT SELECT ON _tiered_storage.%I TO pg_monitor', t);
+		EXECUTE pg_catalog.format(
+			'GRANT EXECUTE ON FUNCTION _tiered_storage.stored_%s TO pg_monitor', t);
 	END LOOP;
 END
 $$;
-GRANT EXECUTE ON FUNCTION _tiered_storage.stored, _tiered_storage.state_tables,
-	_tiered_storage.first_hour,
+GRANT EXECUTE ON FUNCTION _tiered_storage.first_hour,
 	_tiered_storage.tablespace_claims, _tiered_storage.is_paused,
 	_tiered_storage.tablespace_devices, _tiered_storage.distributed_table,
 	_tiered_storage.access_tracking,

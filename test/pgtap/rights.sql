@@ -27,8 +27,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.recommend_settings', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.report', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.heat_parts', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.stored', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.state_tables', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.first_hour', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_advice', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_answer', 'pg_monitor', 'EXECUTE'),
@@ -130,6 +128,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.short_seconds', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_time', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.significant', 'pg_monitor', 'EXECUTE')
+	UNION ALL SELECT '_tiered_storage.stored_' || t, 'pg_monitor', 'EXECUTE' FROM unnest(_tiered_storage.state_tables()) t
 $$, 'EXECUTE is granted to pg_monitor on these functions, and to nobody else on any');
 SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
 	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace,
@@ -174,8 +173,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.tiers', 'pg_monitor', 'SELECT'),
 	('tiered_storage.workers', 'pg_monitor', 'SELECT'),
 	('tiered_storage.write_amplification', 'pg_monitor', 'SELECT')
-	UNION ALL SELECT '_tiered_storage.' || t, 'pg_monitor', 'SELECT'
-	FROM unnest(_tiered_storage.state_tables() || text 'state_snapshot') t
 $$, 'SELECT is granted to pg_monitor on these relations, and nothing else to anybody');
 SELECT is_empty($$ SELECT attrelid::regclass, attname FROM pg_attribute WHERE attacl IS NOT NULL
 	AND attrelid IN (SELECT oid FROM pg_class WHERE relnamespace IN ('tiered_storage'::regnamespace, '_tiered_storage'::regnamespace)) $$, 'no rights on single columns');

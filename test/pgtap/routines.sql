@@ -62,7 +62,7 @@ $$, 'the functions and procedures are these, with these arguments, defaults, res
 
 -- Those beneath have names.
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_storage' $$, $$ VALUES
-	('state_tables'), ('stored'), ('take_snapshot'), ('restore_state'), ('ring_member'), ('empty_member'), ('split_samples'), ('roll_up'), ('first_hour'), ('forget_standbys'),
+	('state_tables'), ('take_snapshot'), ('restore_state'), ('ring_member'), ('empty_member'), ('split_samples'), ('roll_up'), ('first_hour'), ('forget_standbys'),
 	('cached_ranges'), ('calibration_store'), ('calibration_tablespace'), ('calibration_verdict'),
 	('calibration_warn'), ('claimed_elsewhere'), ('device_fit'), ('discover_tablespace'), ('discovered_name'),
 	('effect_verdict'), ('counted_file_io'), ('counter_growth'), ('directory_tiers'), ('file_class_io'),
@@ -100,7 +100,8 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('calibrate_wal'), ('distributed_table'), ('is_paused'), ('relation_buffers'), ('tablespace_devices'),
 	('tier_figures'), ('tier_set_wear'), ('wait_times'), ('publication_of_all'), ('remove_ownerless'),
 	('from_to'), ('metric_values'), ('percent'), ('policy_words'), ('short_rate'), ('short_seconds'),
-	('short_time'), ('significant')$$,
+	('short_time'), ('significant')
+	UNION ALL SELECT 'stored_' || t FROM unnest(_tiered_storage.state_tables()) t$$,
 	'beneath them are these');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE nspname = 'tiered_storage' AND COALESCE(comment, '') = '' $$,
 	'each that users call has a comment');
@@ -119,13 +120,14 @@ SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname = 'c' AN
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE prosecdef $$,
 	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_device_profile'), ('alter_tier'), ('calibrate_tier'),
 	('discover_tiers'), ('file_class_io'), ('first_hour'), ('remove_move_window'), ('remove_standby'), ('remove_tier'),
-	('relation_write_amplification'), ('wal_written_ratio'), ('wear_state') $$, 'security definer: the functions of tiers and windows only');
+	('relation_write_amplification'), ('wal_written_ratio'), ('wear_state')
+	UNION ALL SELECT 'stored_' || t FROM unnest(_tiered_storage.state_tables()) t $$, 'security definer: the functions of tiers and windows only');
 SELECT is_empty($$ SELECT p.oid::regprocedure, p.proconfig FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 		AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'tiered_storage')
 	WHERE p.prosecdef AND NOT COALESCE('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false) $$, 'and each of them, in whatever schema and language, looks names up in pg_catalog first and pg_temp last');
 SELECT is_empty($$ SELECT r.oid::regprocedure, t.oid::regtype FROM routines r JOIN pg_type t
 	ON t.oid = ANY (COALESCE(r.proallargtypes, r.proargtypes::oid[]) || r.prorettype)
-	WHERE r.prosecdef AND (t.typtype = 'p' AND t.typname NOT IN ('record', 'void', 'trigger') OR t.typnamespace <> 'pg_catalog'::regnamespace) $$,
+	WHERE r.prosecdef AND (t.typtype = 'p' AND t.typname NOT IN ('record', 'void', 'trigger') OR t.typnamespace NOT IN ('pg_catalog'::regnamespace, '_tiered_storage'::regnamespace)) $$,
 	'and none of them takes or returns a value of a type that the caller chooses: its domains run functions of others');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE prosecdef AND lanname = 'c' $$, 'none of them is in C, where no text of ours says what is looked up');
 SELECT is_empty($$ SELECT d.objid::regprocedure, p.oid::regprocedure FROM pg_depend d JOIN routines r ON d.classid = 'pg_proc'::regclass AND d.objid = r.oid
