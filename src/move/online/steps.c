@@ -383,6 +383,7 @@ complete_copy(TierOnline *move)
 	TierWalResult result = TIER_WAL_OK;
 	TierStepResult outcome;
 	int64		bytes;
+	bool		takes_all;
 	char	   *difference;
 
 	/* 3. The rows of pg_class, and those of the new files. */
@@ -400,9 +401,11 @@ complete_copy(TierOnline *move)
 
 	/*
 	 * 4. All that was changed, up to a record of our own; or all that there
-	 * is.
+	 * is, which counts as copied once: windows with a limit of bytes foresee
+	 * no more.
 	 */
-	if (!tier_copy_take_all(move->copy))
+	takes_all = tier_copy_take_all(move->copy);
+	if (!takes_all)
 		result = tier_copy_read_all_wal(move->copy, move->locked_at + budget_us, &move->flush_us);
 	if (result == TIER_WAL_LOST)
 		return tier_online_restart(move, TIER_ONLINE_LOST_WAL);
@@ -414,7 +417,8 @@ complete_copy(TierOnline *move)
 		move->report->copied_bytes += bytes;
 		return busy(move, TIER_BUSY_WORK);
 	}
-	move->report->copied_bytes += bytes;
+	if (!takes_all)
+		move->report->copied_bytes += bytes;
 
 	/* 5. Does nothing that is quickly seen speak against it? */
 	difference = tier_copy_difference(move->copy);
