@@ -750,7 +750,7 @@ def saturated(bench):
                               " ORDER BY saved_io_s_per_hour DESC NULLS LAST"):
             bench.raw(f"advised: {row}")
         bench.raw_observed("the saturated HDD")
-        return [("apply_placement", "CALL tiered_storage.apply_placement('provisional')")]
+        return [("apply_placement", "CALL tiered_storage.apply_placement('tentative')")]
 
     def altered():
         return [(name, f"ALTER {'INDEX' if bench.oids[name][1] == 'index' else 'TABLE'} {name} SET TABLESPACE ssd")

@@ -560,3 +560,30 @@ tier_catalog_load_placed(MemoryContext context, const Oid *relation_oids, int nr
 	}
 	return placed;
 }
+
+bool
+tier_catalog_last_placed(const Oid *relation_oids, int n, TimestampTz since, Oid *relation_oid,
+						 TimestampTz *placed_at)
+{
+	static const char sql[] =
+	"SELECT p.relation_oid, p.placed_at FROM (SELECT s.relation_oid, s.placed_at "
+	"FROM _tiered_storage.relation_state s WHERE s.placed_at > $2 UNION ALL "
+	"SELECT _tiered_storage.present_relation(m), m.finished_at FROM _tiered_storage.move m "
+	"WHERE m.state = 'done' AND m.finished_at > $2) p WHERE p.relation_oid = ANY ($1) "
+	"ORDER BY p.placed_at DESC, p.relation_oid LIMIT 1";
+	static const Oid types[] = {OIDARRAYOID, TIMESTAMPTZOID};
+	Datum	   *oids = palloc_extended(sizeof(Datum) * Max(n, 1), MCXT_ALLOC_HUGE);
+	Datum		values[2];
+	bool		isnull;
+
+	for (int i = 0; i < n; i++)
+		oids[i] = ObjectIdGetDatum(relation_oids[i]);
+	values[0] = PointerGetDatum(construct_array(oids, n, OIDOID, sizeof(Oid), true,
+												TYPALIGN_INT));
+	values[1] = TimestampTzGetDatum(since);
+	if (tier_catalog_execute(sql, 2, types, values, NULL) == 0)
+		return false;
+	*relation_oid = DatumGetObjectId(tier_catalog_datum(0, 1, &isnull));
+	*placed_at = DatumGetTimestampTz(tier_catalog_datum(0, 2, &isnull));
+	return true;
+}

@@ -63,7 +63,7 @@ tier_catalog_load_policies_of(MemoryContext context, int policy_id, Oid relation
 	"v.idle_for, v.no_writes_for, v.below_reads_per_hour, v.index_tier, "
 	"p.relation_oid = 0, p.schema_oid IS NOT NULL, g.schema_oid, "
 	"v.names_like, "
-	"p.return_reads_per_hour, p.return_after, p.return_tier, p.created_at "
+	"p.return_reads_per_hour, p.return_after, p.return_tier "
 	"FROM _tiered_storage.policies v "
 	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
 	"LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = v.policy_id "
@@ -133,7 +133,6 @@ tier_catalog_load_policies_of(MemoryContext context, int policy_id, Oid relation
 		policy->has_return_tier = !isnull;
 		if (!isnull)
 			policy->return_tier = *DatumGetName(tier);
-		policy->added_at = DatumGetTimestampTz(tier_catalog_datum(i, 27, &isnull));
 	}
 	MemoryContextSwitchTo(old_context);
 	*npolicies = (int) n;
@@ -300,7 +299,7 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 		tier_catalog_identify(scope, row->relation_oid, row->owner_oid, &row->tier_name,
 							  &identity, values);
 	values[6] = NameGetDatum(&identity.creator);
-	values[7] = TimestampTzGetDatum(row->added_at);
+	values[7] = TimestampTzGetDatum(GetCurrentTimestamp());
 	values[8] = ObjectIdGetDatum(scope->caller);
 	values[9] = NameGetDatum(&identity.owner);
 	values[10] = ObjectIdGetDatum(row->owner_oid);
