@@ -11,6 +11,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/array.h"
@@ -178,6 +180,240 @@ tier_columns_get(const void *row, const TierColumn *columns, int ncolumns,
 {
 	for (int i = 0; i < ncolumns; i++)
 		values[i] = get_field(row, &columns[i], &nulls[i]);
+}
+
+/* ---------------------------------------------------------------------
+ * Single values
+ * ---------------------------------------------------------------------
+ */
+
+TierValue
+tier_arg_int4(int32 value)
+{
+	return (TierValue)
+	{
+		INT4OID, Int32GetDatum(value), false
+	};
+}
+
+TierValue
+tier_arg_int8(int64 value)
+{
+	return (TierValue)
+	{
+		INT8OID, Int64GetDatum(value), false
+	};
+}
+
+TierValue
+tier_arg_oid(Oid value)
+{
+	return (TierValue)
+	{
+		OIDOID, ObjectIdGetDatum(value), false
+	};
+}
+
+TierValue
+tier_arg_bool(bool value)
+{
+	return (TierValue)
+	{
+		BOOLOID, BoolGetDatum(value), false
+	};
+}
+
+TierValue
+tier_arg_char(char value)
+{
+	return (TierValue)
+	{
+		CHAROID, CharGetDatum(value), false
+	};
+}
+
+TierValue
+tier_arg_time(TimestampTz value)
+{
+	return (TierValue)
+	{
+		TIMESTAMPTZOID, TimestampTzGetDatum(value), false
+	};
+}
+
+TierValue
+tier_arg_float8(double value)
+{
+	return (TierValue)
+	{
+		FLOAT8OID, Float8GetDatum(value), isnan(value)
+	};
+}
+
+TierValue
+tier_arg_text(const char *value)
+{
+	return (TierValue)
+	{
+		TEXTOID, value == NULL ? (Datum) 0 : CStringGetTextDatum(value), value == NULL
+	};
+}
+
+TierValue
+tier_arg_name(const NameData *value)
+{
+	return (TierValue)
+	{
+		NAMEOID, NameGetDatum(value), false
+	};
+}
+
+TierValue
+tier_arg_interval(const Interval *value)
+{
+	return (TierValue)
+	{
+		INTERVALOID, IntervalPGetDatum(value), false
+	};
+}
+
+TierValue
+tier_arg_name_text(const char *value)
+{
+	NameData   *name = palloc0(sizeof(NameData));
+
+	if (value != NULL)
+		namestrcpy(name, value);
+	return tier_arg_if(value != NULL, tier_arg_name(name));
+}
+
+TierValue
+tier_arg_oids(const Oid *values, int n)
+{
+	Datum	   *oids = palloc_extended(sizeof(Datum) * Max(n, 1), MCXT_ALLOC_HUGE);
+
+	for (int i = 0; i < n; i++)
+		oids[i] = ObjectIdGetDatum(values[i]);
+	return (TierValue)
+	{
+		OIDARRAYOID,
+			PointerGetDatum(construct_array(oids, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT)),
+			false
+	};
+}
+
+TierValue
+tier_arg_if(bool known, TierValue value)
+{
+	value.isnull |= !known;
+	return value;
+}
+
+uint64
+tier_catalog_run(const char *sql, const TierValue *values, int nvalues)
+{
+	Oid			types[FUNC_MAX_ARGS];
+	Datum		datums[FUNC_MAX_ARGS];
+	char		nulls[FUNC_MAX_ARGS];
+
+	Assert(nvalues <= FUNC_MAX_ARGS);
+	for (int i = 0; i < nvalues; i++)
+	{
+		types[i] = values[i].type;
+		datums[i] = values[i].datum;
+		nulls[i] = values[i].isnull ? 'n' : ' ';
+	}
+	return tier_catalog_execute(sql, nvalues, types, datums, nulls);
+}
+
+int32
+tier_get_int4(uint64 row, int column)
+{
+	bool		isnull;
+	Datum		value = tier_catalog_datum(row, column, &isnull);
+
+	return isnull ? 0 : DatumGetInt32(value);
+}
+
+int64
+tier_get_int8(uint64 row, int column)
+{
+	bool		isnull;
+	Datum		value = tier_catalog_datum(row, column, &isnull);
+
+	return isnull ? 0 : DatumGetInt64(value);
+}
+
+Oid
+tier_get_oid(uint64 row, int column)
+{
+	bool		isnull;
+	Datum		value = tier_catalog_datum(row, column, &isnull);
+
+	return isnull ? InvalidOid : DatumGetObjectId(value);
+}
+
+bool
+tier_get_bool(uint64 row, int column)
+{
+	bool		isnull;
+	Datum		value = tier_catalog_datum(row, column, &isnull);
+
+	return isnull ? false : DatumGetBool(value);
+}
+
+TimestampTz
+tier_get_time(uint64 row, int column)
+{
+	bool		isnull;
+	Datum		value = tier_catalog_datum(row, column, &isnull);
+
+	return isnull ? 0 : DatumGetTimestampTz(value);
+}
+
+double
+tier_get_float8_or(uint64 row, int column, double if_null)
+{
+	bool		isnull;
+	Datum		value = tier_catalog_datum(row, column, &isnull);
+
+	return isnull ? if_null : DatumGetFloat8(value);
+}
+
+double
+tier_get_float8(uint64 row, int column)
+{
+	return tier_get_float8_or(row, column, NAN);
+}
+
+char *
+tier_get_text(MemoryContext context, uint64 row, int column)
+{
+	bool		isnull;
+	Datum		value = tier_catalog_datum(row, column, &isnull);
+
+	return isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(value));
+}
+
+NameData
+tier_get_name(uint64 row, int column)
+{
+	NameData	name = {{0}};
+	bool		isnull;
+	Datum		value = tier_catalog_datum(row, column, &isnull);
+
+	return isnull ? name : *DatumGetName(value);
+}
+
+bool
+tier_get_interval(uint64 row, int column, Interval *interval)
+{
+	bool		isnull;
+	Datum		value = tier_catalog_datum(row, column, &isnull);
+
+	if (!isnull)
+		*interval = *DatumGetIntervalP(value);
+	return !isnull;
 }
 
 /* ---------------------------------------------------------------------

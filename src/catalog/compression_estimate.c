@@ -25,10 +25,9 @@
 static double
 ratio_of(uint64 row, int column)
 {
-	bool		isnull;
-	double		ratio = DatumGetFloat8(tier_catalog_datum(row, column, &isnull));
+	double		ratio = tier_get_float8(row, column);
 
-	if (isnull || !(ratio >= 1.0))
+	if (!(ratio >= 1.0))
 		return 1.0;
 	return Min(ratio, (double) TIER_PIECE_BYTES / TIER_SECTOR_BYTES);
 }
@@ -36,10 +35,7 @@ ratio_of(uint64 row, int column)
 static int64
 count_of(uint64 row, int column)
 {
-	bool		isnull;
-	Datum		datum = tier_catalog_datum(row, column, &isnull);
-
-	return isnull ? 0 : Max(DatumGetInt64(datum), 0);
+	return Max(tier_get_int8(row, column), 0);
 }
 
 static void
@@ -49,11 +45,8 @@ forget_earlier(const TierEstimateRow *row)
 	"DELETE FROM _tiered_storage.compression_estimate WHERE ctid = ANY (ARRAY("
 	"SELECT ctid FROM _tiered_storage.compression_estimate "
 	"WHERE relation_oid = $1 AND algorithm = $2 FOR UPDATE SKIP LOCKED))";
-	static const Oid types[] = {OIDOID, NAMEOID};
-	NameData	algorithm = row->algorithm;
-	Datum		values[2] = {ObjectIdGetDatum(row->relation_oid), NameGetDatum(&algorithm)};
 
-	tier_catalog_execute(sql, 2, types, values, NULL);
+	tier_query(sql, tier_arg_oid(row->relation_oid), tier_arg_name(&row->algorithm));
 }
 
 void
@@ -93,22 +86,21 @@ tier_catalog_load_estimates(MemoryContext context, int *n)
 	"ratio, ratio_low, ratio_high, size_bytes, pieces, sampled_pieces, unused_reason IS NULL "
 	"FROM _tiered_storage.last_estimates ORDER BY relation_oid, algorithm";
 	TierEstimateRow *rows;
-	bool		isnull;
 
-	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	*n = (int) tier_query_plain(sql);
 	rows = MemoryContextAllocZero(context, sizeof(TierEstimateRow) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 	{
-		rows[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
-		rows[i].algorithm = *DatumGetName(tier_catalog_datum(i, 2, &isnull));
-		rows[i].estimated_at = DatumGetTimestampTz(tier_catalog_datum(i, 3, &isnull));
+		rows[i].relation_oid = tier_get_oid(i, 1);
+		rows[i].algorithm = tier_get_name(i, 2);
+		rows[i].estimated_at = tier_get_time(i, 3);
 		rows[i].estimate.ratio = ratio_of(i, 4);
 		rows[i].estimate.low = ratio_of(i, 5);
 		rows[i].estimate.high = ratio_of(i, 6);
 		rows[i].size_bytes = count_of(i, 7);
 		rows[i].pieces = count_of(i, 8);
 		rows[i].sampled_pieces = count_of(i, 9);
-		rows[i].counts = DatumGetBool(tier_catalog_datum(i, 10, &isnull));
+		rows[i].counts = tier_get_bool(i, 10);
 	}
 	return rows;
 }
@@ -124,5 +116,5 @@ tier_catalog_maintain_estimates(void)
 	"WHERE l.relation_oid = e.relation_oid AND l.algorithm = e.algorithm "
 	"AND l.estimated_at > e.estimated_at) FOR UPDATE OF e SKIP LOCKED))";
 
-	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	tier_query_plain(sql);
 }

@@ -38,7 +38,7 @@
 #define WORK_FIELDS 5
 #define MOST_FIELDS PROFILE_FIELDS
 
-static Datum
+static TierValue
 float_array(const double *values, int n)
 {
 	Datum		datums[MOST_FIELDS];
@@ -49,14 +49,20 @@ float_array(const double *values, int n)
 	for (int i = 0; i < n; i++)
 		datums[i] = Float8GetDatum(values[i]);
 	get_typlenbyvalalign(FLOAT8OID, &length, &by_value, &align);
-	return PointerGetDatum(construct_array(datums, n, FLOAT8OID, length, by_value, align));
+	return (TierValue)
+	{
+		FLOAT8ARRAYOID,
+			PointerGetDatum(construct_array(datums, n, FLOAT8OID, length, by_value, align)), false
+	};
 }
 
 /* Zeros for what is not such an array. */
 static void
-read_floats(Datum value, double *values, int n)
+read_floats(uint64 row, int column, double *values, int n)
 {
-	ArrayType  *array = DatumGetArrayTypeP(value);
+	bool		isnull;
+	Datum		value = tier_catalog_datum(row, column, &isnull);
+	ArrayType  *array;
 	Datum	   *datums;
 	int			ndatums;
 	int16		length;
@@ -64,6 +70,9 @@ read_floats(Datum value, double *values, int n)
 	char		align;
 
 	memset(values, 0, sizeof(double) * n);
+	if (isnull)
+		return;
+	array = DatumGetArrayTypeP(value);
 	if (ARR_ELEMTYPE(array) != FLOAT8OID || array_contains_nulls(array))
 		return;
 	get_typlenbyvalalign(FLOAT8OID, &length, &by_value, &align);
@@ -72,7 +81,7 @@ read_floats(Datum value, double *values, int n)
 		values[i] = DatumGetFloat8(datums[i]);
 }
 
-static Datum
+static TierValue
 profile_array(const TierCostProfile *profile)
 {
 	const double values[PROFILE_FIELDS] = {
@@ -87,11 +96,11 @@ profile_array(const TierCostProfile *profile)
 }
 
 static void
-read_profile(Datum value, TierCostProfile *profile)
+read_profile(uint64 row, int column, TierCostProfile *profile)
 {
 	double		values[PROFILE_FIELDS];
 
-	read_floats(value, values, PROFILE_FIELDS);
+	read_floats(row, column, values, PROFILE_FIELDS);
 	profile->random_read_ms = values[0];
 	profile->random_write_ms = values[1];
 	profile->sequential_read_mb_per_s = values[2];
@@ -103,7 +112,7 @@ read_profile(Datum value, TierCostProfile *profile)
 	profile->scan_start_ms = values[8];
 }
 
-static Datum
+static TierValue
 totals_array(const TierEffectTotals *totals)
 {
 	const double values[TOTALS_FIELDS] = {
@@ -115,11 +124,11 @@ totals_array(const TierEffectTotals *totals)
 }
 
 static void
-read_totals(Datum value, TierEffectTotals *totals)
+read_totals(uint64 row, int column, TierEffectTotals *totals)
 {
 	double		values[TOTALS_FIELDS];
 
-	read_floats(value, values, TOTALS_FIELDS);
+	read_floats(row, column, values, TOTALS_FIELDS);
 	totals->random_reads = values[0];
 	totals->sequential_reads = values[1];
 	totals->scans = values[2];
@@ -128,7 +137,7 @@ read_totals(Datum value, TierEffectTotals *totals)
 	totals->row_changes = values[5];
 }
 
-static Datum
+static TierValue
 work_array(const TierEffectWork *work)
 {
 	const double values[WORK_FIELDS] = {
@@ -139,11 +148,11 @@ work_array(const TierEffectWork *work)
 }
 
 static void
-read_work(Datum value, TierEffectWork *work)
+read_work(uint64 row, int column, TierEffectWork *work)
 {
 	double		values[WORK_FIELDS];
 
-	read_floats(value, values, WORK_FIELDS);
+	read_floats(row, column, values, WORK_FIELDS);
 	work->reads = values[0];
 	work->read_bytes = values[1];
 	work->writes = values[2];
@@ -153,11 +162,11 @@ read_work(Datum value, TierEffectWork *work)
 
 /* Scans of a table and of its indexes; returns the hours, where these are stored. */
 static double
-read_scans(Datum value, TierEffectScans *scans)
+read_scans(uint64 row, int column, TierEffectScans *scans)
 {
 	double		values[SCANS_FIELDS];
 
-	read_floats(value, values, SCANS_FIELDS);
+	read_floats(row, column, values, SCANS_FIELDS);
 	scans->sequential = values[0];
 	scans->index = values[1];
 	return values[2];
@@ -179,37 +188,19 @@ tier_catalog_begin_effect(const TierEffect *effect, TimestampTz now)
 	"to_tablespace_oid, "
 	"from_profile, to_profile, from_factor, not_measurable, settled_at, scans_before) "
 	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-	static const Oid settle_types[] = {OIDOID, TIMESTAMPTZOID};
-	static const Oid types[] = {
-		INT8OID, INT8OID, OIDOID, OIDOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID, FLOAT8OID,
-		TEXTOID, TIMESTAMPTZOID, FLOAT8ARRAYOID
-	};
 	const double scans[SCANS_FIELDS] = {
 		effect->scans_before.sequential, effect->scans_before.index, effect->scans_hours
 	};
 	bool		can_be = effect->not_measurable == NULL;
-	char		nulls[] = "          ";
-	Datum		values[10];
 
-	values[0] = ObjectIdGetDatum(effect->relation_oid);
-	values[1] = TimestampTzGetDatum(now);
-	tier_catalog_execute(settle_sql, 2, settle_types, values, NULL);
-
-	values[0] = Int64GetDatum(effect->move_id);
-	values[1] = Int64GetDatum(effect->batch_id);
-	nulls[1] = effect->batch_id == 0 ? 'n' : ' ';
-	values[2] = ObjectIdGetDatum(effect->relation_oid);
-	values[3] = ObjectIdGetDatum(effect->to_tablespace_oid);
-	values[4] = profile_array(&effect->from_profile);
-	values[5] = profile_array(&effect->to_profile);
-	values[6] = Float8GetDatum(effect->from_factor);
-	nulls[6] = isnan(effect->from_factor) ? 'n' : ' ';
-	values[7] = can_be ? (Datum) 0 : CStringGetTextDatum(effect->not_measurable);
-	values[8] = TimestampTzGetDatum(now);
-	nulls[7] = nulls[8] = can_be ? 'n' : ' ';
-	values[9] = float_array(scans, SCANS_FIELDS);
-	nulls[9] = effect->scans_hours > 0.0 ? ' ' : 'n';
-	tier_catalog_execute(insert_sql, 10, types, values, nulls);
+	tier_query(settle_sql, tier_arg_oid(effect->relation_oid), tier_arg_time(now));
+	tier_query(insert_sql, tier_arg_int8(effect->move_id),
+			   tier_arg_if(effect->batch_id != 0, tier_arg_int8(effect->batch_id)),
+			   tier_arg_oid(effect->relation_oid), tier_arg_oid(effect->to_tablespace_oid),
+			   profile_array(&effect->from_profile), profile_array(&effect->to_profile),
+			   tier_arg_float8(effect->from_factor), tier_arg_text(effect->not_measurable),
+			   tier_arg_if(!can_be, tier_arg_time(now)),
+			   tier_arg_if(effect->scans_hours > 0.0, float_array(scans, SCANS_FIELDS)));
 }
 
 /*
@@ -227,7 +218,7 @@ tier_catalog_follow_rebuilt(void)
 	"WHERE e.settled_at IS NULL AND m.move_id = e.move_id AND m.table_oid IS NOT NULL "
 	"AND p.oid <> e.relation_oid";
 
-	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	tier_query_plain(sql);
 }
 
 void
@@ -286,49 +277,29 @@ enum
 static void
 read_effect(TierEffect *effect, uint64 row, MemoryContext context)
 {
-	Datum		value;
-	bool		isnull;
-
-	effect->move_id = DatumGetInt64(tier_catalog_datum(row, EFFECT_MOVE_ID, &isnull));
-	effect->relation_oid = DatumGetObjectId(tier_catalog_datum(row, EFFECT_RELATION_OID, &isnull));
-	value = tier_catalog_datum(row, EFFECT_TO_TABLESPACE_OID, &isnull);
-	effect->to_tablespace_oid = DatumGetObjectId(value);
-	read_profile(tier_catalog_datum(row, EFFECT_FROM_PROFILE, &isnull), &effect->from_profile);
-	read_profile(tier_catalog_datum(row, EFFECT_TO_PROFILE, &isnull), &effect->to_profile);
-	value = tier_catalog_datum(row, EFFECT_FROM_FACTOR, &isnull);
-	effect->from_factor = isnull ? NAN : DatumGetFloat8(value);
-	value = tier_catalog_datum(row, EFFECT_SINCE, &isnull);
-	effect->since = isnull ? 0 : DatumGetTimestampTz(value);
-	value = tier_catalog_datum(row, EFFECT_BEFORE, &isnull);
-	if (!isnull)
-		read_totals(value, &effect->before);
-	value = tier_catalog_datum(row, EFFECT_DEVICE, &isnull);
-	effect->device = isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(value));
-	value = tier_catalog_datum(row, EFFECT_DEVICE_BEFORE, &isnull);
-	if (!isnull)
-		read_work(value, &effect->device_before);
-	effect->exists = DatumGetBool(tier_catalog_datum(row, EFFECT_EXISTS, &isnull));
-	value = tier_catalog_datum(row, EFFECT_TABLESPACE_OID, &isnull);
-	effect->tablespace_oid = DatumGetObjectId(value);
-	effect->is_permanent = DatumGetBool(tier_catalog_datum(row, EFFECT_IS_PERMANENT, &isnull));
+	effect->move_id = tier_get_int8(row, EFFECT_MOVE_ID);
+	effect->relation_oid = tier_get_oid(row, EFFECT_RELATION_OID);
+	effect->to_tablespace_oid = tier_get_oid(row, EFFECT_TO_TABLESPACE_OID);
+	read_profile(row, EFFECT_FROM_PROFILE, &effect->from_profile);
+	read_profile(row, EFFECT_TO_PROFILE, &effect->to_profile);
+	effect->from_factor = tier_get_float8(row, EFFECT_FROM_FACTOR);
+	effect->since = tier_get_time(row, EFFECT_SINCE);
+	read_totals(row, EFFECT_BEFORE, &effect->before);
+	effect->device = tier_get_text(context, row, EFFECT_DEVICE);
+	read_work(row, EFFECT_DEVICE_BEFORE, &effect->device_before);
+	effect->exists = tier_get_bool(row, EFFECT_EXISTS);
+	effect->tablespace_oid = tier_get_oid(row, EFFECT_TABLESPACE_OID);
+	effect->is_permanent = tier_get_bool(row, EFFECT_IS_PERMANENT);
 
 	/* Not sampled, though it is there: then nothing is known from before. */
-	value = tier_catalog_datum(row, EFFECT_SAMPLED_SINCE, &isnull);
-	effect->sampled_since = isnull ? DT_NOEND : DatumGetTimestampTz(value);
-	value = tier_catalog_datum(row, EFFECT_SIZE_BYTES, &isnull);
-	effect->size_bytes = isnull ? 0.0 : DatumGetFloat8(value);
-	value = tier_catalog_datum(row, EFFECT_PERIOD, &isnull);
-	if (!isnull)
-		read_totals(value, &effect->after);
-	value = tier_catalog_datum(row, EFFECT_SCANS_BEFORE, &isnull);
-	if (!isnull)
-		effect->scans_hours = read_scans(value, &effect->scans_before);
-	value = tier_catalog_datum(row, EFFECT_SCANS_THEN, &isnull);
-	if (!isnull)
-		(void) read_scans(value, &effect->scans_then);
-	value = tier_catalog_datum(row, EFFECT_SCANS_NOW, &isnull);
-	if (!isnull)
-		(void) read_scans(value, &effect->scans_now);
+	effect->sampled_since = tier_get_time(row, EFFECT_SAMPLED_SINCE);
+	if (effect->sampled_since == 0)
+		effect->sampled_since = DT_NOEND;
+	effect->size_bytes = tier_get_float8_or(row, EFFECT_SIZE_BYTES, 0.0);
+	read_totals(row, EFFECT_PERIOD, &effect->after);
+	effect->scans_hours = read_scans(row, EFFECT_SCANS_BEFORE, &effect->scans_before);
+	(void) read_scans(row, EFFECT_SCANS_THEN, &effect->scans_then);
+	(void) read_scans(row, EFFECT_SCANS_NOW, &effect->scans_now);
 }
 
 TierEffect *
@@ -358,20 +329,15 @@ tier_catalog_load_effects(MemoryContext context, bool started, TimestampTz until
 	"WHERE i.indexrelid = e.relation_oid), e.relation_oid)) h (oid) "
 	"WHERE e.settled_at IS NULL AND %s ORDER BY e.observed_since, e.move_id "
 	"OFFSET $4 LIMIT $3";
-	static const Oid types[] = {TIMESTAMPTZOID, OIDOID, INT4OID, INT4OID};
 	StringInfoData sql;
 	TierEffect *effects;
-	Datum		values[4];
 
-	values[0] = TimestampTzGetDatum(until);
-	values[1] = ObjectIdGetDatum(MyDatabaseTableSpace);
-	values[2] = Int32GetDatum(most);
-	values[3] = Int32GetDatum(first);
 	initStringInfo(&sql);
 	appendStringInfo(&sql, select_sql,
 					 started ? "e.observed_since <= $1" :
 					 "(e.observed_since IS NULL OR e.observed_since > $1)");
-	*n = (int) tier_catalog_execute(sql.data, 4, types, values, NULL);
+	*n = (int) tier_query(sql.data, tier_arg_time(until), tier_arg_oid(MyDatabaseTableSpace),
+						  tier_arg_int4(most), tier_arg_int4(first));
 	effects = MemoryContextAllocZero(context, sizeof(TierEffect) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 		read_effect(&effects[i], i, context);
@@ -390,16 +356,12 @@ settle_unless_measurable(const TierEffect *effect, TimestampTz now)
 	static const char sql[] =
 	"UPDATE _tiered_storage.move_effect SET settled_at = $2, not_measurable = $3 "
 	"WHERE move_id = $1 AND settled_at IS NULL";
-	static const Oid types[] = {INT8OID, TIMESTAMPTZOID, TEXTOID};
-	Datum		values[3];
 
 	CHECK_FOR_INTERRUPTS();
 	if (effect->not_measurable == NULL)
 		return true;
-	values[0] = Int64GetDatum(effect->move_id);
-	values[1] = TimestampTzGetDatum(now);
-	values[2] = CStringGetTextDatum(effect->not_measurable);
-	tier_catalog_execute(sql, 3, types, values, NULL);
+	tier_query(sql, tier_arg_int8(effect->move_id), tier_arg_time(now),
+			   tier_arg_text(effect->not_measurable));
 	return false;
 }
 
@@ -410,27 +372,17 @@ tier_catalog_start_effects(const TierEffect *effects, int n, TimestampTz now)
 	"UPDATE _tiered_storage.move_effect "
 	"SET observed_since = $2, totals = $3, device = $4, device_totals = $5, scans = $6 "
 	"WHERE move_id = $1 AND settled_at IS NULL";
-	static const Oid types[] = {
-		INT8OID, TIMESTAMPTZOID, FLOAT8ARRAYOID, TEXTOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID
-	};
 
 	for (int i = 0; i < n; i++)
 	{
 		const TierEffect *effect = &effects[i];
 		const double scans[] = {effect->scans_then.sequential, effect->scans_then.index};
-		char		nulls[] = "      ";
-		Datum		values[6];
 
-		if (!settle_unless_measurable(effect, now))
-			continue;
-		values[0] = Int64GetDatum(effect->move_id);
-		values[1] = TimestampTzGetDatum(effect->since);
-		values[2] = totals_array(&effect->before);
-		values[3] = effect->device == NULL ? (Datum) 0 : CStringGetTextDatum(effect->device);
-		values[4] = work_array(&effect->device_before);
-		nulls[3] = nulls[4] = effect->device == NULL ? 'n' : ' ';
-		values[5] = float_array(scans, lengthof(scans));
-		tier_catalog_execute(sql, 6, types, values, nulls);
+		if (settle_unless_measurable(effect, now))
+			tier_query(sql, tier_arg_int8(effect->move_id), tier_arg_time(effect->since),
+					   totals_array(&effect->before), tier_arg_text(effect->device),
+					   tier_arg_if(effect->device != NULL, work_array(&effect->device_before)),
+					   float_array(scans, lengthof(scans)));
 	}
 }
 
@@ -441,27 +393,17 @@ tier_catalog_settle_effects(const TierEffect *effects, int n, TimestampTz now)
 	"UPDATE _tiered_storage.move_effect SET settled_at = $2, unmoved_io_s_per_hour = $3, "
 	"measured_io_s_per_hour = $4, source = $5, plan_change = $6 "
 	"WHERE move_id = $1 AND settled_at IS NULL";
-	static const Oid types[] = {
-		INT8OID, TIMESTAMPTZOID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID
-	};
 
 	for (int i = 0; i < n; i++)
 	{
 		const TierEffect *effect = &effects[i];
-		char		nulls[] = "      ";
-		Datum		values[6];
 
-		if (!settle_unless_measurable(effect, now))
-			continue;
-		values[0] = Int64GetDatum(effect->move_id);
-		values[1] = TimestampTzGetDatum(now);
-		values[2] = Float8GetDatum(effect->unmoved_s_per_hour);
-		values[3] = Float8GetDatum(effect->measured_s_per_hour);
-		values[4] = CStringGetTextDatum(effect->by_device ? "device" : "profile");
-		values[5] = effect->plan_change == NULL ? (Datum) 0 :
-			CStringGetTextDatum(effect->plan_change);
-		nulls[5] = effect->plan_change == NULL ? 'n' : ' ';
-		tier_catalog_execute(sql, 6, types, values, nulls);
+		if (settle_unless_measurable(effect, now))
+			tier_query(sql, tier_arg_int8(effect->move_id), tier_arg_time(now),
+					   tier_arg_float8(effect->unmoved_s_per_hour),
+					   tier_arg_float8(effect->measured_s_per_hour),
+					   tier_arg_text(effect->by_device ? "device" : "profile"),
+					   tier_arg_text(effect->plan_change));
 	}
 }
 
@@ -474,12 +416,11 @@ tier_catalog_complete_batches(MemoryContext context, int *n)
 	"AND NOT EXISTS (SELECT FROM _tiered_storage.move_effect o WHERE o.batch_id = e.batch_id "
 	"AND o.batch_effect IS NULL AND o.settled_at IS NULL) ORDER BY e.batch_id";
 	int64	   *batch_ids;
-	bool		isnull;
 
-	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	*n = (int) tier_query_plain(sql);
 	batch_ids = MemoryContextAlloc(context, sizeof(int64) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
-		batch_ids[i] = DatumGetInt64(tier_catalog_datum(i, 1, &isnull));
+		batch_ids[i] = tier_get_int8(i, 1);
 	return batch_ids;
 }
 
@@ -495,19 +436,15 @@ tier_catalog_judge_batch(int64 batch_id, TierWorseBatch *worse)
 	"SELECT predicted_saved_io_s_per_hour, measured_saved_io_s_per_hour, "
 	"measured_moves, moves_done, plan_changes "
 	"FROM judged WHERE effect = 'worse' AND NOT was_worse AND undo_command IS NOT NULL";
-	static const Oid types[] = {INT8OID};
-	Datum		value = Int64GetDatum(batch_id);
-	bool		isnull;
 
-	if (tier_catalog_execute(sql, 1, types, &value, NULL) == 0)
+	if (tier_query(sql, tier_arg_int8(batch_id)) == 0)
 		return false;
 	worse->batch_id = batch_id;
-	value = tier_catalog_datum(0, 1, &isnull);
-	worse->predicted_s_per_hour = isnull ? NAN : DatumGetFloat8(value);
-	worse->measured_s_per_hour = DatumGetFloat8(tier_catalog_datum(0, 2, &isnull));
-	worse->measured_moves = (int) DatumGetInt64(tier_catalog_datum(0, 3, &isnull));
-	worse->moves = (int) DatumGetInt64(tier_catalog_datum(0, 4, &isnull));
-	worse->plan_changes = (int) DatumGetInt64(tier_catalog_datum(0, 5, &isnull));
+	worse->predicted_s_per_hour = tier_get_float8(0, 1);
+	worse->measured_s_per_hour = tier_get_float8(0, 2);
+	worse->measured_moves = (int) tier_get_int8(0, 3);
+	worse->moves = (int) tier_get_int8(0, 4);
+	worse->plan_changes = (int) tier_get_int8(0, 5);
 	return true;
 }
 
@@ -518,5 +455,5 @@ tier_catalog_forget_effects(void)
 	"DELETE FROM _tiered_storage.move_effect e "
 	"WHERE NOT EXISTS (SELECT FROM _tiered_storage.move m WHERE m.move_id = e.move_id)";
 
-	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	tier_query_plain(sql);
 }

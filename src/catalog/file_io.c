@@ -18,8 +18,5 @@
 void
 tier_catalog_sample_files(TimestampTz now_at)
 {
-	static const Oid types[] = {TIMESTAMPTZOID};
-	Datum		value = TimestampTzGetDatum(now_at);
-
-	tier_catalog_execute("SELECT _tiered_storage.file_sample($1)", 1, types, &value, NULL);
+	tier_query("SELECT _tiered_storage.file_sample($1)", tier_arg_time(now_at));
 }

@@ -93,9 +93,8 @@ tier_catalog_find_read_time(TierReadTime *times, int n, TimestampTz now)
 	found = tier_catalog_execute(sql, lengthof(types), types, values, NULL);
 	for (uint64 i = 0; i < found; i++)
 	{
-		bool		isnull;
-		int			place = DatumGetInt32(tier_catalog_datum(i, 1, &isnull));
+		int			place = tier_get_int4(i, 1);
 
-		times[place].seconds = DatumGetFloat8(tier_catalog_datum(i, 2, &isnull));
+		times[place].seconds = tier_get_float8(i, 2);
 	}
 }

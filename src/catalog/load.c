@@ -189,8 +189,7 @@ read_counters(Counters *now, Counters *before, TimestampTz *sampled_at)
 		elog(ERROR, "_tiered_storage.load_state has more than one row");
 
 	memset(before, 0, sizeof(Counters));
-	datum = tier_catalog_datum(0, 1, &isnull);
-	*sampled_at = isnull ? 0 : DatumGetTimestampTz(datum);
+	*sampled_at = tier_get_time(0, 1);
 	datum = tier_catalog_datum(0, 2, &isnull);
 	if (isnull || !read_array(datum, before))
 		*sampled_at = 0;

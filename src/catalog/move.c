@@ -23,8 +23,6 @@
 #include "src/catalog/tables.h"
 #include "src/base/clock.h"
 
-#define MOVE_NARGS 22
-
 /* Was the last try of a row m asked for by advice?  What undo_move() moves was not. */
 #define IS_ADVISED "(m.batch_id IS NOT NULL AND m.undo_of IS NULL AND m.policy_id IS NULL)"
 
@@ -59,16 +57,6 @@
 	"WHERE u.bytes > 0 AND u.at > now() - interval '26 hours' " \
 	"GROUP BY date_trunc('hour', u.at)) f"
 
-static Datum
-optional_name(NameData *storage, const char *name, char *null)
-{
-	*null = name == NULL ? 'n' : ' ';
-	if (name == NULL)
-		return (Datum) 0;
-	namestrcpy(storage, name);
-	return NameGetDatum(storage);
-}
-
 int64
 tier_catalog_begin_move(const TierMoveRow *row)
 {
@@ -100,57 +88,46 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	"$13, $19, $14, $15, $16, $17, $18, $20, $21, $22, " TIER_SQL_INDEX_IDENTITY " "
 	"FROM _tiered_storage.index_identity($1) "
 	"RETURNING move_id";
-	static const Oid types[MOVE_NARGS] = {
-		OIDOID, TEXTOID, TEXTOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID, NAMEOID,
-		INT4OID, TEXTOID, TEXTOID, INT8OID, INT4OID, INT8OID, FLOAT8OID,
-		FLOAT8OID, FLOAT8OID, INT8OID, TIMESTAMPTZOID, OIDOID, OIDOID, TEXTOID
+	const TierValue values[] = {
+		tier_arg_oid(row->relation_oid),
+		tier_arg_text(row->relation_name),
+		tier_arg_text(row->kind),
+		tier_arg_name_text(row->from_tablespace),
+		tier_arg_name_text(row->to_tablespace),
+		tier_arg_name_text(row->from_tier),
+		tier_arg_name_text(row->to_tier),
+		tier_arg_name_text(row->requested_by),
+		tier_arg_if(row->policy_id != 0, tier_arg_int4(row->policy_id)),
+		tier_arg_text(row->reason),
+		tier_arg_text(row->method),
+		tier_arg_int8(row->size_bytes),
+		tier_arg_int4(MyProcPid),
+		tier_arg_if(row->batch_id != 0, tier_arg_int8(row->batch_id)),
+		tier_arg_float8(row->predicted_s_per_hour),
+		tier_arg_float8(row->before_s_per_hour),
+		tier_arg_float8(row->after_s_per_hour),
+		tier_arg_if(row->undo_of != 0, tier_arg_int8(row->undo_of)),
+
+		/*
+		 * As pg_stat_activity has it for who may see it, which we need not
+		 * be.
+		 */
+		tier_arg_time(MyStartTimestamp),
+		tier_arg_oid(row->from_tablespace_oid),
+		tier_arg_oid(row->to_tablespace_oid),
+		tier_arg_if(row->policy_id != 0,
+					tier_arg_text(row->policy_kind == TIER_POLICY_FULLNESS ? "fullness" :
+								  "tiering")),
 	};
-	char		nulls[MOVE_NARGS + 1] = "                      ";
-	Datum		values[MOVE_NARGS];
-	NameData	names[5];
-	bool		isnull;
 
-	values[0] = ObjectIdGetDatum(row->relation_oid);
-	values[1] = CStringGetTextDatum(row->relation_name);
-	values[2] = CStringGetTextDatum(row->kind);
-	values[3] = optional_name(&names[0], row->from_tablespace, &nulls[3]);
-	values[4] = optional_name(&names[1], row->to_tablespace, &nulls[4]);
-	values[5] = optional_name(&names[2], row->from_tier, &nulls[5]);
-	values[6] = optional_name(&names[3], row->to_tier, &nulls[6]);
-	values[7] = optional_name(&names[4], row->requested_by, &nulls[7]);
-	values[8] = Int32GetDatum(row->policy_id);
-	nulls[8] = row->policy_id == 0 ? 'n' : ' ';
-	values[9] = CStringGetTextDatum(row->reason);
-	values[10] = CStringGetTextDatum(row->method);
-	values[11] = Int64GetDatum(row->size_bytes);
-	values[12] = Int32GetDatum(MyProcPid);
-	values[13] = Int64GetDatum(row->batch_id);
-	nulls[13] = row->batch_id == 0 ? 'n' : ' ';
-	values[14] = Float8GetDatum(row->predicted_s_per_hour);
-	nulls[14] = isnan(row->predicted_s_per_hour) ? 'n' : ' ';
-	values[15] = Float8GetDatum(row->before_s_per_hour);
-	nulls[15] = isnan(row->before_s_per_hour) ? 'n' : ' ';
-	values[16] = Float8GetDatum(row->after_s_per_hour);
-	nulls[16] = isnan(row->after_s_per_hour) ? 'n' : ' ';
-	values[17] = Int64GetDatum(row->undo_of);
-	nulls[17] = row->undo_of == 0 ? 'n' : ' ';
-
-	/* As pg_stat_activity has it for who may see it, which we need not be. */
-	values[18] = TimestampTzGetDatum(MyStartTimestamp);
-	values[19] = ObjectIdGetDatum(row->from_tablespace_oid);
-	values[20] = ObjectIdGetDatum(row->to_tablespace_oid);
-	values[21] = CStringGetTextDatum(row->policy_kind == TIER_POLICY_FULLNESS ? "fullness" :
-									 "tiering");
-	nulls[21] = row->policy_id == 0 ? 'n' : ' ';
-
-	if (tier_catalog_execute(update_sql, MOVE_NARGS, types, values, nulls) == 0 &&
-		tier_catalog_execute(insert_sql, MOVE_NARGS, types, values, nulls) == 0)
+	if (tier_catalog_run(update_sql, values, lengthof(values)) == 0 &&
+		tier_catalog_run(insert_sql, values, lengthof(values)) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("could not record the move of %s", row->relation_name),
 				 errdetail("Table _tiered_storage.move has not accepted the row."),
 				 errhint("Drop triggers and rules that were added to that table.")));
-	return DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
+	return tier_get_int8(0, 1);
 }
 
 void
@@ -169,33 +146,16 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 	"CASE WHEN $13 THEN least(10, power(2, least(failures, 10))) "
 	"ELSE power(2, least(costly_failures, 10)) END) END "
 	"WHERE move_id = $1";
-	static const Oid types[] = {
-		INT8OID, TEXTOID, INT4OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID,
-		FLOAT8OID, INT8OID, BOOLOID, FLOAT8OID, BOOLOID, BOOLOID
-	};
-	char		nulls[] = "              ";
-	Datum		values[14];
 
-	values[0] = Int64GetDatum(move_id);
-	values[1] = CStringGetTextDatum(outcome->state);
-	values[2] = Int32GetDatum(outcome->attempts);
-	values[3] = Float8GetDatum(outcome->lock_wait_ms);
-	values[4] = Float8GetDatum(outcome->lock_held_ms);
-	nulls[4] = outcome->lock_held_ms < 0 ? 'n' : ' ';
-	values[5] = Float8GetDatum(outcome->elapsed_ms);
-	values[6] = outcome->error ? CStringGetTextDatum(outcome->error) : (Datum) 0;
-	nulls[6] = outcome->error ? ' ' : 'n';
-	values[7] = outcome->sqlstate ? CStringGetTextDatum(outcome->sqlstate) : (Datum) 0;
-	nulls[7] = outcome->sqlstate ? ' ' : 'n';
-	values[8] = Float8GetDatum(outcome->lock_flush_ms);
-	nulls[8] = outcome->lock_flush_ms < 0 ? 'n' : ' ';
-	values[9] = Int64GetDatum(outcome->copied_bytes);
-	nulls[9] = outcome->copied_bytes < 0 ? 'n' : ' ';
-	values[10] = BoolGetDatum(outcome->is_tried_again);
-	values[11] = Float8GetDatum(outcome->waited_ms);
-	values[12] = BoolGetDatum(outcome->found_no_room);
-	values[13] = BoolGetDatum(outcome->was_paused);
-	tier_catalog_execute(sql, lengthof(types), types, values, nulls);
+	tier_query(sql, tier_arg_int8(move_id), tier_arg_text(outcome->state),
+			   tier_arg_int4(outcome->attempts), tier_arg_float8(outcome->lock_wait_ms),
+			   tier_arg_if(outcome->lock_held_ms >= 0, tier_arg_float8(outcome->lock_held_ms)),
+			   tier_arg_float8(outcome->elapsed_ms), tier_arg_text(outcome->error),
+			   tier_arg_text(outcome->sqlstate),
+			   tier_arg_if(outcome->lock_flush_ms >= 0, tier_arg_float8(outcome->lock_flush_ms)),
+			   tier_arg_if(outcome->copied_bytes >= 0, tier_arg_int8(outcome->copied_bytes)),
+			   tier_arg_bool(outcome->is_tried_again), tier_arg_float8(outcome->waited_ms),
+			   tier_arg_bool(outcome->found_no_room), tier_arg_bool(outcome->was_paused));
 }
 
 int64
@@ -209,10 +169,9 @@ tier_catalog_bytes_moved_by_advice(void)
 	"u (at, bytes) WHERE u.at > now() - interval '24 hours'), 0)), 0)::int8 "
 	"FROM _tiered_storage.move m "
 	"WHERE m.state = 'running' OR m.finished_at > now() - interval '24 hours'";
-	bool		isnull;
 
-	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
-	return DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
+	tier_query_plain(sql);
+	return tier_get_int8(0, 1);
 }
 
 TierLastMove *
@@ -230,34 +189,22 @@ tier_catalog_load_last_moves(MemoryContext context, const Oid *relations, int nr
 	"WHERE m.index_name IS NOT NULL AND m.state = 'done' AND m.table_oid IN "
 	"(SELECT i.indrelid FROM pg_catalog.pg_index i WHERE i.indexrelid = ANY ($1))) o "
 	"WHERE o.present_oid = ANY ($1) ORDER BY o.present_oid, o.move_id DESC";
-	static const Oid types[] = {OIDARRAYOID};
-	Datum	   *oids = palloc_extended(sizeof(Datum) * Max(nrelations, 1), MCXT_ALLOC_HUGE);
 	TierLastMove *moves;
-	Datum		value;
-	bool		isnull;
 
-	for (int i = 0; i < nrelations; i++)
-		oids[i] = ObjectIdGetDatum(relations[i]);
-	value = PointerGetDatum(construct_array(oids, nrelations, OIDOID, sizeof(Oid), true,
-											TYPALIGN_INT));
-	*n = (int) tier_catalog_execute(sql, 1, types, &value, NULL);
+	*n = (int) tier_query(sql, tier_arg_oids(relations, nrelations));
 	moves = MemoryContextAllocExtended(context, sizeof(TierLastMove) * Max(*n, 1),
 									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (int i = 0; i < *n; i++)
 	{
 		TierLastMove *move = &moves[i];
-		Datum		tier;
 
-		move->relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
-		value = tier_catalog_datum(i, 2, &isnull);
-		move->policy_id = isnull ? 0 : DatumGetInt32(value);
-		move->from_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 3, &isnull));
-		tier = tier_catalog_datum(i, 4, &isnull);
-		if (!isnull)
-			move->from_tier = *DatumGetName(tier);
-		move->to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 5, &isnull));
-		move->finished_at = DatumGetTimestampTz(tier_catalog_datum(i, 6, &isnull));
-		move->placed_since = DatumGetBool(tier_catalog_datum(i, 7, &isnull));
+		move->relation_oid = tier_get_oid(i, 1);
+		move->policy_id = tier_get_int4(i, 2);
+		move->from_tablespace_oid = tier_get_oid(i, 3);
+		move->from_tier = tier_get_name(i, 4);
+		move->to_tablespace_oid = tier_get_oid(i, 5);
+		move->finished_at = tier_get_time(i, 6);
+		move->placed_since = tier_get_bool(i, 7);
 	}
 	return moves;
 }
@@ -270,21 +217,16 @@ tier_catalog_load_recent_moves(MemoryContext context, TimestampTz since, Timesta
 	"SELECT _tiered_storage.present_relation(m), m.to_tablespace_oid, m.finished_at "
 	"FROM _tiered_storage.move m "
 	"WHERE m.state = 'done' AND m.finished_at > $1 AND m.finished_at <= $2";
-	static const Oid types[] = {TIMESTAMPTZOID, TIMESTAMPTZOID};
-	Datum		values[] = {TimestampTzGetDatum(since), TimestampTzGetDatum(until)};
 	TierRecentMove *moves;
-	bool		isnull;
 
-	*n = (int) tier_catalog_execute(sql, 2, types, values, NULL);
+	*n = (int) tier_query(sql, tier_arg_time(since), tier_arg_time(until));
 	moves = MemoryContextAllocExtended(context, sizeof(TierRecentMove) * Max(*n, 1),
 									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (int i = 0; i < *n; i++)
 	{
-		Datum		relation = tier_catalog_datum(i, 1, &isnull);
-
-		moves[i].relation_oid = isnull ? InvalidOid : DatumGetObjectId(relation);
-		moves[i].to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 2, &isnull));
-		moves[i].finished_at = DatumGetTimestampTz(tier_catalog_datum(i, 3, &isnull));
+		moves[i].relation_oid = tier_get_oid(i, 1);
+		moves[i].to_tablespace_oid = tier_get_oid(i, 2);
+		moves[i].finished_at = tier_get_time(i, 3);
 	}
 	return moves;
 }
@@ -292,10 +234,8 @@ tier_catalog_load_recent_moves(MemoryContext context, TimestampTz since, Timesta
 int64
 tier_catalog_next_batch(void)
 {
-	bool		isnull;
-
-	tier_catalog_execute("SELECT nextval('_tiered_storage.move_batch')", 0, NULL, NULL, NULL);
-	return DatumGetInt64(tier_catalog_datum(0, 1, &isnull));
+	tier_query_plain("SELECT nextval('_tiered_storage.move_batch')");
+	return tier_get_int8(0, 1);
 }
 
 void
@@ -326,12 +266,9 @@ tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n)
 	TIER_SQL_INDEX_IDENTITY " FROM _tiered_storage.move m "
 	"LEFT JOIN pg_catalog.pg_tablespace f ON f.oid = m.from_tablespace_oid "
 	"WHERE m.batch_id = $1 AND m.state = 'done' ORDER BY m.finished_at DESC, m.move_id DESC";
-	static const Oid types[] = {INT8OID};
-	Datum		value = Int64GetDatum(batch_id);
 	TierBatchMove *moves;
-	bool		isnull;
 
-	*n = (int) tier_catalog_execute(sql, 1, types, &value, NULL);
+	*n = (int) tier_query(sql, tier_arg_int8(batch_id));
 	moves = MemoryContextAlloc(context, sizeof(TierBatchMove) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 	{
@@ -339,10 +276,9 @@ tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n)
 		bool		nulls[TIER_IDENTITY_COLUMNS];
 		MemoryContext old_context;
 
-		value = tier_catalog_datum(i, 1, &isnull);
-		moves[i].from_tablespace_oid = isnull ? InvalidOid : DatumGetObjectId(value);
-		moves[i].from_tablespace = *DatumGetName(tier_catalog_datum(i, 2, &isnull));
-		moves[i].to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 3, &isnull));
+		moves[i].from_tablespace_oid = tier_get_oid(i, 1);
+		moves[i].from_tablespace = tier_get_name(i, 2);
+		moves[i].to_tablespace_oid = tier_get_oid(i, 3);
 		for (int k = 0; k < TIER_IDENTITY_COLUMNS; k++)
 			identity[k] = tier_catalog_datum(i, 4 + k, &nulls[k]);
 		old_context = MemoryContextSwitchTo(context);
@@ -355,11 +291,8 @@ tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n)
 bool
 tier_catalog_batch_exists(int64 batch_id)
 {
-	static const Oid types[] = {INT8OID};
-	Datum		value = Int64GetDatum(batch_id);
-
-	return tier_catalog_execute("SELECT FROM _tiered_storage.move m WHERE m.batch_id = $1 LIMIT 1",
-								1, types, &value, NULL) > 0;
+	return tier_query("SELECT FROM _tiered_storage.move m WHERE m.batch_id = $1 LIMIT 1",
+					  tier_arg_int8(batch_id)) > 0;
 }
 
 char *
@@ -373,52 +306,35 @@ tier_catalog_policies_of_batch(MemoryContext context, int64 batch_id, int *n,
 	"UNION ALL SELECT policy_id, enabled, true FROM _tiered_storage.fullness_policy) p "
 	"WHERE p.enabled AND p.policy_id IN "
 	"(SELECT m.policy_id FROM _tiered_storage.move m WHERE m.batch_id = $1)";
-	static const Oid types[] = {INT8OID};
-	Datum		value = Int64GetDatum(batch_id);
-	Datum		policies;
-	bool		isnull;
 
-	tier_catalog_execute(sql, 1, types, &value, NULL);
-	*n = DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
-	*kind = DatumGetBool(tier_catalog_datum(0, 3, &isnull)) ? TIER_POLICY_FULLNESS :
+	tier_query(sql, tier_arg_int8(batch_id));
+	*n = tier_get_int4(0, 1);
+	*kind = tier_get_bool(0, 3) ? TIER_POLICY_FULLNESS :
 		TIER_POLICY_TIERING;
-	policies = tier_catalog_datum(0, 2, &isnull);
-	return isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(policies));
+	return tier_get_text(context, 0, 2);
 }
 
 bool
 tier_catalog_can_undo(int64 batch_id)
 {
-	static const Oid types[] = {INT8OID};
-	Datum		value = Int64GetDatum(batch_id);
-
-	return tier_catalog_execute("SELECT FROM _tiered_storage.move_batches b "
-								"WHERE b.batch_id = $1 AND b.undo_command IS NOT NULL",
-								1, types, &value, NULL) > 0;
+	return tier_query("SELECT FROM _tiered_storage.move_batches b "
+					  "WHERE b.batch_id = $1 AND b.undo_command IS NOT NULL",
+					  tier_arg_int8(batch_id)) > 0;
 }
 
 int64
 tier_catalog_undone_by(int64 batch_id)
 {
-	static const Oid types[] = {INT8OID};
-	Datum		value = Int64GetDatum(batch_id);
-	Datum		undone_by;
-	bool		isnull;
 
-	tier_catalog_execute("SELECT max(m.batch_id) FROM _tiered_storage.move m "
-						 "WHERE m.undo_of = $1 AND m.state = 'done'", 1, types, &value, NULL);
-	undone_by = tier_catalog_datum(0, 1, &isnull);
-	return isnull ? 0 : DatumGetInt64(undone_by);
+	tier_query("SELECT max(m.batch_id) FROM _tiered_storage.move m "
+			   "WHERE m.undo_of = $1 AND m.state = 'done'", tier_arg_int8(batch_id));
+	return tier_get_int8(0, 1);
 }
 
 void
 tier_catalog_forget_move(int64 move_id)
 {
-	static const Oid types[] = {INT8OID};
-	Datum		value = Int64GetDatum(move_id);
-
-	tier_catalog_execute("DELETE FROM _tiered_storage.move WHERE move_id = $1",
-						 1, types, &value, NULL);
+	tier_query("DELETE FROM _tiered_storage.move WHERE move_id = $1", tier_arg_int8(move_id));
 }
 
 void
@@ -438,15 +354,13 @@ tier_catalog_note_moved(int64 move_id, Oid relation_oid, Oid tablespace_oid)
 	"UPDATE _tiered_storage.move m SET placed_at = $3 WHERE m.move_id = $4 "
 	"AND NOT EXISTS (SELECT FROM _tiered_storage.relation_state s "
 	"WHERE s.relation_oid = $1 AND s.tablespace_oid <> $2)";
-	static const Oid types[] = {OIDOID, OIDOID, TIMESTAMPTZOID, INT8OID};
-	Datum		values[4];
+	const TierValue values[] = {
+		tier_arg_oid(relation_oid), tier_arg_oid(tablespace_oid),
+		tier_arg_time(tier_clock_now()), tier_arg_int8(move_id)
+	};
 
-	values[0] = ObjectIdGetDatum(relation_oid);
-	values[1] = ObjectIdGetDatum(tablespace_oid);
-	values[2] = TimestampTzGetDatum(tier_clock_now());
-	values[3] = Int64GetDatum(move_id);
-	tier_catalog_execute(state_sql, 3, types, values, NULL);
-	tier_catalog_execute(move_sql, 4, types, values, NULL);
+	tier_catalog_run(state_sql, values, 3);
+	tier_catalog_run(move_sql, values, 4);
 }
 
 Oid *
@@ -458,12 +372,11 @@ tier_catalog_load_backoff(MemoryContext context, int *n)
 	"AND m.move_id = (SELECT max(l.move_id) FROM _tiered_storage.move l "
 	"WHERE l.relation_oid = m.relation_oid)";
 	Oid		   *oids;
-	bool		isnull;
 
-	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	*n = (int) tier_query_plain(sql);
 	oids = MemoryContextAlloc(context, sizeof(Oid) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
-		oids[i] = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
+		oids[i] = tier_get_oid(i, 1);
 	qsort(oids, *n, sizeof(Oid), oid_cmp);
 	return oids;
 }
@@ -478,14 +391,13 @@ tier_catalog_load_move_waits(MemoryContext context, int *n)
 	"FROM _tiered_storage.move m ORDER BY m.relation_oid, m.move_id DESC) l "
 	"WHERE l.seconds > 0 ORDER BY l.relation_oid";
 	TierMoveWait *waits;
-	bool		isnull;
 
-	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	*n = (int) tier_query_plain(sql);
 	waits = MemoryContextAllocHuge(context, sizeof(TierMoveWait) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 	{
-		waits[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
-		waits[i].seconds = DatumGetFloat8(tier_catalog_datum(i, 2, &isnull));
+		waits[i].relation_oid = tier_get_oid(i, 1);
+		waits[i].seconds = tier_get_float8(i, 2);
 	}
 	return waits;
 }
@@ -508,24 +420,14 @@ tier_catalog_move_pace(Oid from_tablespace_oid, Oid to_tablespace_oid)
 	"AND m.from_tablespace_oid IN (SELECT p.tablespace_oid FROM peer p WHERE p.of_oid = $1) "
 	"AND m.to_tablespace_oid IN (SELECT p.tablespace_oid FROM peer p WHERE p.of_oid = $2) "
 	"ORDER BY m.move_id DESC LIMIT 100) l";
-	static const Oid types[] = {OIDOID, OIDOID};
-	Datum		values[2];
 	TierMovePace pace = {0};
-	bool		isnull;
-	Datum		value;
 
-	values[0] = ObjectIdGetDatum(from_tablespace_oid);
-	values[1] = ObjectIdGetDatum(to_tablespace_oid);
-	tier_catalog_execute(sql, 2, types, values, NULL);
-	pace.moves = DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
-	value = tier_catalog_datum(0, 2, &isnull);
-	pace.bytes = isnull ? 0 : DatumGetFloat8(value);
-	value = tier_catalog_datum(0, 3, &isnull);
-	pace.seconds = isnull ? 0 : DatumGetFloat8(value);
-	value = tier_catalog_datum(0, 4, &isnull);
-	pace.lock_held_ms = isnull ? -1 : DatumGetFloat8(value);
-	value = tier_catalog_datum(0, 5, &isnull);
-	pace.longest_lock_ms = isnull ? -1 : DatumGetFloat8(value);
+	tier_query(sql, tier_arg_oid(from_tablespace_oid), tier_arg_oid(to_tablespace_oid));
+	pace.moves = tier_get_int4(0, 1);
+	pace.bytes = tier_get_float8_or(0, 2, 0.0);
+	pace.seconds = tier_get_float8_or(0, 3, 0.0);
+	pace.lock_held_ms = tier_get_float8_or(0, 4, -1.0);
+	pace.longest_lock_ms = tier_get_float8_or(0, 5, -1.0);
 	return pace;
 }
 
@@ -539,24 +441,15 @@ tier_catalog_load_placed(MemoryContext context, const Oid *relation_oids, int nr
 	"SELECT _tiered_storage.present_relation(m), m.finished_at FROM _tiered_storage.move m "
 	"WHERE m.state = 'done' AND m.finished_at > $2) p WHERE p.relation_oid = ANY ($1) "
 	"GROUP BY 1 ORDER BY 1";
-	static const Oid types[] = {OIDARRAYOID, TIMESTAMPTZOID};
-	Datum	   *oids = palloc_extended(sizeof(Datum) * Max(nrelations, 1), MCXT_ALLOC_HUGE);
-	Datum		values[2];
 	TierRecentMove *placed;
-	bool		isnull;
 
-	for (int i = 0; i < nrelations; i++)
-		oids[i] = ObjectIdGetDatum(relation_oids[i]);
-	values[0] = PointerGetDatum(construct_array(oids, nrelations, OIDOID, sizeof(Oid), true,
-												TYPALIGN_INT));
-	values[1] = TimestampTzGetDatum(since);
-	*n = (int) tier_catalog_execute(sql, 2, types, values, NULL);
+	*n = (int) tier_query(sql, tier_arg_oids(relation_oids, nrelations), tier_arg_time(since));
 	placed = MemoryContextAllocExtended(context, sizeof(TierRecentMove) * Max(*n, 1),
 										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (int i = 0; i < *n; i++)
 	{
-		placed[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
-		placed[i].finished_at = DatumGetTimestampTz(tier_catalog_datum(i, 2, &isnull));
+		placed[i].relation_oid = tier_get_oid(i, 1);
+		placed[i].finished_at = tier_get_time(i, 2);
 	}
 	return placed;
 }
@@ -571,19 +464,10 @@ tier_catalog_last_placed(const Oid *relation_oids, int n, TimestampTz since, Oid
 	"SELECT _tiered_storage.present_relation(m), m.finished_at FROM _tiered_storage.move m "
 	"WHERE m.state = 'done' AND m.finished_at > $2) p WHERE p.relation_oid = ANY ($1) "
 	"ORDER BY p.placed_at DESC, p.relation_oid LIMIT 1";
-	static const Oid types[] = {OIDARRAYOID, TIMESTAMPTZOID};
-	Datum	   *oids = palloc_extended(sizeof(Datum) * Max(n, 1), MCXT_ALLOC_HUGE);
-	Datum		values[2];
-	bool		isnull;
 
-	for (int i = 0; i < n; i++)
-		oids[i] = ObjectIdGetDatum(relation_oids[i]);
-	values[0] = PointerGetDatum(construct_array(oids, n, OIDOID, sizeof(Oid), true,
-												TYPALIGN_INT));
-	values[1] = TimestampTzGetDatum(since);
-	if (tier_catalog_execute(sql, 2, types, values, NULL) == 0)
+	if (tier_query(sql, tier_arg_oids(relation_oids, n), tier_arg_time(since)) == 0)
 		return false;
-	*relation_oid = DatumGetObjectId(tier_catalog_datum(0, 1, &isnull));
-	*placed_at = DatumGetTimestampTz(tier_catalog_datum(0, 2, &isnull));
+	*relation_oid = tier_get_oid(0, 1);
+	*placed_at = tier_get_time(0, 2);
 	return true;
 }

@@ -33,27 +33,22 @@ tier_catalog_load_running_moves(MemoryContext context, int *n)
 	"LEFT JOIN LATERAL _tiered_storage.mover_progress(m.pid) p ON true "
 	"WHERE m.state = 'running' ORDER BY m.started_at, m.move_id";
 	TierRunningMove *moves;
-	bool		isnull;
-	Datum		value;
 
-	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	*n = (int) tier_query_plain(sql);
 	moves = MemoryContextAllocZero(context, sizeof(TierRunningMove) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 	{
-		moves[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
-		moves[i].from_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 2, &isnull));
-		moves[i].to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 3, &isnull));
-		moves[i].bytes = DatumGetFloat8(tier_catalog_datum(i, 4, &isnull));
-		moves[i].policy_id = DatumGetInt32(tier_catalog_datum(i, 5, &isnull));
-		moves[i].policy_kind = DatumGetBool(tier_catalog_datum(i, 6, &isnull)) ?
+		moves[i].relation_oid = tier_get_oid(i, 1);
+		moves[i].from_tablespace_oid = tier_get_oid(i, 2);
+		moves[i].to_tablespace_oid = tier_get_oid(i, 3);
+		moves[i].bytes = tier_get_float8(i, 4);
+		moves[i].policy_id = tier_get_int4(i, 5);
+		moves[i].policy_kind = tier_get_bool(i, 6) ?
 			TIER_POLICY_FULLNESS : TIER_POLICY_TIERING;
-		moves[i].is_advised = DatumGetBool(tier_catalog_datum(i, 7, &isnull));
-		moves[i].failures = DatumGetInt32(tier_catalog_datum(i, 8, &isnull));
-		value = tier_catalog_datum(i, 9, &isnull);
-		moves[i].phase = MemoryContextStrdup(context, TextDatumGetCString(value));
-		value = tier_catalog_datum(i, 10, &isnull);
-		if (!isnull)
-			moves[i].blocks = MemoryContextStrdup(context, TextDatumGetCString(value));
+		moves[i].is_advised = tier_get_bool(i, 7);
+		moves[i].failures = tier_get_int4(i, 8);
+		moves[i].phase = tier_get_text(context, i, 9);
+		moves[i].blocks = tier_get_text(context, i, 10);
 	}
 	return moves;
 }
@@ -67,21 +62,16 @@ tier_catalog_load_failed_moves(MemoryContext context, int *n)
 	"ORDER BY m.relation_oid, m.move_id DESC) l "
 	"WHERE l.state IN ('failed', 'skipped') ORDER BY l.relation_oid";
 	TierFailedMove *moves;
-	bool		isnull;
-	Datum		value;
 
-	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	*n = (int) tier_query_plain(sql);
 	moves = MemoryContextAllocHuge(context, sizeof(TierFailedMove) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 	{
-		moves[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
-		moves[i].failures = DatumGetInt32(tier_catalog_datum(i, 2, &isnull));
-		value = tier_catalog_datum(i, 3, &isnull);
-		moves[i].next_attempt_at = isnull ? 0 : DatumGetTimestampTz(value);
-		value = tier_catalog_datum(i, 4, &isnull);
-		moves[i].backs_off = !isnull && DatumGetBool(value);
-		value = tier_catalog_datum(i, 5, &isnull);
-		moves[i].error = isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(value));
+		moves[i].relation_oid = tier_get_oid(i, 1);
+		moves[i].failures = tier_get_int4(i, 2);
+		moves[i].next_attempt_at = tier_get_time(i, 3);
+		moves[i].backs_off = tier_get_bool(i, 4);
+		moves[i].error = tier_get_text(context, i, 5);
 	}
 	return moves;
 }
@@ -112,16 +102,13 @@ tier_catalog_store_plan(const TierStoredMove *moves, int n)
 	"EXCLUDED.to_tier, EXCLUDED.source, EXCLUDED.policy_id, EXCLUDED.waits_for)";
 	static const Oid types[] = {OIDOID, INT4OID, OIDOID, OIDOID, TEXTOID, TEXTOID, INT4OID,
 	INT4OID, TEXTOID};
-	static const Oid oids_type[] = {OIDARRAYOID};
-	Datum	   *oids = palloc(sizeof(Datum) * Max(n, 1));
-	Datum		kept;
+	Oid		   *oids = palloc(sizeof(Oid) * Max(n, 1));
 	TierBulk   *bulk;
 
 	for (int i = 0; i < n; i++)
-		oids[i] = ObjectIdGetDatum(moves[i].relation_oid);
-	kept = PointerGetDatum(construct_array(oids, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
-	tier_catalog_execute("DELETE FROM _tiered_storage.planned_move "
-						 "WHERE relation_oid <> ALL ($1)", 1, oids_type, &kept, NULL);
+		oids[i] = moves[i].relation_oid;
+	tier_query("DELETE FROM _tiered_storage.planned_move WHERE relation_oid <> ALL ($1)",
+			   tier_arg_oids(oids, n));
 	bulk = tier_bulk_create(sql, lengthof(types), types);
 	for (int i = 0; i < n; i++)
 	{
@@ -142,15 +129,6 @@ tier_catalog_store_plan(const TierStoredMove *moves, int n)
 	tier_bulk_finish(bulk);
 }
 
-static char *
-text_of(MemoryContext context, int row, int column)
-{
-	bool		isnull;
-	Datum		value = tier_catalog_datum(row, column, &isnull);
-
-	return isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(value));
-}
-
 TierStoredMove *
 tier_catalog_load_plan(MemoryContext context, int *n)
 {
@@ -158,24 +136,23 @@ tier_catalog_load_plan(MemoryContext context, int *n)
 	"SELECT relation_oid, from_tablespace_oid, to_tablespace_oid, from_tier, to_tier, source, "
 	"policy_id, waits_for, planned_at FROM _tiered_storage.planned_move ORDER BY place";
 	TierStoredMove *moves;
-	bool		isnull;
 
 	*n = 0;
 	if (RecoveryInProgress())
 		return NULL;
-	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	*n = (int) tier_query_plain(sql);
 	moves = MemoryContextAllocZero(context, sizeof(TierStoredMove) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 	{
-		moves[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
-		moves[i].from_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 2, &isnull));
-		moves[i].to_tablespace_oid = DatumGetObjectId(tier_catalog_datum(i, 3, &isnull));
-		moves[i].from_tier = text_of(context, i, 4);
-		moves[i].to_tier = text_of(context, i, 5);
-		moves[i].source = DatumGetInt32(tier_catalog_datum(i, 6, &isnull));
-		moves[i].policy_id = DatumGetInt32(tier_catalog_datum(i, 7, &isnull));
-		moves[i].waits_for = text_of(context, i, 8);
-		moves[i].planned_at = DatumGetTimestampTz(tier_catalog_datum(i, 9, &isnull));
+		moves[i].relation_oid = tier_get_oid(i, 1);
+		moves[i].from_tablespace_oid = tier_get_oid(i, 2);
+		moves[i].to_tablespace_oid = tier_get_oid(i, 3);
+		moves[i].from_tier = tier_get_text(context, i, 4);
+		moves[i].to_tier = tier_get_text(context, i, 5);
+		moves[i].source = tier_get_int4(i, 6);
+		moves[i].policy_id = tier_get_int4(i, 7);
+		moves[i].waits_for = tier_get_text(context, i, 8);
+		moves[i].planned_at = tier_get_time(i, 9);
 	}
 	return moves;
 }

@@ -34,19 +34,19 @@ tier_catalog_load_move_windows(MemoryContext context, int *n)
 	MemoryContext old_context;
 	bool		isnull;
 
-	*n = (int) tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	*n = (int) tier_query_plain(sql);
 	old_context = MemoryContextSwitchTo(context);
 	rows = palloc0(sizeof(TierMoveWindowRow) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 	{
-		rows[i].name = *DatumGetName(tier_catalog_datum(i, 1, &isnull));
-		rows[i].window.days = (uint8) DatumGetInt32(tier_catalog_datum(i, 2, &isnull));
-		rows[i].window.starts_us = DatumGetInt64(tier_catalog_datum(i, 3, &isnull));
-		rows[i].window.ends_us = DatumGetInt64(tier_catalog_datum(i, 4, &isnull));
-		rows[i].jitter_us = DatumGetInt64(tier_catalog_datum(i, 5, &isnull));
+		rows[i].name = tier_get_name(i, 1);
+		rows[i].window.days = (uint8) tier_get_int4(i, 2);
+		rows[i].window.starts_us = tier_get_int8(i, 3);
+		rows[i].window.ends_us = tier_get_int8(i, 4);
+		rows[i].jitter_us = tier_get_int8(i, 5);
 		rows[i].time_zone = TextDatumGetCString(tier_catalog_datum(i, 6, &isnull));
-		rows[i].window.max_bytes = DatumGetFloat8(tier_catalog_datum(i, 7, &isnull));
-		rows[i].is_enabled = DatumGetBool(tier_catalog_datum(i, 8, &isnull));
+		rows[i].window.max_bytes = tier_get_float8(i, 7);
+		rows[i].is_enabled = tier_get_bool(i, 8);
 	}
 	MemoryContextSwitchTo(old_context);
 	return rows;
@@ -66,10 +66,7 @@ tier_catalog_bytes_moved_within(double seconds)
 	"WHERE u.at >= clock_timestamp() - make_interval(secs => $1)), 0)), 0)::float8 "
 	"FROM _tiered_storage.move m "
 	"WHERE m.state = 'running' OR m.started_at >= clock_timestamp() - make_interval(secs => $1)";
-	static const Oid types[] = {FLOAT8OID};
-	Datum		value = Float8GetDatum(seconds);
-	bool		isnull;
 
-	tier_catalog_execute(sql, 1, types, &value, NULL);
-	return DatumGetFloat8(tier_catalog_datum(0, 1, &isnull));
+	tier_query(sql, tier_arg_float8(seconds));
+	return tier_get_float8(0, 1);
 }

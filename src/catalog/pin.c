@@ -57,8 +57,8 @@ load_pins(MemoryContext context, Oid relation_oid)
 	pins->relations = palloc_extended(sizeof(TierPinned) * Max(n, 1), MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < n; i++)
 	{
-		pins->relations[i].relation_oid = DatumGetObjectId(tier_catalog_datum(i, 1, &isnull));
-		pins->relations[i].tier_name = *DatumGetName(tier_catalog_datum(i, 2, &isnull));
+		pins->relations[i].relation_oid = tier_get_oid(i, 1);
+		pins->relations[i].tier_name = tier_get_name(i, 2);
 		pins->relations[i].pinned_as = TextDatumGetCString(tier_catalog_datum(i, 3, &isnull));
 	}
 	MemoryContextSwitchTo(old_context);
@@ -130,35 +130,19 @@ tier_catalog_set_pin(const TierCatalogScope *scope, const TierPinRow *row)
 	"relation_kind = EXCLUDED.relation_kind, table_oid = EXCLUDED.table_oid, "
 	"definition_hash = EXCLUDED.definition_hash, other_indexes = EXCLUDED.other_indexes, "
 	"pinned_at = EXCLUDED.pinned_at";
-	static const Oid types[] = {
-		OIDOID, NAMEOID, NAMEOID, INT8OID, OIDOID, NAMEOID,
-		TIMESTAMPTZOID, BOOLOID, NAMEOID, OIDOID, NAMEOID, OIDOID, CHAROID
-	};
-	static const Oid key_types[] = {OIDOID, INT8OID, OIDOID};
-	char		nulls[] = "             ";
-	Datum		values[13];
-	Datum		key[3];
 	TierIdentity identity;
 
-	tier_catalog_identify(scope, row->relation_oid, row->owner_oid, &row->tier_name,
-						  &identity, values);
-	values[6] = TimestampTzGetDatum(row->until);
-	nulls[6] = row->until == 0 ? 'n' : ' ';
-	values[7] = BoolGetDatum(row->include_indexes);
-	values[8] = NameGetDatum(&identity.creator);
-	values[9] = ObjectIdGetDatum(scope->caller);
-	values[10] = NameGetDatum(&identity.owner);
-	values[11] = ObjectIdGetDatum(row->owner_oid);
-	values[12] = CharGetDatum(row->kind);
-	key[0] = values[0];
-	key[1] = values[3];
-	key[2] = values[4];
-
+	tier_catalog_identify(scope, row->relation_oid, row->owner_oid, &row->tier_name, &identity);
 	tier_catalog_hold_tier(&row->tier_name);
 
 	/* A pin of the same relation that comes from a restore is replaced. */
-	tier_catalog_execute(delete_sql, 3, key_types, key, NULL);
-	tier_catalog_execute(insert_sql, 13, types, values, nulls);
+	tier_query(delete_sql, tier_arg_oid(row->relation_oid),
+			   tier_arg_int8((int64) GetSystemIdentifier()), tier_arg_oid(MyDatabaseId));
+	tier_query(insert_sql, TIER_IDENTITY_VALUES(&identity),
+			   tier_arg_if(row->until != 0, tier_arg_time(row->until)),
+			   tier_arg_bool(row->include_indexes), tier_arg_name(&identity.creator),
+			   tier_arg_oid(scope->caller), tier_arg_name(&identity.owner),
+			   tier_arg_oid(row->owner_oid), tier_arg_char(row->kind));
 }
 
 bool
@@ -167,10 +151,8 @@ tier_catalog_remove_pin(Oid relation_oid)
 	static const char sql[] =
 	"DELETE FROM _tiered_storage.pin p USING " PINS_OF " v "
 	"WHERE v.pin_id = p.pin_id";
-	static const Oid types[] = {OIDOID};
-	Datum		value = ObjectIdGetDatum(relation_oid);
 
-	return tier_catalog_execute(sql, 1, types, &value, NULL) > 0;
+	return tier_query(sql, tier_arg_oid(relation_oid)) > 0;
 }
 
 bool
@@ -179,12 +161,9 @@ tier_catalog_has_pin(Oid relation_oid, bool *include_indexes)
 	static const char sql[] =
 	"SELECT v.include_indexes FROM " PINS_OF " v "
 	"ORDER BY v.include_indexes DESC";
-	static const Oid types[] = {OIDOID};
-	Datum		value = ObjectIdGetDatum(relation_oid);
-	bool		isnull;
 
-	if (tier_catalog_execute(sql, 1, types, &value, NULL) == 0)
+	if (tier_query(sql, tier_arg_oid(relation_oid)) == 0)
 		return false;
-	*include_indexes = DatumGetBool(tier_catalog_datum(0, 1, &isnull));
+	*include_indexes = tier_get_bool(0, 1);
 	return true;
 }

@@ -17,15 +17,6 @@
 #include "src/base/clock.h"
 #include "src/catalog/tables.h"
 
-static double
-number_of(int column)
-{
-	bool		isnull;
-	Datum		value = tier_catalog_datum(0, column, &isnull);
-
-	return isnull ? 0.0 : DatumGetFloat8(value);
-}
-
 TierCheckpoints
 tier_catalog_checkpoints_within(double seconds)
 {
@@ -34,16 +25,12 @@ tier_catalog_checkpoints_within(double seconds)
 	"sum(l.wal_bytes)::float8, sum(l.period_s) FROM _tiered_storage.load_rows l "
 	"WHERE l.hour > $1 - make_interval(hours => 1, secs => $2) "
 	"AND l.period_start > $1 - make_interval(secs => $2) AND l.period_start <= $1";
-	static const Oid types[] = {TIMESTAMPTZOID, FLOAT8OID};
-	Datum		values[2];
 	TierCheckpoints checkpoints;
 
-	values[0] = TimestampTzGetDatum(tier_clock_now());
-	values[1] = Float8GetDatum(seconds);
-	tier_catalog_execute(sql, 2, types, values, NULL);
-	checkpoints.requested = number_of(1);
-	checkpoints.timed = number_of(2);
-	checkpoints.wal_bytes = number_of(3);
-	checkpoints.seconds = number_of(4);
+	tier_query(sql, tier_arg_time(tier_clock_now()), tier_arg_float8(seconds));
+	checkpoints.requested = tier_get_float8_or(0, 1, 0.0);
+	checkpoints.timed = tier_get_float8_or(0, 2, 0.0);
+	checkpoints.wal_bytes = tier_get_float8_or(0, 3, 0.0);
+	checkpoints.seconds = tier_get_float8_or(0, 4, 0.0);
 	return checkpoints;
 }

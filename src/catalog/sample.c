@@ -218,11 +218,10 @@ TierRelationState *
 tier_catalog_load_states(MemoryContext context, int *nstates, TimestampTz *last_sample_at)
 {
 	uint64		n;
-	bool		isnull;
 
 	n = tier_catalog_execute("SELECT last_sample_at FROM _tiered_storage.sampler",
 							 0, NULL, NULL, NULL);
-	*last_sample_at = n == 0 ? 0 : DatumGetTimestampTz(tier_catalog_datum(0, 1, &isnull));
+	*last_sample_at = n == 0 ? 0 : tier_get_time(0, 1);
 	return load_states(context, "", InvalidOid, nstates);
 }
 
@@ -230,23 +229,18 @@ TierCountsOrigin
 tier_catalog_load_counts_origin(void)
 {
 	TierCountsOrigin origin = {0};
-	bool		isnull;
-	Datum		value;
 
 	if (tier_catalog_execute("SELECT counts_since, system_identifier, timeline, "
 							 "clock_ahead_until, counts_lost_at "
 							 "FROM _tiered_storage.sampler", 0, NULL, NULL, NULL) == 0)
 		return origin;
-	value = tier_catalog_datum(0, 1, &isnull);
-	if (isnull)
+	origin.since = tier_get_time(0, 1);
+	if (origin.since == 0)
 		return origin;
-	origin.since = DatumGetTimestampTz(value);
-	origin.system_identifier = DatumGetInt64(tier_catalog_datum(0, 2, &isnull));
-	origin.timeline = DatumGetInt32(tier_catalog_datum(0, 3, &isnull));
-	value = tier_catalog_datum(0, 4, &isnull);
-	origin.ahead_until = isnull ? 0 : DatumGetTimestampTz(value);
-	value = tier_catalog_datum(0, 5, &isnull);
-	origin.lost_at = isnull ? 0 : DatumGetTimestampTz(value);
+	origin.system_identifier = tier_get_int8(0, 2);
+	origin.timeline = tier_get_int4(0, 3);
+	origin.ahead_until = tier_get_time(0, 4);
+	origin.lost_at = tier_get_time(0, 5);
 	return origin;
 }
 
@@ -258,31 +252,21 @@ tier_catalog_store_counts_origin(const TierCountsOrigin *origin)
 	"timeline = $3, clock_ahead_until = $4, counts_lost_at = $5 "
 	"WHERE (counts_since, system_identifier, timeline, clock_ahead_until, counts_lost_at) "
 	"IS DISTINCT FROM ($1, $2, $3, $4, $5)";
-	static const Oid types[] = {TIMESTAMPTZOID, INT8OID, INT4OID, TIMESTAMPTZOID, TIMESTAMPTZOID};
-	char		nulls[] = "     ";
-	Datum		values[5];
 
-	values[0] = TimestampTzGetDatum(origin->since);
-	values[1] = Int64GetDatum(origin->system_identifier);
-	values[2] = Int32GetDatum(origin->timeline);
-	values[3] = TimestampTzGetDatum(origin->ahead_until);
-	values[4] = TimestampTzGetDatum(origin->lost_at);
-	nulls[3] = origin->ahead_until == 0 ? 'n' : ' ';
-	nulls[4] = origin->lost_at == 0 ? 'n' : ' ';
-	tier_catalog_execute(sql, 5, types, values, nulls);
+	tier_query(sql, tier_arg_time(origin->since), tier_arg_int8(origin->system_identifier),
+			   tier_arg_int4(origin->timeline),
+			   tier_arg_if(origin->ahead_until != 0, tier_arg_time(origin->ahead_until)),
+			   tier_arg_if(origin->lost_at != 0, tier_arg_time(origin->lost_at)));
 }
 
 double
 tier_catalog_read_bytes(void)
 {
-	bool		isnull;
-	Datum		value;
 
 	if (tier_catalog_execute("SELECT sum(size_bytes)::float8 FROM _tiered_storage.relation_state "
 							 "WHERE random_slow + sequential_slow > 0", 0, NULL, NULL, NULL) == 0)
 		return 0.0;
-	value = tier_catalog_datum(0, 1, &isnull);
-	return isnull ? 0.0 : DatumGetFloat8(value);
+	return tier_get_float8_or(0, 1, 0.0);
 }
 
 TierRelationState *
@@ -369,10 +353,8 @@ store_history_sql(TimestampTz period_start)
 {
 	static const char sql[] =
 	"SELECT FROM _tiered_storage.relation_history WHERE period_start = $1 LIMIT 1";
-	static const Oid types[] = {TIMESTAMPTZOID};
-	Datum		value = TimestampTzGetDatum(period_start);
 
-	if (tier_catalog_execute(sql, 1, types, &value, NULL) == 0)
+	if (tier_query(sql, tier_arg_time(period_start)) == 0)
 		return INSERT_HISTORY SELECT_ROWS;
 	return INSERT_HISTORY SELECT_ROWS " " ADD_TO_HISTORY;
 }
@@ -510,8 +492,6 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 	"last_active = EXCLUDED.last_active, samples = s.samples + 1, "
 	"counter_resets = s.counter_resets + EXCLUDED.counter_resets";
 	static const Oid dropped_types[] = {OIDOID};
-	static const Oid summary_types[] = {TIMESTAMPTZOID, FLOAT8OID, INT4OID, INT4OID, INT8OID};
-	Datum		summary_values[5];
 	StateStore	store = {
 		.states = states,.period_start = period_start,.period_end = summary->sampled_at,
 		.pass = pass
@@ -529,12 +509,9 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 	}
 	tier_bulk_finish(bulk);
 
-	summary_values[0] = TimestampTzGetDatum(summary->sampled_at);
-	summary_values[1] = Float8GetDatum(summary->duration_ms);
-	summary_values[2] = Int32GetDatum(summary->relations);
-	summary_values[3] = Int32GetDatum(summary->active);
-	summary_values[4] = Int64GetDatum(summary->saw_reset ? 1 : 0);
-	tier_catalog_execute(summary_sql, 5, summary_types, summary_values, NULL);
+	tier_query(summary_sql, tier_arg_time(summary->sampled_at),
+			   tier_arg_float8(summary->duration_ms), tier_arg_int4(summary->relations),
+			   tier_arg_int4(summary->active), tier_arg_int8(summary->saw_reset ? 1 : 0));
 }
 
 void
@@ -558,14 +535,11 @@ claim_hour(TimestampTz now, TimestampTz *hour, bool *is_new_day)
 	"FROM before b WHERE b.at IS DISTINCT FROM date_trunc('hour', $1) "
 	"RETURNING s.rolled_up_until, "
 	"date_trunc('day', b.at) IS DISTINCT FROM date_trunc('day', s.rolled_up_until)";
-	static const Oid types[] = {TIMESTAMPTZOID};
-	Datum		value = TimestampTzGetDatum(now);
-	bool		isnull;
 
-	if (tier_catalog_execute(sql, 1, types, &value, NULL) == 0)
+	if (tier_query(sql, tier_arg_time(now)) == 0)
 		return false;
-	*hour = DatumGetTimestampTz(tier_catalog_datum(0, 1, &isnull));
-	*is_new_day = DatumGetBool(tier_catalog_datum(0, 2, &isnull));
+	*hour = tier_get_time(0, 1);
+	*is_new_day = tier_get_bool(0, 2);
 	return true;
 }
 
@@ -581,12 +555,9 @@ kept_minutes(void)
 	"SELECT greatest($1, (SELECT ceil(max(extract(epoch FROM "
 	"COALESCE(p.return_after, '3 days'))) / 60)::int4 + 1440 "
 	"FROM _tiered_storage.policy p WHERE p.return_reads_per_hour IS NOT NULL))";
-	static const Oid types[] = {INT4OID};
-	Datum		value = Int32GetDatum(tier_history_retention_min);
-	bool		isnull;
 
-	tier_catalog_execute(sql, 1, types, &value, NULL);
-	return DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
+	tier_query(sql, tier_arg_int4(tier_history_retention_min));
+	return tier_get_int4(0, 1);
 }
 
 /*
@@ -613,14 +584,11 @@ forget_moves(TimestampTz now, bool is_new_day)
 	"AND _tiered_storage.relation_persistence(m.relation_oid) IS NOT NULL "
 	"AND NOT EXISTS (SELECT FROM _tiered_storage.move l WHERE l.relation_oid = m.relation_oid "
 	"AND l.move_id > m.move_id AND l.state = 'done'))";
-	static const Oid types[] = {TIMESTAMPTZOID, INT4OID, BOOLOID, INT8OID};
-	Datum		values[4];
 
-	values[0] = TimestampTzGetDatum(now);
-	values[1] = Int32GetDatum(Max(tier_history_retention_min, tier_cooldown_min));
-	values[2] = BoolGetDatum(is_new_day);
-	values[3] = Int64GetDatum((int64) tier_history_max_size_mb * MOVES_PER_MB);
-	if (tier_catalog_execute(sql, 4, types, values, NULL) > 0)
+	if (tier_query(sql, tier_arg_time(now),
+				   tier_arg_int4(Max(tier_history_retention_min, tier_cooldown_min)),
+				   tier_arg_bool(is_new_day),
+				   tier_arg_int8((int64) tier_history_max_size_mb * MOVES_PER_MB)) > 0)
 		tier_catalog_forget_effects();
 }
 
@@ -635,41 +603,29 @@ forget_notes(TimestampTz now, int kept_min)
 	"DELETE FROM _tiered_storage.policy_result r WHERE NOT EXISTS "
 	"(SELECT FROM _tiered_storage.policy p WHERE p.policy_id = r.policy_id) AND NOT EXISTS "
 	"(SELECT FROM _tiered_storage.fullness_policy f WHERE f.policy_id = r.policy_id)";
-	static const Oid types[] = {TIMESTAMPTZOID, INT4OID};
-	Datum		values[2];
 
-	values[0] = TimestampTzGetDatum(now);
-	values[1] = Int32GetDatum(kept_min);
-	tier_catalog_execute(indexes_sql, 2, types, values, NULL);
-	tier_catalog_execute(policies_sql, 0, NULL, NULL, NULL);
-	tier_catalog_execute("SELECT _tiered_storage.forget_standbys()", 0, NULL, NULL, NULL);
+	tier_query(indexes_sql, tier_arg_time(now), tier_arg_int4(kept_min));
+	tier_query_plain(policies_sql);
+	tier_query_plain("SELECT _tiered_storage.forget_standbys()");
 }
 
 void
 tier_catalog_maintain_history(TimestampTz now)
 {
-	static const char roll_up_sql[] = "SELECT _tiered_storage.roll_up($1, $2, $3, $4)";
-	static const char snapshot_sql[] = "SELECT _tiered_storage.take_snapshot($1, $2)";
-	static const Oid roll_up_types[] = {TIMESTAMPTZOID, TIMESTAMPTZOID, FLOAT8OID, FLOAT8OID};
-	static const Oid snapshot_types[] = {TIMESTAMPTZOID, FLOAT8OID};
 	double		max_bytes = tier_history_max_size_mb * 1024.0 * 1024.0;
 	TimestampTz hour;
 	bool		is_new_day;
 	int			kept_min;
-	Datum		values[4];
 
 	if (!claim_hour(now, &hour, &is_new_day))
 		return;
 	kept_min = kept_minutes();
-	values[0] = TimestampTzGetDatum(hour);
-	values[1] = TimestampTzGetDatum(now);
-	values[2] = Float8GetDatum(max_bytes * HOURS_MEMBER_PART);
-	values[3] = Float8GetDatum(kept_min * 60.0 / FULL_MEMBERS);
-	tier_catalog_execute(roll_up_sql, 4, roll_up_types, values, NULL);
+	tier_query("SELECT _tiered_storage.roll_up($1, $2, $3, $4)", tier_arg_time(hour),
+			   tier_arg_time(now), tier_arg_float8(max_bytes * HOURS_MEMBER_PART),
+			   tier_arg_float8(kept_min * 60.0 / FULL_MEMBERS));
 	tier_catalog_maintain_estimates();
 	forget_moves(now, is_new_day);
 	forget_notes(now, kept_min);
-	values[0] = TimestampTzGetDatum(now);
-	values[1] = Float8GetDatum(max_bytes * SNAPSHOTS_MEMBER_PART);
-	tier_catalog_execute(snapshot_sql, 2, snapshot_types, values, NULL);
+	tier_query("SELECT _tiered_storage.take_snapshot($1, $2)", tier_arg_time(now),
+			   tier_arg_float8(max_bytes * SNAPSHOTS_MEMBER_PART));
 }

@@ -106,6 +106,57 @@ extern uint64 tier_catalog_execute(const char *sql, int nargs, const Oid *types,
 extern Datum tier_catalog_datum(uint64 row, int column, bool *isnull);
 
 /*
+ * A parameter of a statement.  Values that are passed by reference are not copied, names and
+ * texts that are given as strings are.  NULL: a string that is NULL, a number that is NaN, and
+ * what tier_arg_if() says.
+ */
+typedef struct TierValue
+{
+	Oid			type;
+	Datum		datum;
+	bool		isnull;
+} TierValue;
+
+extern TierValue tier_arg_int4(int32 value);
+extern TierValue tier_arg_int8(int64 value);
+extern TierValue tier_arg_oid(Oid value);
+extern TierValue tier_arg_bool(bool value);
+extern TierValue tier_arg_char(char value);
+extern TierValue tier_arg_time(TimestampTz value);
+extern TierValue tier_arg_float8(double value);
+extern TierValue tier_arg_text(const char *value);
+extern TierValue tier_arg_name(const NameData *value);
+extern TierValue tier_arg_name_text(const char *value);
+extern TierValue tier_arg_interval(const Interval *value);
+extern TierValue tier_arg_oids(const Oid *values, int n);
+extern TierValue tier_arg_if(bool known, TierValue value);
+
+/* tier_catalog_execute() with such parameters. */
+extern uint64 tier_catalog_run(const char *sql, const TierValue *values, int nvalues);
+
+#define tier_query(sql, ...) \
+	tier_catalog_run((sql), (const TierValue[]) {__VA_ARGS__}, \
+					 (int) (sizeof((const TierValue[]) {__VA_ARGS__}) / sizeof(TierValue)))
+#define tier_query_plain(sql) tier_catalog_run((sql), NULL, 0)
+
+/*
+ * Fields of the last result as tier_catalog_datum() finds them; NULL is 0, false, NaN, an empty
+ * name, and NULL.
+ */
+extern int32 tier_get_int4(uint64 row, int column);
+extern int64 tier_get_int8(uint64 row, int column);
+extern Oid	tier_get_oid(uint64 row, int column);
+extern bool tier_get_bool(uint64 row, int column);
+extern TimestampTz tier_get_time(uint64 row, int column);
+extern double tier_get_float8(uint64 row, int column);
+extern double tier_get_float8_or(uint64 row, int column, double if_null);
+extern char *tier_get_text(MemoryContext context, uint64 row, int column);
+extern NameData tier_get_name(uint64 row, int column);
+
+/* False, and *interval unchanged: NULL. */
+extern bool tier_get_interval(uint64 row, int column, Interval *interval);
+
+/*
  * Inside a scope: when a prepared transaction of any database was prepared, and
  * its name, in the given context; false: it has ended.  And whether there is any.
  */
@@ -131,6 +182,7 @@ extern char *tier_catalog_clip(const char *message);
  */
 typedef struct TierIdentity
 {
+	Oid			relation_oid;
 	NameData	schema;
 	NameData	relation;
 	NameData	tier;
@@ -139,13 +191,17 @@ typedef struct TierIdentity
 } TierIdentity;
 
 /*
- * Fills *identity, and the first six of the values: relation_oid, schema_name,
- * relation_name, system_identifier, database_oid, tier_name.  They point into
- * *identity.  Raises an error if the relation has been dropped: nobody keeps it
- * from that.  Runs no statement.
+ * Raises an error if the relation has been dropped: nobody keeps it from that.  Runs no
+ * statement.
  */
 extern void tier_catalog_identify(const TierCatalogScope *scope, Oid relation_oid, Oid owner_oid,
-								  const NameData *tier, TierIdentity *identity, Datum *values);
+								  const NameData *tier, TierIdentity *identity);
+
+/* relation_oid, schema_name, relation_name, system_identifier, database_oid, tier_name */
+#define TIER_IDENTITY_VALUES(identity) \
+	tier_arg_oid((identity)->relation_oid), tier_arg_name(&(identity)->schema), \
+	tier_arg_name(&(identity)->relation), tier_arg_int8((int64) GetSystemIdentifier()), \
+	tier_arg_oid(MyDatabaseId), tier_arg_name(&(identity)->tier)
 
 /* ---------------------------------------------------------------------
  * Columns: structs as rows

@@ -37,12 +37,11 @@ tier_catalog_take_standby_reads(TierRelationState *states, int nstates)
 	int			i = 0;
 	uint64		n;
 
-	n = tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	n = tier_query_plain(sql);
 	MemoryContextSwitchTo(context);
 	for (uint64 row = 0; row < n; row++)
 	{
-		bool		isnull;
-		Oid			relation_oid = DatumGetObjectId(tier_catalog_datum(row, 1, &isnull));
+		Oid			relation_oid = tier_get_oid(row, 1);
 		TierCounters *standby;
 
 		while (i < nstates && states[i].id.relation_oid < relation_oid)
@@ -51,10 +50,10 @@ tier_catalog_take_standby_reads(TierRelationState *states, int nstates)
 			continue;
 		standby = &states[i].period.standby;
 		states[i].period.held_on_standby = true;
-		standby->scans = DatumGetInt64(tier_catalog_datum(row, 2, &isnull));
-		standby->tuples_read = DatumGetInt64(tier_catalog_datum(row, 3, &isnull));
-		standby->blocks_fetched = DatumGetInt64(tier_catalog_datum(row, 4, &isnull));
-		standby->blocks_hit = DatumGetInt64(tier_catalog_datum(row, 5, &isnull));
+		standby->scans = tier_get_int8(row, 2);
+		standby->tuples_read = tier_get_int8(row, 3);
+		standby->blocks_fetched = tier_get_int8(row, 4);
+		standby->blocks_hit = tier_get_int8(row, 5);
 	}
 }
 
@@ -76,45 +75,22 @@ tier_catalog_load_standby_use(MemoryContext context, double lately_s)
 	TierStandbyUse use = {0};
 	Datum		value = Float8GetDatum(lately_s);
 	uint64		n = tier_catalog_execute(sql, 1, types, &value, NULL);
-	bool		isnull;
 
 	for (uint64 row = 0; row < n; row++)
 	{
-		TimestampTz added_at = DatumGetTimestampTz(tier_catalog_datum(row, 1, &isnull));
+		TimestampTz added_at = tier_get_time(row, 1);
 
 		use.known_since = Max(use.known_since, added_at);
-		if (use.silent == NULL && !DatumGetBool(tier_catalog_datum(row, 2, &isnull)))
-		{
-			Datum		silent = tier_catalog_datum(row, 3, &isnull);
-
-			use.silent = MemoryContextStrdup(context, TextDatumGetCString(silent));
-		}
+		if (use.silent == NULL && !tier_get_bool(row, 2))
+			use.silent = tier_get_text(context, row, 3);
 	}
 	if (n == 0)
 		return use;
 	n = tier_catalog_execute(reads_sql, 0, NULL, NULL, NULL);
 	use.read = MemoryContextAllocHuge(context, sizeof(Oid) * Max(n, 1));
 	for (uint64 row = 0; row < n; row++)
-		use.read[use.nread++] = DatumGetObjectId(tier_catalog_datum(row, 1, &isnull));
+		use.read[use.nread++] = tier_get_oid(row, 1);
 	return use;
-}
-
-static char *
-text_field(MemoryContext context, uint64 row, int column)
-{
-	bool		isnull;
-	Datum		value = tier_catalog_datum(row, column, &isnull);
-
-	return isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(value));
-}
-
-static double
-bytes_field(uint64 row, int column)
-{
-	bool		isnull;
-	Datum		value = tier_catalog_datum(row, column, &isnull);
-
-	return isnull ? -1.0 : (double) DatumGetInt64(value);
 }
 
 /*
@@ -143,21 +119,20 @@ tier_catalog_standby_users(MemoryContext context, int *nusers)
 	"WHERE c.held_ms IS NOT NULL AND t.conflict_delay_ms IS NOT NULL AND t.failures = 0 "
 	"AND t.last_pull_at > now() - interval '" USE_LIFE "' "
 	"ORDER BY c.held_ms DESC, c.standby_name";
-	uint64		n = tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	uint64		n = tier_query_plain(sql);
 	TierStandbyUser *users = MemoryContextAllocHuge(context, sizeof(TierStandbyUser) * Max(n, 1));
-	bool		isnull;
 
 	*nusers = 0;
 	for (uint64 row = 0; row < n; row++)
 	{
 		TierStandbyUser *user = &users[*nusers];
 
-		user->relation_oid = DatumGetObjectId(tier_catalog_datum(row, 1, &isnull));
-		user->open_ms = DatumGetInt64(tier_catalog_datum(row, 3, &isnull));
-		user->delay_ms = DatumGetInt64(tier_catalog_datum(row, 4, &isnull));
+		user->relation_oid = tier_get_oid(row, 1);
+		user->open_ms = tier_get_int8(row, 3);
+		user->delay_ms = tier_get_int8(row, 4);
 		if (!tier_standby_is_long(user->open_ms, user->delay_ms))
 			continue;
-		user->standby_name = text_field(context, row, 2);
+		user->standby_name = tier_get_text(context, row, 2);
 		(*nusers)++;
 	}
 	return users;
@@ -171,11 +146,10 @@ tier_catalog_standbys_telling(int *nknown)
 	"AND t.failures = 0 AND t.last_pull_at > now() - interval '" USE_LIFE "')::integer "
 	"FROM _tiered_storage.standby s "
 	"LEFT JOIN _tiered_storage.standby_state t ON t.standby_name = s.standby_name";
-	bool		isnull;
 
-	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
-	*nknown = DatumGetInt32(tier_catalog_datum(0, 2, &isnull));
-	return DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
+	tier_query_plain(sql);
+	*nknown = tier_get_int4(0, 2);
+	return tier_get_int4(0, 1);
 }
 
 char *
@@ -192,13 +166,12 @@ tier_catalog_unknown_standby(MemoryContext context, int *n)
 	"away AS (SELECT count(*) AS n FROM _tiered_storage.standby "
 	"WHERE standby_name::text NOT IN (SELECT name FROM receiver)) "
 	"SELECT (u.n - a.n)::integer, u.name FROM unknown u, away a WHERE u.n > a.n";
-	bool		isnull;
 
 	*n = 0;
-	if (tier_catalog_execute(sql, 0, NULL, NULL, NULL) == 0)
+	if (tier_query_plain(sql) == 0)
 		return NULL;
-	*n = DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
-	return text_field(context, 0, 2);
+	*n = tier_get_int4(0, 1);
+	return tier_get_text(context, 0, 2);
 }
 
 TierStandbyRoom *
@@ -224,24 +197,21 @@ tier_catalog_standby_rooms(MemoryContext context, Oid tablespace_oid, int *nroom
 	"AND m.from_tablespace_oid = ANY (p.together) THEN m.size_bytes ELSE 0 END), 0) "
 	"FROM _tiered_storage.move m "
 	"WHERE (m.state = 'done' AND m.finished_at > p.replayed_until) "
-	"OR (m.state = 'running' AND m.pid <> pg_backend_pid())), 0)::bigint, 0) END, p.total_bytes, "
-	"to_char(p.looked_at, 'YYYY-MM-DD HH24:MI:SSOF') "
+	"OR (m.state = 'running' AND m.pid <> pg_backend_pid())), 0)::bigint, 0) END::float8, "
+	"p.total_bytes::float8, to_char(p.looked_at, 'YYYY-MM-DD HH24:MI:SSOF') "
 	"FROM place p ORDER BY p.standby_name";
-	static const Oid types[] = {OIDOID};
-	Datum		value = ObjectIdGetDatum(tablespace_oid);
-	uint64		n = tier_catalog_execute(sql, 1, types, &value, NULL);
+	uint64		n = tier_query(sql, tier_arg_oid(tablespace_oid));
 	TierStandbyRoom *rooms = MemoryContextAllocZero(context, sizeof(TierStandbyRoom) * Max(n, 1));
-	bool		isnull;
 
 	for (uint64 row = 0; row < n; row++)
 	{
 		TierStandbyRoom *room = &rooms[row];
 
-		room->standby_name = text_field(context, row, 1);
-		room->is_usable = DatumGetBool(tier_catalog_datum(row, 2, &isnull));
-		room->free_bytes = bytes_field(row, 3);
-		room->total_bytes = bytes_field(row, 4);
-		room->looked_at = text_field(context, row, 5);
+		room->standby_name = tier_get_text(context, row, 1);
+		room->is_usable = tier_get_bool(row, 2);
+		room->free_bytes = tier_get_float8_or(row, 3, -1.0);
+		room->total_bytes = tier_get_float8_or(row, 4, -1.0);
+		room->looked_at = tier_get_text(context, row, 5);
 	}
 	*nrooms = (int) n;
 	return rooms;
@@ -257,11 +227,8 @@ tier_catalog_count_standbys(Oid tablespace_oid, int *nknown)
 	"LEFT JOIN _tiered_storage.standby_state t ON t.standby_name = s.standby_name "
 	"LEFT JOIN _tiered_storage.standby_room r ON r.standby_name = s.standby_name "
 	"AND r.tablespace_oid = $1 AND r.looked_at > now() - interval '" STANDBY_ROOM_LIFE "'";
-	static const Oid types[] = {OIDOID};
-	Datum		value = ObjectIdGetDatum(tablespace_oid);
-	bool		isnull;
 
-	tier_catalog_execute(sql, 1, types, &value, NULL);
-	*nknown = DatumGetInt32(tier_catalog_datum(0, 2, &isnull));
-	return DatumGetInt32(tier_catalog_datum(0, 1, &isnull));
+	tier_query(sql, tier_arg_oid(tablespace_oid));
+	*nknown = tier_get_int4(0, 2);
+	return tier_get_int4(0, 1);
 }

@@ -32,22 +32,13 @@ tier_catalog_add_standby(const char *name, const char *conninfo, Oid added_by_oi
 	"ON CONFLICT (standby_name) DO NOTHING";
 	static const char exists_sql[] =
 	"SELECT FROM _tiered_storage.standby WHERE standby_name = $1";
-	static const Oid types[] = {NAMEOID, TEXTOID, NAMEOID, OIDOID, INT4OID};
-	NameData	standby_name;
-	NameData	role_name;
-	Datum		values[5];
 
-	namestrcpy(&standby_name, name);
-	namestrcpy(&role_name, GetUserNameFromId(added_by_oid, false));
-	values[0] = NameGetDatum(&standby_name);
-	values[1] = CStringGetTextDatum(conninfo);
-	values[2] = NameGetDatum(&role_name);
-	values[3] = ObjectIdGetDatum(added_by_oid);
-	values[4] = Int32GetDatum(MOST_STANDBYS);
-	if (tier_catalog_execute(sql, 5, types, values, NULL) > 0)
+	if (tier_query(sql, tier_arg_name_text(name), tier_arg_text(conninfo),
+				   tier_arg_name_text(GetUserNameFromId(added_by_oid, false)),
+				   tier_arg_oid(added_by_oid), tier_arg_int4(MOST_STANDBYS)) > 0)
 		return;
 	tier_catalog_see_latest();
-	if (tier_catalog_execute(exists_sql, 1, types, values, NULL) > 0)
+	if (tier_query(exists_sql, tier_arg_name_text(name)) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("standby \"%s\" already exists", name)));
@@ -60,10 +51,8 @@ tier_catalog_add_standby(const char *name, const char *conninfo, Oid added_by_oi
 static char *
 name_field(MemoryContext context, uint64 row, int column)
 {
-	bool		isnull;
-
 	return MemoryContextStrdup(context,
-							   NameStr(*DatumGetName(tier_catalog_datum(row, column, &isnull))));
+							   NameStr(tier_get_name(row, column)));
 }
 
 TierStandby *
@@ -76,7 +65,7 @@ tier_catalog_due_standbys(MemoryContext context, int *n)
 	"WHERE t.next_pull_at IS NULL "
 	"OR t.next_pull_at NOT BETWEEN now() AND now() + interval '" LONGEST_BACKOFF "' "
 	"ORDER BY t.last_attempt_at NULLS FIRST, s.standby_name";
-	uint64		nrows = tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	uint64		nrows = tier_query_plain(sql);
 	TierStandby *standbys = MemoryContextAlloc(context, sizeof(TierStandby) * Max(nrows, 1));
 	bool		isnull;
 
@@ -87,9 +76,9 @@ tier_catalog_due_standbys(MemoryContext context, int *n)
 
 		standby->name = name_field(context, row, 1);
 		standby->conninfo = MemoryContextStrdup(context, TextDatumGetCString(conninfo));
-		standby->added_by_oid = DatumGetObjectId(tier_catalog_datum(row, 3, &isnull));
+		standby->added_by_oid = tier_get_oid(row, 3);
 		standby->added_by = name_field(context, row, 4);
-		standby->added_at = DatumGetTimestampTz(tier_catalog_datum(row, 5, &isnull));
+		standby->added_at = tier_get_time(row, 5);
 	}
 	*n = (int) nrows;
 	return standbys;
@@ -108,20 +97,15 @@ lock_standby(const TierStandby *standby, bool *is_first)
 	"SELECT t.last_pull_at IS NULL FROM _tiered_storage.standby s "
 	"LEFT JOIN _tiered_storage.standby_state t ON t.standby_name = s.standby_name "
 	"WHERE s.standby_name = $1::name AND s.added_at = $2 FOR KEY SHARE OF s";
-	static const Oid types[] = {TEXTOID, TIMESTAMPTZOID};
-	Datum		values[2];
-	bool		isnull;
 
-	values[0] = CStringGetTextDatum(standby->name);
-	values[1] = TimestampTzGetDatum(standby->added_at);
-	if (tier_catalog_execute(sql, 2, types, values, NULL) == 0)
+	if (tier_query(sql, tier_arg_text(standby->name), tier_arg_time(standby->added_at)) == 0)
 		return false;
-	*is_first = DatumGetBool(tier_catalog_datum(0, 1, &isnull));
+	*is_first = tier_get_bool(0, 1);
 	return true;
 }
 
 static void
-note_problem(Datum name, const TierStandbyAnswer *answer)
+note_problem(const char *name, const TierStandbyAnswer *answer)
 {
 	static const char sql[] =
 	"INSERT INTO _tiered_storage.standby_state AS t "
@@ -132,20 +116,16 @@ note_problem(Datum name, const TierStandbyAnswer *answer)
 	"interval '" LONGEST_BACKOFF "'), failures = t.failures + 1, error = EXCLUDED.error";
 	static const char places_sql[] =
 	"DELETE FROM _tiered_storage.standby_room WHERE standby_name = $1::name";
-	static const Oid types[] = {TEXTOID, TEXTOID};
-	Datum		values[2];
 
-	values[0] = name;
-	values[1] = CStringGetTextDatum(tier_catalog_clip(answer->problem));
-	tier_catalog_execute(sql, 2, types, values, NULL);
+	tier_query(sql, tier_arg_text(name), tier_arg_text(tier_catalog_clip(answer->problem)));
 
 	/* One that was promoted, say, replays nothing any more. */
 	if (answer->is_no_standby)
-		tier_catalog_execute(places_sql, 1, types, values, NULL);
+		tier_query(places_sql, tier_arg_text(name));
 }
 
 static void
-note_success(Datum name, const TierStandbyAnswer *answer)
+note_success(const char *name, const TierStandbyAnswer *answer)
 {
 	static const char sql[] =
 	"INSERT INTO _tiered_storage.standby_state "
@@ -156,13 +136,9 @@ note_success(Datum name, const TierStandbyAnswer *answer)
 	"last_pull_at = EXCLUDED.last_pull_at, next_pull_at = EXCLUDED.next_pull_at, failures = 0, "
 	"relations = EXCLUDED.relations, conflict_delay_ms = EXCLUDED.conflict_delay_ms, "
 	"error = NULL";
-	static const Oid types[] = {TEXTOID, INT8OID, INT8OID};
-	Datum		values[3];
 
-	values[0] = name;
-	values[1] = Int64GetDatum(answer->ncounters);
-	values[2] = Int64GetDatum(answer->conflict_delay_ms);
-	tier_catalog_execute(sql, 3, types, values, NULL);
+	tier_query(sql, tier_arg_text(name), tier_arg_int8(answer->ncounters),
+			   tier_arg_int8(answer->conflict_delay_ms));
 }
 
 /* The columns of rows as arrays. */
@@ -313,10 +289,10 @@ tier_catalog_store_standby(const TierStandby *standby, const TierStandbyAnswer *
 		return;
 	if (answer->problem != NULL)
 	{
-		note_problem(name, answer);
+		note_problem(standby->name, answer);
 		return;
 	}
-	note_success(name, answer);
+	note_success(standby->name, answer);
 	store_counters(name, is_first, answer);
 	if (answer->has_places)
 		store_places(name, answer);

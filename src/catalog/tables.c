@@ -235,7 +235,7 @@ tier_catalog_see_latest(void)
 
 void
 tier_catalog_identify(const TierCatalogScope *scope, Oid relation_oid, Oid owner_oid,
-					  const NameData *tier, TierIdentity *identity, Datum *values)
+					  const NameData *tier, TierIdentity *identity)
 {
 	char	   *relation_name = get_rel_name(relation_oid);
 	char	   *schema_name = get_namespace_name(get_rel_namespace(relation_oid));
@@ -244,18 +244,12 @@ tier_catalog_identify(const TierCatalogScope *scope, Oid relation_oid, Oid owner
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", relation_oid)));
+	identity->relation_oid = relation_oid;
 	namestrcpy(&identity->schema, schema_name);
 	namestrcpy(&identity->relation, relation_name);
 	identity->tier = *tier;
 	namestrcpy(&identity->creator, GetUserNameFromId(scope->caller, false));
 	namestrcpy(&identity->owner, GetUserNameFromId(owner_oid, false));
-
-	values[0] = ObjectIdGetDatum(relation_oid);
-	values[1] = NameGetDatum(&identity->schema);
-	values[2] = NameGetDatum(&identity->relation);
-	values[3] = Int64GetDatum((int64) GetSystemIdentifier());
-	values[4] = ObjectIdGetDatum(MyDatabaseId);
-	values[5] = NameGetDatum(&identity->tier);
 }
 
 char *
@@ -345,7 +339,7 @@ tier_catalog_prepared(MemoryContext context, TransactionId xid, const char **gid
 	if (tier_catalog_execute(sql, 1, types, &value, NULL) == 0)
 		return false;
 	*gid = MemoryContextStrdup(context, TextDatumGetCString(tier_catalog_datum(0, 1, &isnull)));
-	*prepared_at = DatumGetTimestampTz(tier_catalog_datum(0, 2, &isnull));
+	*prepared_at = tier_get_time(0, 2);
 	return true;
 }
 

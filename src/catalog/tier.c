@@ -28,43 +28,32 @@ PG_FUNCTION_INFO_V1(tier_is_alike);
 static void
 read_tier(TierTier *tier, uint64 row)
 {
-	bool		isnull;
 
-	tier->name = *DatumGetName(tier_catalog_datum(row, 1, &isnull));
-	tier->rank = DatumGetInt32(tier_catalog_datum(row, 2, &isnull));
-	tier->profile.random_read_ms = DatumGetFloat8(tier_catalog_datum(row, 3, &isnull));
-	tier->profile.random_write_ms = DatumGetFloat8(tier_catalog_datum(row, 4, &isnull));
-	tier->profile.sequential_read_mb_per_s = DatumGetFloat8(tier_catalog_datum(row, 5, &isnull));
-	tier->profile.sequential_write_mb_per_s = DatumGetFloat8(tier_catalog_datum(row, 6, &isnull));
-	tier->profile.fsync_ms = DatumGetFloat8(tier_catalog_datum(row, 7, &isnull));
-	tier->profile.parallelism = DatumGetFloat8(tier_catalog_datum(row, 8, &isnull));
-	tier->profile.price_per_gb_month = DatumGetFloat8(tier_catalog_datum(row, 9, &isnull));
-	tier->price_is_assumed = DatumGetBool(tier_catalog_datum(row, 10, &isnull));
-	tier->reserve_fraction = DatumGetFloat8(tier_catalog_datum(row, 11, &isnull));
-	tier->high_watermark = DatumGetFloat8(tier_catalog_datum(row, 12, &isnull));
-	tier->compressed = DatumGetBool(tier_catalog_datum(row, 13, &isnull));
-	tier->capacity_bytes = DatumGetInt64(tier_catalog_datum(row, 14, &isnull));
-	if (isnull)
-		tier->capacity_bytes = -1;
+	tier->name = tier_get_name(row, 1);
+	tier->rank = tier_get_int4(row, 2);
+	tier->profile.random_read_ms = tier_get_float8(row, 3);
+	tier->profile.random_write_ms = tier_get_float8(row, 4);
+	tier->profile.sequential_read_mb_per_s = tier_get_float8(row, 5);
+	tier->profile.sequential_write_mb_per_s = tier_get_float8(row, 6);
+	tier->profile.fsync_ms = tier_get_float8(row, 7);
+	tier->profile.parallelism = tier_get_float8(row, 8);
+	tier->profile.price_per_gb_month = tier_get_float8(row, 9);
+	tier->price_is_assumed = tier_get_bool(row, 10);
+	tier->reserve_fraction = tier_get_float8(row, 11);
+	tier->high_watermark = tier_get_float8(row, 12);
+	tier->compressed = tier_get_bool(row, 13);
+	tier->capacity_bytes = (int64) tier_get_float8_or(row, 14, -1.0);
 	tier->free_bytes = tier->device_used_bytes = -1;
-	tier->profile.compression_ratio = DatumGetFloat8(tier_catalog_datum(row, 15, &isnull));
-	if (isnull || !tier->compressed)
-		tier->profile.compression_ratio = 0;
-	tier->endurance_tbw = DatumGetFloat8(tier_catalog_datum(row, 16, &isnull));
-	if (isnull)
-		tier->endurance_tbw = 0;
-	tier->endurance_dwpd = DatumGetFloat8(tier_catalog_datum(row, 17, &isnull));
-	if (isnull)
-		tier->endurance_dwpd = 0;
-	tier->profile.calibrated = DatumGetBool(tier_catalog_datum(row, 18, &isnull));
-	tier->profile.scan_start_ms = DatumGetFloat8(tier_catalog_datum(row, 19, &isnull));
-	if (isnull)
-		tier->profile.scan_start_ms = 0;
-	tier->low_watermark = DatumGetFloat8(tier_catalog_datum(row, 20, &isnull));
-	if (DatumGetBool(tier_catalog_datum(row, 21, &isnull)))
+	tier->profile.compression_ratio = tier->compressed ? tier_get_float8_or(row, 15, 0.0) : 0.0;
+	tier->endurance_tbw = tier_get_float8_or(row, 16, 0.0);
+	tier->endurance_dwpd = tier_get_float8_or(row, 17, 0.0);
+	tier->profile.calibrated = tier_get_bool(row, 18);
+	tier->profile.scan_start_ms = tier_get_float8_or(row, 19, 0.0);
+	tier->low_watermark = tier_get_float8(row, 20);
+	if (tier_get_bool(row, 21))
 	{
-		tier->emptied_above = DatumGetFloat8(tier_catalog_datum(row, 22, &isnull));
-		tier->emptied_to = DatumGetFloat8(tier_catalog_datum(row, 23, &isnull));
+		tier->emptied_above = tier_get_float8(row, 22);
+		tier->emptied_to = tier_get_float8(row, 23);
 	}
 }
 
@@ -118,7 +107,7 @@ tier_catalog_load_tiers(MemoryContext context)
 	"SELECT t.tier_name, rank, random_read_ms, random_write_ms, "
 	"sequential_read_mb_per_s, sequential_write_mb_per_s, "
 	"fsync_ms, parallelism, price_per_gb_month::float8, price_is_assumed, "
-	"reserve_fraction, t.high_watermark, compressed, t.capacity_bytes, "
+	"reserve_fraction, t.high_watermark, compressed, t.capacity_bytes::float8, "
 	"compression_ratio, endurance_tbw, endurance_dwpd, "
 	"EXISTS (SELECT FROM _tiered_storage.tier_calibration c WHERE c.tier_name = t.tier_name), "
 	"scan_start_ms, "
@@ -132,9 +121,8 @@ tier_catalog_load_tiers(MemoryContext context)
 	TierSet    *set = MemoryContextAllocZero(context, sizeof(TierSet));
 	MemoryContext old_context;
 	int			nrows;
-	bool		isnull;
 
-	set->ntiers = (int) tier_catalog_execute(tiers_sql, 0, NULL, NULL, NULL);
+	set->ntiers = (int) tier_query_plain(tiers_sql);
 	if (set->ntiers > TIER_MAX_TIERS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -145,21 +133,21 @@ tier_catalog_load_tiers(MemoryContext context)
 	for (int i = 0; i < set->ntiers; i++)
 		read_tier(&set->tiers[i], i);
 
-	nrows = (int) tier_catalog_execute(tablespaces_sql, 0, NULL, NULL, NULL);
+	nrows = (int) tier_query_plain(tablespaces_sql);
 	set->tablespaces = MemoryContextAllocZero(context, sizeof(TierTablespace) * Max(nrows, 1));
 	old_context = MemoryContextSwitchTo(context);
 	for (int i = 0; i < nrows; i++)
 	{
 		TierTablespace *tablespace = &set->tablespaces[set->ntablespaces];
-		Name		tier_name = DatumGetName(tier_catalog_datum(i, 1, &isnull));
+		NameData	tier_name = tier_get_name(i, 1);
 
 		/* The second statement may see a tier that the first did not. */
-		tablespace->tier = tier_set_find_tier(set, NameStr(*tier_name));
+		tablespace->tier = tier_set_find_tier(set, NameStr(tier_name));
 		if (tablespace->tier < 0)
 			continue;
-		tablespace->oid = DatumGetObjectId(tier_catalog_datum(i, 2, &isnull));
-		tablespace->name = *DatumGetName(tier_catalog_datum(i, 3, &isnull));
-		tablespace->discovered = DatumGetBool(tier_catalog_datum(i, 4, &isnull));
+		tablespace->oid = tier_get_oid(i, 2);
+		tablespace->name = tier_get_name(i, 3);
+		tablespace->discovered = tier_get_bool(i, 4);
 		tablespace->device = tier_device_lookup(tablespace->oid, "");
 		set->ntablespaces++;
 	}
@@ -184,20 +172,17 @@ tier_catalog_find_profile(const char *name, TierCostProfile *figures, double *en
 	"sequential_write_mb_per_s, fsync_ms, parallelism, price_per_gb_month::float8, "
 	"COALESCE(scan_start_ms, 0), COALESCE(endurance_dwpd, 0) "
 	"FROM tiered_storage.device_profiles() WHERE profile = $1";
-	static const Oid types[] = {TEXTOID};
-	Datum		value = CStringGetTextDatum(name);
 	double	   *fields[] = {
 		&figures->random_read_ms, &figures->random_write_ms, &figures->sequential_read_mb_per_s,
 		&figures->sequential_write_mb_per_s, &figures->fsync_ms, &figures->parallelism,
 		&figures->price_per_gb_month, &figures->scan_start_ms, endurance_dwpd
 	};
-	bool		isnull;
 
 	memset(figures, 0, sizeof(TierCostProfile));
-	if (tier_catalog_execute(sql, 1, types, &value, NULL) == 0)
+	if (tier_query(sql, tier_arg_text(name)) == 0)
 		return false;
 	for (int i = 0; i < (int) lengthof(fields); i++)
-		*fields[i] = DatumGetFloat8(tier_catalog_datum(0, i + 1, &isnull));
+		*fields[i] = tier_get_float8(0, i + 1);
 	return true;
 }
 
@@ -440,12 +425,8 @@ tier_set_bytes_now(const TierSet *set, int tier)
 char *
 tier_catalog_second_tier_statements(MemoryContext context)
 {
-	Datum		statements;
-	bool		isnull;
-
-	tier_catalog_execute("SELECT _tiered_storage.second_tier_statements()", 0, NULL, NULL, NULL);
-	statements = tier_catalog_datum(0, 1, &isnull);
-	return isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(statements));
+	tier_query_plain("SELECT _tiered_storage.second_tier_statements()");
+	return tier_get_text(context, 0, 1);
 }
 
 bool
@@ -454,14 +435,10 @@ tier_catalog_tier_has(const char *tier_name, Oid tablespace_oid)
 	static const char sql[] =
 	"SELECT FROM _tiered_storage.tier_tablespaces t "
 	"WHERE t.tier_name = $1 AND t.tablespace_oid = $2";
-	static const Oid types[] = {NAMEOID, OIDOID};
 	NameData	name;
-	Datum		values[2];
 
 	namestrcpy(&name, tier_name);
-	values[0] = NameGetDatum(&name);
-	values[1] = ObjectIdGetDatum(tablespace_oid);
-	return tier_catalog_execute(sql, 2, types, values, NULL) > 0;
+	return tier_query(sql, tier_arg_name(&name), tier_arg_oid(tablespace_oid)) > 0;
 }
 
 void
@@ -469,11 +446,9 @@ tier_catalog_hold_tier(const NameData *tier_name)
 {
 	static const char sql[] =
 	"SELECT FROM _tiered_storage.tier t WHERE t.tier_name = $1 FOR KEY SHARE";
-	static const Oid types[] = {NAMEOID};
 	NameData	name = *tier_name;
-	Datum		value = NameGetDatum(&name);
 
-	if (tier_catalog_execute(sql, 1, types, &value, NULL) == 0)
+	if (tier_query(sql, tier_arg_name(&name)) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("tier \"%s\" does not exist", NameStr(name)),

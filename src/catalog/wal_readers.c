@@ -17,17 +17,6 @@
 #include "src/compat.h"
 #include "src/catalog/tables.h"
 
-/* Fields of the first row of the last result. */
-
-static char *
-text_field(MemoryContext context, int column)
-{
-	bool		isnull;
-	Datum		value = tier_catalog_datum(0, column, &isnull);
-
-	return isnull ? NULL : MemoryContextStrdup(context, TextDatumGetCString(value));
-}
-
 char *
 tier_catalog_new_publication_of_all(MemoryContext context)
 {
@@ -37,25 +26,7 @@ tier_catalog_new_publication_of_all(MemoryContext context)
 	"WHERE s.told_publication IS DISTINCT FROM p.pubname "
 	"RETURNING s.told_publication::text";
 
-	return tier_catalog_execute(sql, 0, NULL, NULL, NULL) > 0 ? text_field(context, 1) : NULL;
-}
-
-static double
-number_field(int column, double if_null)
-{
-	bool		isnull;
-	Datum		value = tier_catalog_datum(0, column, &isnull);
-
-	return isnull ? if_null : DatumGetFloat8(value);
-}
-
-static TimestampTz
-time_field(int column)
-{
-	bool		isnull;
-	Datum		value = tier_catalog_datum(0, column, &isnull);
-
-	return isnull ? 0 : DatumGetTimestampTz(value);
+	return tier_query_plain(sql) > 0 ? tier_get_text(context, 0, 1) : NULL;
 }
 
 TierSlots
@@ -72,14 +43,14 @@ tier_catalog_slots(MemoryContext context)
 	"lag DESC NULLS LAST, s.slot_name LIMIT 1";
 	TierSlots	slots = {0};
 
-	if (tier_catalog_execute(sql, 0, NULL, NULL, NULL) == 0)
+	if (tier_query_plain(sql) == 0)
 		return slots;
-	slots.n = (int) number_field(1, 0);
-	slots.idle = (int) number_field(2, 0);
-	slots.name = text_field(context, 3);
-	slots.wal_status = text_field(context, 4);
-	slots.is_idle = number_field(5, 0) > 0;
-	slots.lag_bytes = number_field(6, 0);
+	slots.n = (int) tier_get_float8_or(0, 1, 0);
+	slots.idle = (int) tier_get_float8_or(0, 2, 0);
+	slots.name = tier_get_text(context, 0, 3);
+	slots.wal_status = tier_get_text(context, 0, 4);
+	slots.is_idle = tier_get_float8_or(0, 5, 0) > 0;
+	slots.lag_bytes = tier_get_float8_or(0, 6, 0);
 	return slots;
 }
 
@@ -95,12 +66,12 @@ tier_catalog_replicas(MemoryContext context)
 	"ORDER BY lag DESC NULLS FIRST, r.application_name LIMIT 1";
 	TierReplicas replicas = {0};
 
-	if (tier_catalog_execute(sql, 0, NULL, NULL, NULL) == 0)
+	if (tier_query_plain(sql) == 0)
 		return replicas;
-	replicas.n = (int) number_field(1, 0);
-	replicas.synchronous = (int) number_field(2, 0);
-	replicas.name = text_field(context, 3);
-	replicas.lag_bytes = number_field(4, -1);
+	replicas.n = (int) tier_get_float8_or(0, 1, 0);
+	replicas.synchronous = (int) tier_get_float8_or(0, 2, 0);
+	replicas.name = tier_get_text(context, 0, 3);
+	replicas.lag_bytes = tier_get_float8_or(0, 4, -1);
 	return replicas;
 }
 
@@ -112,12 +83,12 @@ tier_catalog_archive(MemoryContext context)
 	"FROM pg_catalog.pg_stat_archiver a";
 	TierArchive archive = {0};
 
-	if (tier_catalog_execute(sql, 0, NULL, NULL, NULL) == 0)
+	if (tier_query_plain(sql) == 0)
 		return archive;
-	archive.archived_at = time_field(1);
-	archive.failed_at = time_field(2);
-	archive.failures = (int64) number_field(3, 0);
-	archive.failed_wal = text_field(context, 4);
+	archive.archived_at = tier_get_time(0, 1);
+	archive.failed_at = tier_get_time(0, 2);
+	archive.failures = (int64) tier_get_float8_or(0, 3, 0);
+	archive.failed_wal = tier_get_text(context, 0, 4);
 	return archive;
 }
 
@@ -128,9 +99,9 @@ tier_catalog_backups(MemoryContext context, int *pid, char **phase)
 	"SELECT count(*) OVER ()::float8, b.pid::float8, b.phase "
 	"FROM pg_catalog.pg_stat_progress_basebackup b ORDER BY b.pid LIMIT 1";
 
-	if (tier_catalog_execute(sql, 0, NULL, NULL, NULL) == 0)
+	if (tier_query_plain(sql) == 0)
 		return 0;
-	*pid = (int) number_field(2, 0);
-	*phase = text_field(context, 3);
-	return (int) number_field(1, 0);
+	*pid = (int) tier_get_float8_or(0, 2, 0);
+	*phase = tier_get_text(context, 0, 3);
+	return (int) tier_get_float8_or(0, 1, 0);
 }

@@ -104,11 +104,11 @@ tier_catalog_load_writes(TierWritesMemory *memory)
 	Datum		value;
 
 	memset(memory, 0, sizeof(TierWritesMemory));
-	if (tier_catalog_execute(sql, 0, NULL, NULL, NULL) == 0)
+	if (tier_query_plain(sql) == 0)
 		return;
 	memory->full_page_writes = fullPageWrites;
 	memory->position = DatumGetLSN(tier_catalog_datum(0, 1, &isnull));
-	memory->since = DatumGetTimestampTz(tier_catalog_datum(0, 2, &isnull));
+	memory->since = tier_get_time(0, 2);
 	value = tier_catalog_datum(0, 3, &isnull);
 	if (!isnull)
 		read_pages(memory, value);
@@ -117,14 +117,10 @@ tier_catalog_load_writes(TierWritesMemory *memory)
 TimestampTz
 tier_catalog_writes_since(void)
 {
-	bool		isnull;
-	Datum		value;
-
 	if (tier_catalog_execute("SELECT wal_since FROM _tiered_storage.sampler",
 							 0, NULL, NULL, NULL) == 0)
 		return 0;
-	value = tier_catalog_datum(0, 1, &isnull);
-	return isnull ? 0 : DatumGetTimestampTz(value);
+	return tier_get_time(0, 1);
 }
 
 void
@@ -165,5 +161,5 @@ tier_catalog_forget_write_rates(void)
 	"WHERE page_writes_fast > 0 OR page_writes_slow > 0 OR maintenance_writes_fast > 0 "
 	"OR wal_bytes_fast > 0 OR image_bytes_fast > 0";
 
-	tier_catalog_execute(sql, 0, NULL, NULL, NULL);
+	tier_query_plain(sql);
 }

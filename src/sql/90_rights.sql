@@ -3,12 +3,6 @@
 ---------------------------------------------------------------------------
 
 /*
- * For updates of the extension: gives or takes a right as a user would, so that a dump has it.
- */
-CREATE FUNCTION _tiered_storage.change_right(statement text) RETURNS void
-LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'tier_change_right';
-
-/*
  * No role has rights except those granted here, or later by somebody who meant these
  * objects: neither PUBLIC, nor roles of ALTER DEFAULT PRIVILEGES, nor roles that could
  * create in a schema that existed before.  A role that can write our tables has the rights

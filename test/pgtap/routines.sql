@@ -96,7 +96,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('report_facts'), ('report_figure'), ('report_heat'), ('report_heat_map'), ('report_heat_step'),
 	('report_label'), ('report_legend'), ('report_load'), ('report_moved'), ('report_moves'), ('report_sections'),
 	('report_table'), ('report_ticks'), ('report_tiers'), ('report_time_ticks'), ('report_unknown'),
-	('report_words'), ('change_right'), ('report_page'), ('access_statistics'), ('access_tracking'),
+	('report_words'), ('report_page'), ('access_statistics'), ('access_tracking'),
 	('calibrate_wal'), ('distributed_table'), ('is_paused'), ('relation_buffers'), ('tablespace_devices'),
 	('tier_figures'), ('tier_set_wear'), ('wait_times'), ('publication_of_all'), ('remove_ownerless'),
 	('from_to'), ('metric_values'), ('percent'), ('policy_words'), ('short_rate'), ('short_seconds'),
