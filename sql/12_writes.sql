@@ -329,7 +329,7 @@ SELECT is_total, row_bytes_per_hour > page_write_bytes_per_hour + maintenance_wr
 	AS impossible, amplification
 	FROM _tiered_storage.write_amplification ORDER BY is_total, tier_name;
 \set ECHO none
--- The advice takes what was counted for an hour at least; before, it counts for its part of the time; and for the
+-- The advice takes what was counted for ten minutes at least; before, it counts for its part of the time; and for the
 -- unlogged table, what it can guess.
 UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, page_writes_fast = 1234, page_writes_slow = 1234,
 	changes_fast = 0, changes_slow = 0,
@@ -337,7 +337,7 @@ UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, page_writes_f
 		observed_since = '2029-01-01', sampled_since = '2029-01-01'
 			WHERE relation_oid IN ('regress_w'::regclass, 'regress_w_unlogged'::regclass);
 UPDATE _tiered_storage.sampler SET last_sample_at = '2030-02-01',
-	wal_since = '2030-02-01'::timestamptz - interval '59 minutes';
+	wal_since = '2030-02-01'::timestamptz - interval '9 minutes';
 SET tiered_storage.test_now = '2030-02-01';
 \set ECHO all
 SELECT r.relation, round(e.write_s_per_hour::numeric, 3) AS write_s_per_hour
