@@ -14,7 +14,7 @@ CREATE FUNCTION regress_masked(text) RETURNS text LANGUAGE sql AS $$
 		'be N %'), '^role \S+ may', 'role R may')
 $$;
 \set show 'SELECT check_name, verdict, regress_masked(finding) AS finding, remedy FROM tiered_storage.preflight'
-\set blocks 'WHERE verdict = ''blocks'''
+\set blocks 'WHERE verdict = ''blocks'' AND check_name <> ''verdict'''
 
 CREATE TABLE regress_p (id int PRIMARY KEY USING INDEX TABLESPACE regress_ts_fast, t text)
 	WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
@@ -27,25 +27,28 @@ INSERT INTO regress_p VALUES (1, 'x');
 
 SELECT check_name, verdict IN ('ok', 'warning') AS fine, finding <> '' AS found, (verdict = 'ok') = (remedy IS NULL)
 	AS has_remedy
-	FROM tiered_storage.preflight('regress_p', 'regress_slow');
-:show('regress_p', 'regress_slow')
-	WHERE check_name ~ '^(relation|rights|pin|method|directory|capacity|locks|cooldown|bytes|wear)$'
+	FROM tiered_storage.preflight('regress_p', 'regress_slow', include_all => true) WHERE check_name <> 'verdict';
+:show('regress_p', 'regress_slow', include_all => true)
+	WHERE check_name ~ '^(relation|rights|pin|method|directory|capacity|locks|wear)$'
 		ORDER BY check_name COLLATE "C";
+-- By default the verdict, and what is not ok.
+SELECT check_name, verdict, regress_masked(finding) AS finding, remedy
+	FROM tiered_storage.preflight('regress_p', 'regress_slow') WHERE check_name IN ('verdict', 'rights', 'pin', 'method');
 -- All tablespaces of tests are beside each other.
 SELECT check_name, verdict, regexp_replace(finding, ', \w+:', ':') AS finding
-	FROM tiered_storage.preflight('regress_p_pkey', 'regress_ts_slow') WHERE check_name IN ('relation', 'place');
+	FROM tiered_storage.preflight('regress_p_pkey', 'regress_ts_slow', include_all => true) WHERE check_name IN ('relation', 'place');
 -- An index elsewhere.
-SELECT finding FROM tiered_storage.preflight('regress_p', 'regress_slow', index_target => 'regress_fast')
+SELECT finding FROM tiered_storage.preflight('regress_p', 'regress_slow', index_target => 'regress_fast', include_all => true)
 	WHERE check_name = 'relation';
 -- Where it is.
-:show('regress_p', 'regress_fast') WHERE check_name IN ('place', 'space', 'wal', 'time', 'lock', 'bytes', 'wear')
+:show('regress_p', 'regress_fast', include_all => true) WHERE check_name IN ('verdict', 'place', 'space', 'wal', 'time', 'lock', 'wear')
 	ORDER BY check_name COLLATE "C";
 -- Moves under a lock.
 CREATE UNLOGGED TABLE regress_p_unlogged (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 INSERT INTO regress_p_unlogged VALUES (1);
-:show('regress_p_unlogged', 'regress_slow') WHERE check_name IN ('method', 'lock', 'bytes')
+:show('regress_p_unlogged', 'regress_slow', include_all => true) WHERE check_name IN ('verdict', 'method', 'lock')
 	ORDER BY check_name COLLATE "C";
-:show('regress_p_unlogged', 'regress_slow', allow_lock => true) WHERE check_name IN ('method', 'bytes', 'wal')
+:show('regress_p_unlogged', 'regress_slow', allow_lock => true, include_all => true) WHERE check_name IN ('verdict', 'method', 'wal')
 	ORDER BY check_name COLLATE "C";
 \set ECHO none
 -- No tier, so nothing is known of it.
@@ -53,12 +56,12 @@ SET client_min_messages = warning;
 CREATE TABLESPACE regress_x LOCATION '';
 RESET client_min_messages;
 \set ECHO all
-:show('regress_p', 'regress_x') WHERE check_name IN ('capacity', 'time') ORDER BY check_name COLLATE "C";
+:show('regress_p', 'regress_x', include_all => true) WHERE check_name IN ('capacity', 'time') ORDER BY check_name COLLATE "C";
 -- Moves are paused.
 SELECT tiered_storage.pause();
-SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p', 'regress_slow')
+SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p', 'regress_slow', include_all => true)
 	WHERE check_name = 'pause';
-SELECT finding ~ '^by CALL after resume\(\)' AS waits FROM tiered_storage.preflight('regress_p', 'regress_slow')
+SELECT finding ~ '^by CALL after resume\(\)' AS waits FROM tiered_storage.preflight('regress_p', 'regress_slow', include_all => true)
 	WHERE check_name = 'start';
 SELECT tiered_storage.resume();
 
@@ -123,7 +126,7 @@ SELECT check_name, verdict, regress_masked(finding) AS finding
 SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.01, high_watermark => 0.02,
 	device => jsonb_build_object('capacity_bytes', :not_both * 10));
 SELECT check_name, verdict, regress_masked(finding) AS finding, remedy
-	FROM tiered_storage.preflight('regress_p', 'regress_slow') WHERE check_name = 'capacity';
+	FROM tiered_storage.preflight('regress_p', 'regress_slow', include_all => true) WHERE check_name = 'capacity';
 SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.999, high_watermark => 1,
 	device => '{"capacity_bytes": 1000000000}');
 SELECT count(*) FROM tiered_storage.preflight('regress_p', 'regress_slow') :blocks;
@@ -134,9 +137,9 @@ INSERT INTO regress_p_new SELECT make_date(2001 + i % 3, 1, 1), i FROM generate_
 SELECT tiered_storage.alter_tier('regress_cheap', low_watermark => 0.1, high_watermark => 0.7,
 	device => jsonb_build_object('capacity_bytes', pg_table_size('regress_p_new_2001') * 5 / 2)) \g /dev/null
 SELECT check_name, verdict, regress_masked(finding) AS finding
-	FROM tiered_storage.preflight('regress_p_new', 'regress_cheap') WHERE check_name = 'capacity';
+	FROM tiered_storage.preflight('regress_p_new', 'regress_cheap', include_all => true) WHERE check_name = 'capacity';
 CALL tiered_storage.move_relation('regress_p_new_2001', 'regress_cheap');
-SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_p_new_2002', 'regress_cheap')
+SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_p_new_2002', 'regress_cheap', include_all => true)
 	WHERE check_name = 'capacity';
 CALL tiered_storage.move_relation('regress_p_new_2002', 'regress_cheap');
 \set VERBOSITY sqlstate
@@ -145,7 +148,7 @@ CALL tiered_storage.move_relation('regress_p_new_2003', 'regress_cheap');
 SELECT count(*) FROM pg_class WHERE relname ~ '^regress_p_new_' AND reltablespace = (SELECT oid FROM pg_tablespace
 	WHERE spcname = 'regress_ts_cheap');
 -- Where nothing is left to be moved, what is there counts.
-SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_p_new_2002', 'regress_cheap')
+SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_p_new_2002', 'regress_cheap', include_all => true)
 	WHERE check_name = 'capacity';
 \set ECHO none
 DROP TABLE regress_p_new;
@@ -163,13 +166,13 @@ CREATE FOREIGN TABLE regress_p_m_3 PARTITION OF regress_p_m FOR VALUES
 	FROM ('2024-01-01') TO ('2025-01-01') SERVER regress_p_server;
 CREATE INDEX regress_p_m_i ON regress_p_m_1 (at) TABLESPACE regress_ts_fast;
 \set ECHO all
-:show('regress_p_m', 'regress_slow') WHERE check_name IN ('relation', 'method') ORDER BY check_name COLLATE "C";
+:show('regress_p_m', 'regress_slow', include_all => true) WHERE check_name IN ('relation', 'method') ORDER BY check_name COLLATE "C";
 CALL tiered_storage.move_relation('regress_p_m', 'regress_slow', dry_run => true);
 CREATE TABLE regress_p_none (a int) PARTITION BY LIST (a);
-:show('regress_p_none', 'regress_slow') WHERE check_name IN ('relation', 'place') ORDER BY check_name COLLATE "C";
+:show('regress_p_none', 'regress_slow', include_all => true) WHERE check_name IN ('relation', 'place') ORDER BY check_name COLLATE "C";
 CALL tiered_storage.move_relation('regress_p_none', 'regress_slow', dry_run => true);
 -- Of an extension: tables of ours are no exception.
-SELECT verdict, finding, remedy FROM tiered_storage.preflight('_tiered_storage.pin', 'regress_slow')
+SELECT verdict, finding, remedy FROM tiered_storage.preflight('_tiered_storage.pin', 'regress_slow', include_all => true)
 	WHERE check_name = 'relation';
 
 ---------------------------------------------------------------------------
@@ -185,21 +188,21 @@ CREATE TABLE regress_p_owned (a int) WITH (autovacuum_enabled = off) TABLESPACE 
 ALTER TABLE regress_p_owned OWNER TO regress_p_owner;
 \set ECHO all
 -- An administrator can do what the owner cannot.
-:show('regress_p_owned', 'regress_slow') WHERE check_name = 'rights';
+:show('regress_p_owned', 'regress_slow', include_all => true) WHERE check_name = 'rights';
 SET ROLE regress_p_owner;
-SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow')
+SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow', include_all => true)
 	WHERE check_name IN ('rights', 'standbys') ORDER BY 1;
-SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p', 'regress_slow')
+SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p', 'regress_slow', include_all => true)
 	WHERE check_name = 'rights';
 RESET ROLE;
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_p_owner;
 SET ROLE regress_p_owner;
-SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow')
-	WHERE check_name = 'rights' OR verdict = 'blocks';
+SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow', include_all => true)
+	WHERE check_name = 'rights' OR (verdict = 'blocks' AND check_name <> 'verdict');
 RESET ROLE;
 SET ROLE "regress p'monitor";
-SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow')
-	WHERE check_name = 'rights' OR verdict = 'blocks';
+SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow', include_all => true)
+	WHERE check_name = 'rights' OR (verdict = 'blocks' AND check_name <> 'verdict');
 CALL tiered_storage.move_relation('regress_p_owned', 'regress_slow', dry_run => true);
 \set ECHO none
 RESET ROLE;
@@ -272,9 +275,11 @@ CREATE UNLOGGED TABLE regress_p_parts_3 PARTITION OF regress_p_parts FOR VALUES
 	FROM ('2001-03-01') TO ('2001-04-01') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_p_parts', '1 day', 'regress_slow') AS policy \gset
 \set VERBOSITY terse
+SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 \set ECHO all
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
+RESET tiered_storage.test_now;
 \set VERBOSITY default
 SELECT DISTINCT batch_id AS batch FROM _tiered_storage.moves WHERE batch_id IS NOT NULL \gset
 SELECT moves, files FROM regress_p_traces;
@@ -294,31 +299,11 @@ DROP TABLE regress_p_parts;
 CALL tiered_storage.undo_move(:batch, dry_run => true);
 \set VERBOSITY default
 
--- What was moved lately.
+-- What past moves say.
 CALL tiered_storage.move_relation('regress_p', 'regress_slow');
-SELECT check_name, verdict,
-	finding ~ '^public.regress_p(_pkey)? was moved less than a minute ago: advice leaves it there for 24 hours$'
-		AS finding, remedy
-	FROM tiered_storage.preflight('regress_p', 'regress_fast') WHERE check_name = 'cooldown';
-\set ECHO none
--- So it is if no sample has seen it before, and if its index was rebuilt since.
-CREATE TABLE regress_p_unseen (a int PRIMARY KEY);
-INSERT INTO regress_p_unseen SELECT generate_series(1, 1000);
-CALL tiered_storage.move_relation('regress_p_unseen', 'regress_slow');
-REINDEX INDEX CONCURRENTLY regress_p_unseen_pkey;
-\set ECHO all
-SELECT r AS relation, verdict, finding ~ (' was moved less than a minute ago: advice leaves it there for 24 hours$')
-	AS finding
-	FROM unnest('{regress_p_unseen,regress_p_unseen_pkey}'::regclass[]) r, tiered_storage.preflight(r, 'regress_fast')
-		WHERE check_name = 'cooldown';
-DROP TABLE regress_p_unseen;
 SELECT verdict, finding ~ 'past moves: [0-9.]+ ms, longest [0-9.]+ ms$' AS knows_locks
-	FROM tiered_storage.preflight('regress_p_owned', 'regress_slow') WHERE check_name = 'lock';
-SET tiered_storage.cooldown = 0;
-SELECT verdict, finding FROM tiered_storage.preflight('regress_p', 'regress_fast') WHERE check_name = 'cooldown';
+	FROM tiered_storage.preflight('regress_p_owned', 'regress_slow', include_all => true) WHERE check_name = 'lock';
 \set ECHO none
-RESET tiered_storage.cooldown;
-
 SET client_min_messages = warning;
 DROP VIEW regress_p_traces, regress_p_view;
 DROP TABLE regress_p, regress_p_unlogged, regress_p_dup, regress_p_m, regress_p_none, regress_p_owned;

@@ -26,6 +26,9 @@ SELECT tiered_storage.add_tiering_policy(names_like => 'regress_n%', tier => 're
 	AS id;
 -- Created on a slower tier than that of the policy; the nearest that is faster.
 CREATE TABLE regress_n_slowest (d date) PARTITION BY RANGE (d) TABLESPACE regress_ts_cheap;
+SELECT tiered_storage.add_tiering_policy('regress_n_slowest', tier => 'regress_slow', idle_for => '30 days') AS id;
+CREATE TABLE regress_n_faster PARTITION OF regress_n_slowest FOR VALUES FROM ('2020-01-01') TO ('2021-01-01')
+	TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_n_slowest', tier => 'regress_cheap', idle_for => '90 days') AS id;
 SELECT tiered_storage.add_tiering_policy('regress_n_slowest', tier => 'regress_slow', idle_for => '30 days') AS id;
 SELECT tiered_storage.remove_policy('regress_n_owned') AS removed;

@@ -28,6 +28,7 @@
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
 #include "src/act/launcher.h"
+#include "src/move/throttle.h"
 #include "src/server/distributed.h"
 
 PG_MODULE_MAGIC;
@@ -40,6 +41,7 @@ _PG_init(void)
 	tier_clock_init();
 	tier_debug_init();
 	tier_distributed_init();
+	tier_throttle_init();
 	tier_guc_init();			/* last of the settings: it closes the prefix */
 	tier_settings_init();
 

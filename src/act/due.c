@@ -25,6 +25,7 @@
 #include "src/act/due.h"
 #include "src/act/level.h"
 #include "src/decide/policy_group.h"
+#include "src/decide/policy_preview.h"
 #include "src/decide/policy_return.h"
 
 static int
@@ -289,19 +290,37 @@ evaluate(const TierPolicyRow *policies, int n, const TierSet *set, const TierPin
 	return evaluations;
 }
 
-static int
-keep_enabled(TierPolicyRow *policies, int n)
+/* Does the worker leave it alone for now?  A clock that was set back delays nothing. */
+static bool
+is_too_new(const TierPolicyRow *policy, TimestampTz now)
 {
+	return policy->added_at <= now && now < tier_policy_first_at(policy);
+}
+
+/* *policy_due_at: as in TierDue. */
+static int
+keep_enabled(TierPolicyRow *policies, int n, bool by_worker, TimestampTz *policy_due_at)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	bool		waits = by_worker && tier_auto_migrate != TIER_AUTO_MIGRATE_OFF;
 	int			kept = 0;
 
 	for (int i = 0; i < n; i++)
-		if (policies[i].is_enabled)
+	{
+		TimestampTz first_at = tier_policy_first_at(&policies[i]);
+
+		if (!policies[i].is_enabled)
+			continue;
+		if (!waits || !is_too_new(&policies[i], now))
 			policies[kept++] = policies[i];
+		else if (*policy_due_at == 0 || first_at < *policy_due_at)
+			*policy_due_at = first_at;
+	}
 	return kept;
 }
 
 TierDue *
-tier_due_load(const TierSet *set, const TierPins *pins)
+tier_due_load(const TierSet *set, const TierPins *pins, bool by_worker)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierDue    *due = palloc0(sizeof(TierDue));
@@ -314,7 +333,7 @@ tier_due_load(const TierSet *set, const TierPins *pins)
 	MemoryContextSwitchTo(context);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	tier_groups_find(policies, due->policies);
-	due->nevaluations = keep_enabled(policies, due->policies);
+	due->nevaluations = keep_enabled(policies, due->policies, by_worker, &due->policy_due_at);
 	due->evaluations = evaluate(policies, due->nevaluations, set, pins);
 	for (int i = 0; i < due->nevaluations; i++)
 	{
@@ -409,7 +428,7 @@ tier_due_is_within_limit(const TierDueJob *job, Oid relation_oid, bool by_worker
 Oid *
 tier_due_returning(const TierSet *set, const TierPins *pins, int *n)
 {
-	const TierDue *due = tier_due_load(set, pins);
+	const TierDue *due = tier_due_load(set, pins, false);
 	List	   *members = NIL;
 
 	for (int i = 0; i < due->njobs; i++)

@@ -34,6 +34,8 @@ typedef struct TierDue
 	int			nevaluations;	/* of those that are enabled: a disabled
 								 * policy is as if it were not there */
 	TierEvaluation **evaluations;
+	TimestampTz policy_due_at;	/* when the worker looks at the first of those
+								 * that are too new for it; 0: none is */
 	int			failed;			/* of them: could not be evaluated */
 	int			partitions;		/* that were looked at */
 	int			nleaves;		/* of them, of which something is due */
@@ -46,7 +48,8 @@ typedef struct TierDue
 
 /*
  * All policies on one snapshot, of one moment.  Outside of a scope; changes
- * nothing.  In the current memory context.
+ * nothing.  In the current memory context.  by_worker: without policies that were added so lately
+ * that whoever did may still remove them (decide/policy_preview.h).
  *
  * Table and index for itself, one policy decides: of those that would move it the one for the
  * slowest tier, which is the policy for the greatest age; of several for one tier, the oldest
@@ -56,7 +59,7 @@ typedef struct TierDue
  * leaves it as is still too much, and only then comes the rest, which may take hours.  Among
  * both, owners take turns, so that no owner waits for all partitions of another.
  */
-extern TierDue *tier_due_load(const TierSet *set, const TierPins *pins);
+extern TierDue *tier_due_load(const TierSet *set, const TierPins *pins, bool by_worker);
 
 /* The tier that a member of the job goes to. */
 extern const TierTier *tier_due_target(const TierDueJob *job, const TierSet *set, Oid member_oid);

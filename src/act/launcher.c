@@ -54,6 +54,9 @@
 /* A transaction that was prepared is looked at after so long, and then ever more rarely. */
 #define PREPARED_LOOK_MS 500
 
+/* Cycles for the sake of new policies have at least this distance, however many are added. */
+#define NEW_POLICY_MS 10000
+
 /* A worker that was registered must have begun within this time. */
 #define START_TIMEOUT_MS (60 * 1000)
 
@@ -184,7 +187,18 @@ due_at(const TierDatabaseSlot *slot, TimestampTz now)
 		TimestampTzPlusMilliseconds(now, Max(TIER_LONGEST_BACKOFF_MS, interval_ms)))
 		return now;
 	if (slot->state == TIER_WORKER_WAITING)
-		return Min(slot->next_run_at, TimestampTzPlusMilliseconds(slot->started_at, interval_ms));
+	{
+		TimestampTz at = Min(slot->next_run_at,
+							 TimestampTzPlusMilliseconds(slot->started_at, interval_ms));
+
+		int64		distance_ms = Min(NEW_POLICY_MS, tier_migrate_interval_s * 1000);
+
+		/* A cycle that began after that moment has had its chance. */
+		if (slot->policy_due_at > slot->started_at)
+			at = Min(at, Max(slot->policy_due_at,
+							 TimestampTzPlusMilliseconds(slot->started_at, distance_ms)));
+		return at;
+	}
 	return slot->next_run_at;
 }
 

@@ -440,8 +440,10 @@ tier_migrate(PG_FUNCTION_ARGS)
 		summary = tier_run_dry(&options);
 		if (!report_not_due(&summary))
 			ereport(NOTICE,
-					(errmsg_plural("%d partition is due", "%d partitions are due",
-								   summary.due, summary.due)));
+					(errmsg_plural("%d partition is due; relations that would be moved: %d (%s)",
+								   "%d partitions are due; relations that would be moved: %d (%s)",
+								   summary.due, summary.due, summary.due_relations,
+								   tier_size_text(summary.due_bytes))));
 		report_emptied(&summary.emptied, true);
 		report_placement(&summary, true);
 		PG_RETURN_NULL();

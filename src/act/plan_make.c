@@ -316,7 +316,8 @@ tier_plan_make(const TierPlanOptions *options)
 	if (!load_tiers(&planning))
 		return NULL;
 	if (options->apply == NULL)
-		plan->due = tier_due_load(plan->set, planning.pins);
+		plan->due = tier_due_load(plan->set, planning.pins,
+								  options->by_worker && options->refreshes);
 	plan->entries = palloc(sizeof(TierPlanEntry) * planning.room);
 	plan->cut_at = -1;
 	plan->left_bytes = INFINITY;

@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "commands/tablespace.h"
 #include "miscadmin.h"
 
 #include "src/act/apply_notice.h"
@@ -21,7 +20,6 @@ print_entry(const TierPlan *plan, const TierPlanEntry *entry)
 {
 	const TierObstacle *obstacle = &entry->obstacle;
 	TierRelationInfo info;
-	char	   *tablespace;
 
 	if (!tier_relation_lookup(entry->relation_oid, &info))
 		return;
@@ -39,17 +37,14 @@ print_entry(const TierPlan *plan, const TierPlanEntry *entry)
 				 obstacle->hint == NULL ? 0 : errhint("%s", obstacle->hint)));
 		return;
 	}
-	tablespace = get_tablespace_name(entry->to_tablespace_oid);
 	ereport(NOTICE,
-			(errmsg("would move %s %s (%s)%s to tier \"%s\"",
+			(errmsg("would move %s %s (%s)%s to tier \"%s\"%s: %s",
 					tier_relation_kind_name(info.kind), info.name, tier_size_text(entry->bytes),
 					entry->from_tier == NULL ? "" :
 					psprintf(" from tier \"%s\"", entry->from_tier),
-					entry->to_tier == NULL ? "?" : entry->to_tier),
-			 errdetail("Tablespace \"%s\"; %s.%s", tablespace == NULL ? "?" : tablespace,
-					   entry->why == NULL ? "?" : entry->why,
-					   entry->reason == NULL ? "" :
-					   psprintf(" Now it would be %s.", entry->reason))));
+					entry->to_tier == NULL ? "?" : entry->to_tier,
+					entry->reason == NULL ? "" : psprintf(" (%s)", entry->reason),
+					entry->why == NULL ? "?" : entry->why)));
 }
 
 /* Each look at what leaves is as expensive as all that comes before. */

@@ -303,6 +303,7 @@ count_plan(const TierPlan *plan, bool is_first, TierRunSummary *summary)
 	if (plan->due == NULL)
 		return;
 	summary->policies = plan->due->policies;
+	summary->policy_due_at = plan->due->policy_due_at;
 	summary->disabled = plan->due->policies - plan->due->nevaluations;
 	summary->failed = plan->due->failed;
 	summary->partitions = plan->due->partitions;
@@ -392,6 +393,22 @@ tier_run(const TierPlanOptions *options, const TierIdle *idle)
 	return summary;
 }
 
+/* What tiering policies would move now. */
+static void
+count_ready(const TierPlan *plan, TierRunSummary *summary)
+{
+	for (int i = 0; i < plan->n; i++)
+	{
+		const TierPlanEntry *entry = &plan->entries[i];
+
+		if (entry->is_void || entry->state != TIER_PLAN_READY ||
+			entry->source == TIER_SOURCE_FULLNESS || entry->source == TIER_SOURCE_ADVICE)
+			continue;
+		summary->due_relations++;
+		summary->due_bytes += entry->bytes;
+	}
+}
+
 TierRunSummary
 tier_run_dry(const TierPlanOptions *options)
 {
@@ -401,6 +418,7 @@ tier_run_dry(const TierPlanOptions *options)
 	tier_claims_require(plan->set, true);
 	tier_plan_print(plan);
 	count_plan(plan, true, &summary);
+	count_ready(plan, &summary);
 	summary.applied = plan->applied;
 	summary.placement = plan->advice != NULL && plan->request.max_bytes > 0;
 	return summary;

@@ -21,42 +21,20 @@
  * ---------------------------------------------------------------------
  */
 
-/* Replication slots, and the one that is in most trouble, else furthest behind. */
-typedef struct TierSlots
+/* What a check of preflight() finds of one kind of readers. */
+typedef struct TierWalFinding
 {
-	int			n;
-	int			idle;			/* of these: keep WAL, and nobody reads it */
-	char	   *name;			/* NULL: there is none */
-	char	   *wal_status;		/* as in pg_replication_slots; NULL: keeps
-								 * none */
-	bool		is_idle;
-	double		lag_bytes;		/* of WAL that it keeps; 0: none */
-} TierSlots;
+	char	   *check;			/* its name */
+	char	   *finding;
+	char	   *remedy;			/* NULL: nothing is wrong */
+}			TierWalFinding;
 
-/* Standbys that are connected, and the one that is furthest behind. */
-typedef struct TierReplicas
-{
-	int			n;
-	int			synchronous;	/* of these */
-	char	   *name;			/* NULL: there is none */
-	double		lag_bytes;		/* of WAL to replay; negative: not known */
-} TierReplicas;
-
-typedef struct TierArchive
-{
-	TimestampTz archived_at;	/* the last that was; 0: never */
-	TimestampTz failed_at;		/* the last that was not; 0: never */
-	int64		failures;
-	char	   *failed_wal;		/* NULL: none */
-} TierArchive;
-
-/* Base backups under way by pg_basebackup and the like; *pid of one, *phase or NULL. */
-extern int	tier_catalog_backups(MemoryContext context, int *pid, char **phase);
-
-/* Strings in the given context. */
-extern TierSlots tier_catalog_slots(MemoryContext context);
-extern TierReplicas tier_catalog_replicas(MemoryContext context);
-extern TierArchive tier_catalog_archive(MemoryContext context);
+/*
+ * Replication slots, the archive, standbys and base backups, of a move that writes so much WAL;
+ * *n of them, in the given context.  What that role may not read is not told.
+ */
+extern TierWalFinding * tier_catalog_wal_readers(MemoryContext context, double wal_bytes,
+												 Oid role_oid, int *n);
 
 /* ---------------------------------------------------------------------
  * What samples say of the last minutes (catalog/pressure.c)

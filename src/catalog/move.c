@@ -453,21 +453,3 @@ tier_catalog_load_placed(MemoryContext context, const Oid *relation_oids, int nr
 	}
 	return placed;
 }
-
-bool
-tier_catalog_last_placed(const Oid *relation_oids, int n, TimestampTz since, Oid *relation_oid,
-						 TimestampTz *placed_at)
-{
-	static const char sql[] =
-	"SELECT p.relation_oid, p.placed_at FROM (SELECT s.relation_oid, s.placed_at "
-	"FROM _tiered_storage.relation_state s WHERE s.placed_at > $2 UNION ALL "
-	"SELECT _tiered_storage.present_relation(m), m.finished_at FROM _tiered_storage.move m "
-	"WHERE m.state = 'done' AND m.finished_at > $2) p WHERE p.relation_oid = ANY ($1) "
-	"ORDER BY p.placed_at DESC, p.relation_oid LIMIT 1";
-
-	if (tier_query(sql, tier_arg_oids(relation_oids, n), tier_arg_time(since)) == 0)
-		return false;
-	*relation_oid = tier_get_oid(0, 1);
-	*placed_at = tier_get_time(0, 2);
-	return true;
-}

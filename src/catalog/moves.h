@@ -270,12 +270,6 @@ typedef struct TierMovePace
  */
 extern TierMovePace tier_catalog_move_pace(Oid from_tablespace_oid, Oid to_tablespace_oid);
 
-/*
- * The relation, of these, that was moved last, if that was after `since`; and when.  False:
- * none of them was, as far as samples have seen and moves are recorded.
- */
-extern bool tier_catalog_last_placed(const Oid *relation_oids, int n, TimestampTz since,
-									 Oid *relation_oid, TimestampTz *placed_at);
 
 /* ---------------------------------------------------------------------
  * Effects of moves, see act/verify.h

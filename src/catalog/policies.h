@@ -73,6 +73,7 @@ typedef struct TierPolicyRow
 	char	   *time_zone;		/* of dates and intervals */
 	Oid			created_by;		/* or altered; InvalidOid: that role is gone */
 	bool		is_enabled;		/* loaded, and to change */
+	TimestampTz added_at;		/* loaded, and to add */
 } TierPolicyRow;
 
 /* Ordered by policy_id; strings, too, are in the given context. */

@@ -42,7 +42,7 @@ tier_catalog_load_policies_of(MemoryContext context, int policy_id, Oid relation
 	"v.idle_for, v.no_writes_for, v.below_reads_per_hour, v.index_tier, "
 	"p.relation_oid = 0, p.schema_oid IS NOT NULL, g.schema_oid, "
 	"v.names_like, "
-	"p.return_reads_per_hour, p.return_after, p.return_tier "
+	"p.return_reads_per_hour, p.return_after, p.return_tier, p.created_at "
 	"FROM _tiered_storage.policies v "
 	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
 	"LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = v.policy_id "
@@ -91,6 +91,7 @@ tier_catalog_load_policies_of(MemoryContext context, int policy_id, Oid relation
 		policy->has_return_after = tier_get_interval(i, 25, &policy->return_after);
 		policy->return_tier = tier_get_name(i, 26);
 		policy->has_return_tier = NameStr(policy->return_tier)[0] != '\0';
+		policy->added_at = tier_get_time(i, 27);
 	}
 	MemoryContextSwitchTo(old_context);
 	*npolicies = (int) n;
@@ -225,7 +226,7 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	*existed = find_same_policy(row);
 	if (!*existed &&
 		tier_query(sql, TIER_IDENTITY_VALUES(&identity), tier_arg_name(&identity.creator),
-				   tier_arg_time(GetCurrentTimestamp()), tier_arg_oid(scope->caller),
+				   tier_arg_time(row->added_at), tier_arg_oid(scope->caller),
 				   tier_arg_name(&identity.owner), tier_arg_oid(row->owner_oid),
 				   tier_arg_char(row->relation_kind), PROPERTY_VALUES(row),
 				   tier_arg_if(row->has_schema, tier_arg_oid(row->schema_oid)),

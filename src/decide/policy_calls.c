@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/policy_calls.c
- *		add_tiering_policy(), alter_policy() and remove_policy(): which policy, which kind.
+ *		Calls about policies: which policy, which kind, and the arguments spelled out.
  *
  * A tiering policy is named by its relation, or that and its tier; a fullness policy by its
  * tier alone; both by their number, which are numbers of one sequence.
@@ -19,7 +19,6 @@
 #include "src/catalog/tables.h"
 #include "src/decide/policy_calls.h"
 
-PG_FUNCTION_INFO_V1(tier_add_tiering_policy);
 PG_FUNCTION_INFO_V1(tier_alter_policy);
 PG_FUNCTION_INFO_V1(tier_remove_policy);
 
@@ -74,20 +73,17 @@ begin_call(FunctionCallInfo call, FunctionCallInfo fcinfo, int n)
 	}
 }
 
-Datum
-tier_add_tiering_policy(PG_FUNCTION_ARGS)
+void
+tier_policy_spread(FunctionCallInfo fcinfo, FunctionCallInfo call)
 {
 	static const int arguments[] = {0, 1, 2, ADD_IDLE_FOR, ADD_IN_SCHEMA, ADD_NAMES_LIKE,
 	ADD_INDEX_TIER, ADD_IF_NOT_EXISTS};
-
-	LOCAL_FCINFO(call, ADD_END);
 
 	begin_call(call, fcinfo, ADD_END);
 	for (int i = 0; i < (int) lengthof(arguments); i++)
 		call->args[arguments[i]] = fcinfo->args[i];
 	(void) tier_options_spread(fcinfo, lengthof(arguments), "options", add_options,
 							   lengthof(add_options), call);
-	return tier_policy_add(call);
 }
 
 /*

@@ -16,7 +16,12 @@
 
 #include "fmgr.h"
 
-/* Arguments of tier_policy_add(); relation, move_after and tier are the first. */
+#include "src/catalog/tables.h"
+
+/* The argument of add_tiering_policy() behind what tier_policy_spread() takes. */
+#define ADD_TIERING_POLICY_DRY_RUN 9
+
+/* Arguments of tier_policy_prepare(); relation, move_after and tier are the first. */
 enum
 {
 	ADD_INCLUDE_INDEXES = 3,
@@ -74,7 +79,19 @@ enum
 	ALTER_FULLNESS_END
 };
 
-extern Datum tier_policy_add(FunctionCallInfo fcinfo);
+/* Makes the call, which has room for ADD_END arguments, of one of add_tiering_policy(). */
+extern void tier_policy_spread(FunctionCallInfo fcinfo, FunctionCallInfo call);
+
+/*
+ * The policy that the call asks for, well-formed, on a relation that can have it, and such as
+ * the caller may have it; it is not stored.  Also the tiers, by which this was decided.
+ */
+extern void tier_policy_prepare(FunctionCallInfo call, TierPolicyRow *policy, TierSet **set);
+
+/* Stores it.  Returns its number; *existed: there was such a policy, which is an error or not. */
+extern int	tier_policy_store(FunctionCallInfo call, const TierPolicyRow *policy,
+							  const TierSet *set, bool *existed);
+
 extern Datum tier_policy_alter(FunctionCallInfo fcinfo);
 extern Datum tier_policy_remove(FunctionCallInfo fcinfo);
 extern Datum tier_fullness_alter(FunctionCallInfo fcinfo);

@@ -36,6 +36,7 @@
 #include "src/decide/policy_calls.h"
 #include "src/decide/policy_conditions.h"
 #include "src/decide/policy_group.h"
+#include "src/decide/policy_preview.h"
 #include "src/decide/policy_return.h"
 #include "src/decide/policy_shards.h"
 #include "src/server/distributed.h"
@@ -374,86 +375,92 @@ check_number(Oid role_oid, int policies)
 						 "or ask an administrator to add it.")));
 }
 
-Datum
-tier_policy_add(FunctionCallInfo fcinfo)
+void
+tier_policy_prepare(FunctionCallInfo fcinfo, TierPolicyRow *policy, TierSet **set)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	TierRelationInfo info;
-	TierPolicyRow policy;
-	TierSet    *set;
-	bool		if_not_exists = !PG_ARGISNULL(ADD_IF_NOT_EXISTS) &&
-	PG_GETARG_BOOL(ADD_IF_NOT_EXISTS);
 	bool		on_shards = !PG_ARGISNULL(ADD_ON_SHARDS) && PG_GETARG_BOOL(ADD_ON_SHARDS);
-	bool		existed;
-	int			policy_id;
 
-	tier_require_writable("tiered_storage.add_tiering_policy()");
 	check_what_for(fcinfo);
 	tier_require_argument(fcinfo, 2, "tier");
 
-	memset(&policy, 0, sizeof(policy));
+	memset(policy, 0, sizeof(*policy));
+	policy->created_by = GetUserId();
+	policy->added_at = GetCurrentTimestamp();
+	policy->is_enabled = true;
 	if (PG_ARGISNULL(0))
-		take_group(fcinfo, &policy);
+		take_group(fcinfo, policy);
 	else
-		policy.relation_oid = PG_GETARG_OID(0);
-	policy.has_move_after = !PG_ARGISNULL(1);
-	if (policy.has_move_after)
-		policy.move_after = *PG_GETARG_INTERVAL_P(1);
-	policy.has_index_tier = !PG_ARGISNULL(ADD_INDEX_TIER);
-	if (policy.has_index_tier)
-		policy.index_tier = *PG_GETARG_NAME(ADD_INDEX_TIER);
-	policy.below_reads_per_hour = NAN;
-	policy.return_reads_per_hour = NAN;
-	take_use_conditions(fcinfo, ADD_IDLE_FOR, &policy);
-	take_return(fcinfo, ADD_RETURN, &policy);
-	policy.tier_name = *PG_GETARG_NAME(2);
-	policy.include_indexes = PG_ARGISNULL(3) || PG_GETARG_BOOL(3);
-	policy.key.unit = PG_ARGISNULL(5) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(5));
-	policy.key_counts = tier_partition_unit_counts(policy.key.unit);
-	policy.key.has_epoch = !PG_ARGISNULL(6);
-	policy.key.epoch = PG_ARGISNULL(6) ? 0 : PG_GETARG_TIMESTAMPTZ(6);
-	policy.key.shift = PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7);
+		policy->relation_oid = PG_GETARG_OID(0);
+	policy->has_move_after = !PG_ARGISNULL(1);
+	if (policy->has_move_after)
+		policy->move_after = *PG_GETARG_INTERVAL_P(1);
+	policy->has_index_tier = !PG_ARGISNULL(ADD_INDEX_TIER);
+	if (policy->has_index_tier)
+		policy->index_tier = *PG_GETARG_NAME(ADD_INDEX_TIER);
+	policy->below_reads_per_hour = NAN;
+	policy->return_reads_per_hour = NAN;
+	take_use_conditions(fcinfo, ADD_IDLE_FOR, policy);
+	take_return(fcinfo, ADD_RETURN, policy);
+	policy->tier_name = *PG_GETARG_NAME(2);
+	policy->include_indexes = PG_ARGISNULL(3) || PG_GETARG_BOOL(3);
+	policy->key.unit = PG_ARGISNULL(5) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(5));
+	policy->key_counts = tier_partition_unit_counts(policy->key.unit);
+	policy->key.has_epoch = !PG_ARGISNULL(6);
+	policy->key.epoch = PG_ARGISNULL(6) ? 0 : PG_GETARG_TIMESTAMPTZ(6);
+	policy->key.shift = PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7);
 
 	/* 1. Is it well-formed? */
-	policy.age_from_newest = !PG_ARGISNULL(4) &&
+	policy->age_from_newest = !PG_ARGISNULL(4) &&
 		check_age_from(text_to_cstring(PG_GETARG_TEXT_PP(4)));
-	tier_policy_check_conditions(&policy);
-	policy.time_zone = check_time_zone(fcinfo, ADD_TIME_ZONE);
-	if (policy.is_group)
-		check_group_conditions(&policy);
+	tier_policy_check_conditions(policy);
+	policy->time_zone = check_time_zone(fcinfo, ADD_TIME_ZONE);
+	if (policy->is_group)
+		check_group_conditions(policy);
 	else
-		check_relation(&policy, &info, on_shards);
+		check_relation(policy, &info, on_shards);
 
 	/* 2. Does the tier exist, and may the caller? */
 	tier_catalog_enter(&scope);
-	set = tier_catalog_load_tiers(context);
-	(void) tier_require_tier(set, NameStr(policy.tier_name));
+	*set = tier_catalog_load_tiers(context);
+	(void) tier_require_tier(*set, NameStr(policy->tier_name));
 	SetUserIdAndSecContext(scope.caller, scope.caller_context);
-	check_policy_rights(policy.is_group ? NULL : &info, set, &policy);
+	check_policy_rights(policy->is_group ? NULL : &info, *set, policy);
 	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
+}
 
-	/* 3. Remember it. */
+int
+tier_policy_store(FunctionCallInfo fcinfo, const TierPolicyRow *policy, const TierSet *set,
+				  bool *existed)
+{
+	bool		if_not_exists = !PG_ARGISNULL(ADD_IF_NOT_EXISTS) &&
+	PG_GETARG_BOOL(ADD_IF_NOT_EXISTS);
+	TierCatalogScope scope;
+	int			policy_id;
+
 	tier_catalog_enter(&scope);
-	policy_id = tier_catalog_add_policy(&scope, &policy, &existed);
-	if (!existed && !tier_is_administrator(scope.caller))
+	policy_id = tier_catalog_add_policy(&scope, policy, existed);
+	if (!*existed && !tier_is_administrator(scope.caller))
 		check_number(scope.caller, tier_catalog_policies_made_by(scope.caller));
 	tier_catalog_leave(&scope);
-	if (existed)
+	if (*existed)
 		ereport(if_not_exists ? NOTICE : ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("table %s already has a tiering policy for tier \"%s\"%s",
-						policy.relation_name,
-						NameStr(policy.tier_name), if_not_exists ? ", skipping" : ""),
+						policy->relation_name,
+						NameStr(policy->tier_name), if_not_exists ? ", skipping" : ""),
 				 if_not_exists ? 0 :
 				 errhint("Change it with tiered_storage.alter_policy(), "
 						 "or use if_not_exists => true.")));
 	else
 	{
-		notice_new_partitions(&policy, set);
-		tier_policy_notice_shells(&policy);
+		notice_new_partitions(policy, set);
+		tier_policy_notice_shells(policy);
 	}
-	PG_RETURN_INT32(policy_id);
+	return policy_id;
 }
 
 /* Does the policy match what the caller asked for? */
@@ -685,6 +692,8 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 	else
 		tier_partition_check_target(&info, &altered);
 	check_policy_rights(altered.is_group ? NULL : &info, set, &altered);
+	if (!PG_ARGISNULL(ALTER_NEW_TIER))
+		tier_policy_refuse_faster(&altered, tier_policy_preview(&altered, set), set);
 	return altered;
 }
 

@@ -175,7 +175,8 @@ CREATE FUNCTION tiered_storage.add_tiering_policy(
 	names_like text DEFAULT NULL,
 	index_tier name DEFAULT NULL,
 	if_not_exists boolean DEFAULT false,
-	options jsonb DEFAULT NULL)
+	options jsonb DEFAULT NULL,
+	dry_run boolean DEFAULT false)
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_tiering_policy';
@@ -188,8 +189,8 @@ COMMENT ON FUNCTION tiered_storage.add_tiering_policy IS
 'key_epoch (where a count starts), key_shift (low bits that are not part of it), time_zone. '
 'Relations return, to return_tier or where they came from, when they have had '
 'return_when_reads_per_hour in a third of the last return_after (3 days). include_indexes: '
-'default true; on_shards: the rows of the table are in shards of Citus. Returns the number of '
-'the policy';
+'default true; on_shards: the rows of the table are in shards of Citus. A notice says what is due '
+'and when the worker begins; dry_run only says that. Returns the number of the policy';
 
 CREATE FUNCTION tiered_storage.alter_policy(
 	relation regclass DEFAULT NULL,

@@ -69,14 +69,16 @@ COMMENT ON PROCEDURE tiered_storage.move_relation IS
 CREATE FUNCTION tiered_storage.preflight(
 	relation regclass, target name, include_indexes boolean DEFAULT true,
 	allow_lock boolean DEFAULT false, index_target name DEFAULT NULL,
+	include_all boolean DEFAULT false,
 	OUT check_name text, OUT verdict text, OUT finding text, OUT remedy text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_preflight_sql';
 COMMENT ON FUNCTION tiered_storage.preflight IS
-'what move_relation() with the same arguments would meet: a row for each check (ok, warning, '
-'blocks) with what was found and what to do about it, and what the move would take; locks '
-'nothing, changes nothing, and waits for nobody but, for some seconds, standbys of add_standby()';
+'what move_relation() with the same arguments would meet: first the verdict (ok, warning, blocks) '
+'with its reason, then a row for each check that is not ok, with what was found and what to do '
+'about it; include_all => true: for each check, also of what the move would take. Locks nothing, '
+'changes nothing, and waits for nobody';
 
 CREATE PROCEDURE tiered_storage.apply_placement(
 	confidence text DEFAULT 'firm', max_bytes bigint DEFAULT NULL,

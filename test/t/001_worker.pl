@@ -157,7 +157,27 @@ is($node->safe_psql('app', 'SELECT count(*) FROM _tiered_storage.moves'),
 
 my $before = fingerprint($node, 'app', 'measure');
 my $log = -s $node->logfile;
-reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
+
+# Added again, with the worker at work: the moment that is told is kept.
+reload_with(
+	$node,
+	'tiered_storage.auto_migrate' => 'policies',
+	'tiered_storage.migrate_interval' => '1h');
+$node->safe_psql('app', "SELECT tiered_storage.remove_policy('measure')");
+like(
+	notices_of(
+		$node,
+		'app',
+		"SELECT tiered_storage.add_tiering_policy('measure', '90 days', 'slow')"
+	),
+	qr/NOTICE:  00000: 2 of 3 partitions \(.*\) are due to move to tier "slow"\nDETAIL:  The worker evaluates the policy for the first time at .*\.\nHINT:  SELECT tiered_storage\.remove_policy\('public\.measure', 'slow'\) before then stops it/,
+	'whoever adds a policy is told what it will do, when, and how to stop it'
+);
+run_cycle($node, 'app');
+run_cycle($node, 'app');
+is($node->safe_psql('app', 'SELECT count(*) FROM _tiered_storage.moves'),
+	0, 'the worker leaves a new policy alone until then');
+reload_with($node, 'tiered_storage.migrate_interval' => '1s');
 ok( $node->poll_query_until(
 		'app',
 		"SELECT count(*) = 6 FROM _tiered_storage.moves WHERE state = 'done'"
@@ -269,9 +289,9 @@ for my $dry ('migrate(dry_run => true)', 'apply_placement(dry_run => true)')
 }
 is( $node->safe_psql(
 		'other',
-		"CREATE TABLE asked (i int); SELECT verdict, finding FROM tiered_storage.preflight('asked', 'cold') WHERE check_name = 'start'"
+		"CREATE TABLE asked (i int); SELECT verdict, finding FROM tiered_storage.preflight('asked', 'cold', include_all => true) WHERE check_name = 'start'"
 	),
-	"ok|by CALL at once; of what is not asked for, $conflict",
+	"ok|by CALL at once; automatic moves: $conflict",
 	'and before a move that somebody asks for, which is made');
 wait_for_cycle($node, 'app');
 is( worker_of($node, 'app', 'app'),

@@ -40,6 +40,7 @@ $node->safe_psql(
 CREATE EXTENSION tiered_storage;
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 5, reserve_fraction => 0);
 SELECT tiered_storage.add_tiering_policy('measure', '90 days', 'slow');
+UPDATE _tiered_storage.policy SET created_at = created_at - interval '2 days';
 ));
 run_cycle($node, 'app');
 
@@ -103,6 +104,7 @@ ALTER TABLE large ALTER v SET STORAGE PLAIN;
 INSERT INTO large SELECT '2001-05-05', repeat('x', 1000) FROM generate_series(1, 8000);
 SELECT tiered_storage.add_tier('disk', '{disk}', profile => 'hdd_7200', rank => 6, reserve_fraction => 0);
 SELECT tiered_storage.add_tiering_policy('large', '90 days', 'disk');
+UPDATE _tiered_storage.policy SET created_at = created_at - interval '2 days';
 ));
 	my $rows = fingerprint($node, 'app', 'large');
 	system_or_bail(

@@ -1,0 +1,110 @@
+/*-------------------------------------------------------------------------
+ *
+ * act/preflight_checks.h
+ *		The checks of preflight(): each has a verdict, a finding and a remedy.
+ *
+ * preflight_sql.c looks at the relations of a call and where they go, by the mover's own checks,
+ * and has the list of all; preflight_forecast.c says what the move would take.  All look without
+ * a lock on anything of a user, change nothing, and wait for nothing.  What cannot be known is a
+ * warning that says so, and never "ok".
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_PREFLIGHT_CHECKS_H
+#define TIER_PREFLIGHT_CHECKS_H
+
+#include "postgres.h"
+
+#include "src/act/call.h"
+
+typedef enum TierVerdict
+{
+	TIER_PREFLIGHT_OK,
+	TIER_PREFLIGHT_WARNING,		/* it can be made, and somebody should know
+								 * this */
+	TIER_PREFLIGHT_BLOCKS,		/* it would be refused */
+} TierVerdict;
+
+typedef struct TierFinding
+{
+	TierVerdict verdict;
+	const char *text;			/* NULL: there is nothing to say */
+	const char *remedy;			/* NULL: none */
+} TierFinding;
+
+static inline TierFinding
+tier_finding(TierVerdict verdict, const char *remedy, const char *finding)
+{
+	return (TierFinding)
+	{
+		verdict, finding, remedy
+	};
+}
+
+/* With a text as of psprintf(). */
+#define tier_finding_ok(...) tier_finding(TIER_PREFLIGHT_OK, NULL, psprintf(__VA_ARGS__))
+#define tier_finding_warn(remedy, ...) \
+	tier_finding(TIER_PREFLIGHT_WARNING, remedy, psprintf(__VA_ARGS__))
+
+/* All that the call would move between two tablespaces. */
+typedef struct TierRoute
+{
+	Oid			from_tablespace_oid;
+	Oid			to_tablespace_oid;
+	int			moves;
+	double		bytes;
+	double		largest_bytes;	/* of one move */
+	int			locked_moves;	/* of these, those under a lock for the whole
+								 * copy */
+	double		largest_locked_bytes;	/* the longest lock is that of the
+										 * largest */
+} TierRoute;
+
+/* What one of the mover's checks said of all relations. */
+typedef struct TierTally
+{
+	int			blocked;
+	TierObstacle first;			/* of these */
+	char	   *name;			/* whose that is */
+} TierTally;
+
+/* What was seen of the relations of a call. */
+typedef struct TierSurvey
+{
+	const TierMoveCall *call;
+	TierForesight *foresight;
+	MemoryContext context;		/* of what outlives one relation */
+	TierTally	tallies[TIER_CHECKS];
+	List	   *routes;			/* TierRoute */
+	int			relations;
+	int			moves;			/* of these: have something to move */
+	double		bytes;			/* of moves */
+	double		wal_bytes;
+	int			split;			/* whose TOAST tables are elsewhere than they */
+	TierRelationInfo split_info;	/* of the first */
+	int			used;			/* by others now */
+	TierHolder	user;			/* who has used one of them for the longest
+								 * time; if there is one */
+	char	   *user_of;
+	int			used_there;		/* for long, on a standby */
+	TierStandbyUser there;		/* of the first */
+	char	   *there_of;
+
+	/* The one that needs most. */
+	TierSpace	space;
+	Oid			space_oid;		/* 0: none looked for room */
+	double		space_bytes;
+	double		logged_bytes;	/* of the largest that goes into the WAL */
+} TierSurvey;
+
+/* The device of a tablespace, also of one that belongs to no tier. */
+extern const TierDevice *tier_survey_device(const TierSurvey * survey, Oid tablespace_oid);
+
+/* preflight_forecast.c: places among the movers; how long, what wears, which lock, when. */
+extern TierFinding tier_preflight_pause(TierSurvey * survey);
+extern TierFinding tier_preflight_time(TierSurvey * survey);
+extern TierFinding tier_preflight_wear(TierSurvey * survey);
+extern TierFinding tier_preflight_lock(TierSurvey * survey);
+extern TierFinding tier_preflight_start(TierSurvey * survey);
+
+#endif							/* TIER_PREFLIGHT_CHECKS_H */

@@ -1,0 +1,32 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/policy_preview.h
+ *		What a tiering policy that is about to be added or altered would do.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TIER_POLICY_PREVIEW_H
+#define TIER_POLICY_PREVIEW_H
+
+#include "postgres.h"
+
+#include "src/decide/partition.h"
+
+/*
+ * Evaluates the policy as if it were stored, among the others: in the place of the one with its
+ * number, or as a new one if that is 0.  Outside of a scope; changes nothing.  The result is in
+ * the current memory context, and refers to the policy.
+ */
+extern TierEvaluation *tier_policy_preview(const TierPolicyRow *policy, const TierSet *set);
+
+/*
+ * Raises an error if the policy can move nothing, because all that it is on, and what is created
+ * for it, is on slower tiers than its own.
+ */
+extern void tier_policy_refuse_faster(const TierPolicyRow *policy,
+									  const TierEvaluation *evaluation, const TierSet *set);
+
+/* When the worker evaluates a policy for the first time, to the second. */
+extern TimestampTz tier_policy_first_at(const TierPolicyRow *policy);
+
+#endif							/* TIER_POLICY_PREVIEW_H */
