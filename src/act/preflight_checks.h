@@ -98,13 +98,13 @@ typedef struct TierSurvey
 } TierSurvey;
 
 /* The device of a tablespace, also of one that belongs to no tier. */
-extern const TierDevice *tier_survey_device(const TierSurvey * survey, Oid tablespace_oid);
+extern const TierDevice *tier_survey_device(const TierSurvey *survey, Oid tablespace_oid);
 
 /* preflight_forecast.c: places among the movers; how long, what wears, which lock, when. */
-extern TierFinding tier_preflight_pause(TierSurvey * survey);
-extern TierFinding tier_preflight_time(TierSurvey * survey);
-extern TierFinding tier_preflight_wear(TierSurvey * survey);
-extern TierFinding tier_preflight_lock(TierSurvey * survey);
-extern TierFinding tier_preflight_start(TierSurvey * survey);
+extern TierFinding tier_preflight_pause(TierSurvey *survey);
+extern TierFinding tier_preflight_time(TierSurvey *survey);
+extern TierFinding tier_preflight_wear(TierSurvey *survey);
+extern TierFinding tier_preflight_lock(TierSurvey *survey);
+extern TierFinding tier_preflight_start(TierSurvey *survey);
 
 #endif							/* TIER_PREFLIGHT_CHECKS_H */

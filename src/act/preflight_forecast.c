@@ -21,7 +21,7 @@
 #include "src/move/throttle.h"
 
 TierFinding
-tier_preflight_time(TierSurvey * survey)
+tier_preflight_time(TierSurvey *survey)
 {
 	double		seconds = 0;
 	int			past_moves = 0;
@@ -54,7 +54,7 @@ tier_preflight_time(TierSurvey * survey)
 
 /* Of the tiers that something goes to: which wears out, or is not known to. */
 static TierFinding
-wear_of(const TierSurvey * survey, const TierWears *wears)
+wear_of(const TierSurvey *survey, const TierWears *wears)
 {
 	const TierSet *set = survey->call->set;
 	const char *unknown = NULL;
@@ -90,7 +90,7 @@ wear_of(const TierSurvey * survey, const TierWears *wears)
 }
 
 TierFinding
-tier_preflight_wear(TierSurvey * survey)
+tier_preflight_wear(TierSurvey *survey)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
@@ -104,7 +104,7 @@ tier_preflight_wear(TierSurvey * survey)
 }
 
 TierFinding
-tier_preflight_lock(TierSurvey * survey)
+tier_preflight_lock(TierSurvey *survey)
 {
 	static const char *const remedy = "Do it at a quiet time, or leave allow_lock out.";
 	double		longest_s = 0;
@@ -157,7 +157,7 @@ wait_for_place(void)
 }
 
 TierFinding
-tier_preflight_pause(TierSurvey * survey)
+tier_preflight_pause(TierSurvey *survey)
 {
 	static const char *const remedy =
 	"SELECT * FROM tiered_storage.move_progress shows how far they are.";
@@ -190,7 +190,7 @@ tier_preflight_pause(TierSurvey * survey)
  * they ask; else what the worker does.
  */
 static char *
-automatic_text(const TierSurvey * survey)
+automatic_text(const TierSurvey *survey)
 {
 	char	   *conflict = tier_claims_find_conflict(survey->call->set);
 	ListCell   *cell;
@@ -215,7 +215,7 @@ automatic_text(const TierSurvey * survey)
 }
 
 TierFinding
-tier_preflight_start(TierSurvey * survey)
+tier_preflight_start(TierSurvey *survey)
 {
 	tier_gate_forget();
 	return tier_finding_ok("%s; %s", tier_throttle_is_paused() ? "by CALL after resume()" :

@@ -42,7 +42,7 @@ place_name(Oid tablespace_oid)
 }
 
 const TierDevice *
-tier_survey_device(const TierSurvey * survey, Oid tablespace_oid)
+tier_survey_device(const TierSurvey *survey, Oid tablespace_oid)
 {
 	const TierTablespace *tablespace = tier_set_tablespace(survey->call->set, tablespace_oid);
 
@@ -55,7 +55,7 @@ tier_survey_device(const TierSurvey * survey, Oid tablespace_oid)
  */
 
 static void
-note_obstacle(TierSurvey * survey, TierCheck check, const TierObstacle *obstacle, const char *name)
+note_obstacle(TierSurvey *survey, TierCheck check, const TierObstacle *obstacle, const char *name)
 {
 	TierTally  *tally = &survey->tallies[check];
 	MemoryContext old_context;
@@ -71,7 +71,7 @@ note_obstacle(TierSurvey * survey, TierCheck check, const TierObstacle *obstacle
 }
 
 static void
-add_to_route(TierSurvey * survey, const TierRelationInfo *info, Oid to_oid, int64 size_bytes)
+add_to_route(TierSurvey *survey, const TierRelationInfo *info, Oid to_oid, int64 size_bytes)
 {
 	MemoryContext old_context;
 	TierRoute  *route = NULL;
@@ -108,7 +108,7 @@ add_to_route(TierSurvey * survey, const TierRelationInfo *info, Oid to_oid, int6
 
 /* Of those who use it now, whoever has done so for the longest time. */
 static void
-note_users(TierSurvey * survey, const TierRelationInfo *info)
+note_users(TierSurvey *survey, const TierRelationInfo *info)
 {
 	int			n;
 	TierHolder *oldest = tier_preflight_oldest_user(info->relation_oid, &n);
@@ -135,7 +135,7 @@ note_standby_user(TierSurvey *survey, TierAdmission *admission)
 
 /* A state that PostgreSQL never makes, and that pg_upgrade --swap loses. */
 static void
-note_split(TierSurvey * survey, const TierRelationInfo *info)
+note_split(TierSurvey *survey, const TierRelationInfo *info)
 {
 	if (tier_relation_parts_elsewhere(info->relation_oid, info->tablespace_oid) == NIL ||
 		survey->split++ > 0)
@@ -152,7 +152,7 @@ typedef bool Blocked[TIER_CHECKS];
  * is blocked is not moved.
  */
 static void
-survey_move(TierSurvey * survey, const TierRelationInfo *info, const TierMoveRequest *request,
+survey_move(TierSurvey *survey, const TierRelationInfo *info, const TierMoveRequest *request,
 			bool *blocked)
 {
 	int64		size_bytes = tier_relation_disk_bytes(info);
@@ -187,7 +187,7 @@ survey_move(TierSurvey * survey, const TierRelationInfo *info, const TierMoveReq
 }
 
 static void
-survey_relation(TierSurvey * survey, Oid relation_oid)
+survey_relation(TierSurvey *survey, Oid relation_oid)
 {
 	const TierMoveCall *call = survey->call;
 	Blocked		blocked = {false};
@@ -216,7 +216,7 @@ survey_relation(TierSurvey * survey, Oid relation_oid)
 }
 
 static void
-survey_call(TierSurvey * survey)
+survey_call(TierSurvey *survey)
 {
 	MemoryContext each = AllocSetContextCreate(survey->context, "tiered_storage preflight",
 											   ALLOCSET_DEFAULT_SIZES);
@@ -246,13 +246,13 @@ survey_call(TierSurvey * survey)
  * in the call is none of them, and is counted if it is refused, too.
  */
 static char *
-count_text(const TierSurvey * survey, int n)
+count_text(const TierSurvey *survey, int n)
 {
 	return n <= 1 ? "" : psprintf(" (%d of %d)", Min(n, survey->relations), survey->relations);
 }
 
 static TierFinding
-look_at_server(TierSurvey * survey)
+look_at_server(TierSurvey *survey)
 {
 	if (RecoveryInProgress())
 		return tier_finding(TIER_PREFLIGHT_BLOCKS,
@@ -266,7 +266,7 @@ look_at_server(TierSurvey * survey)
 
 /* What is meant, in words. */
 static char *
-cargo_text(const TierSurvey * survey)
+cargo_text(const TierSurvey *survey)
 {
 	const TierRelationInfo *info = &survey->call->info;
 	int			n = survey->relations;
@@ -279,7 +279,7 @@ cargo_text(const TierSurvey * survey)
 }
 
 static TierFinding
-look_at_relation(TierSurvey * survey)
+look_at_relation(TierSurvey *survey)
 {
 	const TierRelationInfo *info = &survey->split_info;
 
@@ -294,20 +294,20 @@ look_at_relation(TierSurvey * survey)
 }
 
 static TierFinding
-look_at_rights(TierSurvey * survey)
+look_at_rights(TierSurvey *survey)
 {
 	return tier_finding_ok("role %s may move it there",
 						   quote_identifier(GetUserNameFromId(GetUserId(), false)));
 }
 
 static TierFinding
-look_at_pin(TierSurvey * survey)
+look_at_pin(TierSurvey *survey)
 {
 	return tier_finding_ok("no pin is against it");
 }
 
 static TierFinding
-look_at_place(TierSurvey * survey)
+look_at_place(TierSurvey *survey)
 {
 	const TierRoute *first = survey->moves == 0 ? NULL : linitial(survey->routes);
 	const TierDevice *to;
@@ -340,7 +340,7 @@ look_at_place(TierSurvey * survey)
 }
 
 static TierFinding
-look_at_method(TierSurvey * survey)
+look_at_method(TierSurvey *survey)
 {
 	double		largest = 0;
 	int			locked = 0;
@@ -362,7 +362,7 @@ look_at_method(TierSurvey * survey)
 }
 
 static TierFinding
-look_at_directory(TierSurvey * survey)
+look_at_directory(TierSurvey *survey)
 {
 	const TierDevice *device = tier_survey_device(survey,
 												  survey->call->destination[0].tablespace_oid);
@@ -382,7 +382,7 @@ others_text(double bytes)
 }
 
 static TierFinding
-look_at_space(TierSurvey * survey)
+look_at_space(TierSurvey *survey)
 {
 	const TierSpace *space = &survey->space;
 	TierSpaceNeed need;
@@ -403,7 +403,7 @@ look_at_space(TierSurvey * survey)
 
 /* How full the tier that most goes to will be, by the rule of the watermarks. */
 static TierFinding
-look_at_capacity(TierSurvey * survey)
+look_at_capacity(TierSurvey *survey)
 {
 	const TierSet *set = survey->call->set;
 	TierFullnessQuestion question = {
@@ -426,8 +426,8 @@ look_at_capacity(TierSurvey * survey)
 	level = tier_fullness_level(set, to, &question);
 	share = tier_fullness_bytes(&level) / level.capacity_bytes;
 	finding = psprintf("tier \"%s\" would be %.0f %% full; its high_watermark is %.0f %%",
-					NameStr(set->tiers[to].name), Max(share, 0) * 100,
-					set->tiers[to].high_watermark * 100);
+					   NameStr(set->tiers[to].name), Max(share, 0) * 100,
+					   set->tiers[to].high_watermark * 100);
 
 	return share > set->tiers[to].high_watermark ?
 		tier_finding_warn("Move something else away, or give it more room.", "%s", finding) :
@@ -435,7 +435,7 @@ look_at_capacity(TierSurvey * survey)
 }
 
 static TierFinding
-look_at_wal(TierSurvey * survey)
+look_at_wal(TierSurvey *survey)
 {
 	const TierSpace *space = &survey->space;
 	TierSpaceNeed need;
@@ -467,7 +467,7 @@ look_at_wal(TierSurvey * survey)
  * mover refuses by what the last pull has told; nothing is said where there is no standby.
  */
 static TierFinding
-look_at_standby_space(TierSurvey * survey)
+look_at_standby_space(TierSurvey *survey)
 {
 	TierFinding none = {.verdict = TIER_PREFLIGHT_OK};
 	TierCatalogScope scope;
@@ -539,7 +539,7 @@ look_at_standby_users(TierSurvey *survey)
 }
 
 static TierFinding
-look_at_users(TierSurvey * survey)
+look_at_users(TierSurvey *survey)
 {
 	const TierHolder *user = &survey->user;
 
@@ -569,7 +569,7 @@ static const struct
 	const char *name;
 	TierCheck	check;			/* of the mover, which may refuse it */
 	bool		of_primary;		/* a standby does not see it */
-				TierFinding(*look) (TierSurvey * survey);
+	TierFinding (*look) (TierSurvey *survey);
 }			checks[] = {
 	{"server", NOT_REFUSED, false, look_at_server},
 	{"relation", TIER_CHECK_OBJECT, false, look_at_relation},
@@ -593,9 +593,9 @@ static const struct
 
 /* In the words of the refusal; what could be about any relation says which. */
 static TierFinding
-blocked_finding(const TierSurvey * survey, TierCheck check)
+blocked_finding(const TierSurvey *survey, TierCheck check)
 {
-	const		TierTally *tally = &survey->tallies[check];
+	const TierTally *tally = &survey->tallies[check];
 	bool		names = check > TIER_CHECK_PIN && survey->relations > 1;
 	TierFinding finding = {.verdict = TIER_PREFLIGHT_BLOCKS};
 
@@ -607,7 +607,7 @@ blocked_finding(const TierSurvey * survey, TierCheck check)
 }
 
 static TierFinding
-find(TierSurvey * survey, int i)
+find(TierSurvey *survey, int i)
 {
 	TierCheck	check = checks[i].check;
 
@@ -619,7 +619,7 @@ find(TierSurvey * survey, int i)
 
 /* What reads the WAL of the move, or keeps it.  None of it is in the way by itself. */
 static TierWalFinding *
-find_wal_readers(const TierSurvey * survey, int *n)
+find_wal_readers(const TierSurvey *survey, int *n)
 {
 	MemoryContext context = CurrentMemoryContext;
 	Oid			role_oid = GetUserId();
@@ -637,7 +637,7 @@ find_wal_readers(const TierSurvey * survey, int *n)
 }
 
 static void
-put(TierResultRow *row, const char *check, const TierFinding * finding)
+put(TierResultRow *row, const char *check, const TierFinding *finding)
 {
 	static const char *const verdicts[] = {
 		[TIER_PREFLIGHT_OK] = "ok",
@@ -655,7 +655,7 @@ put(TierResultRow *row, const char *check, const TierFinding * finding)
 
 /* The verdict, of the first finding that is as bad as any. */
 static void
-put_verdict(TierResultRow *row, const TierSurvey * survey, const TierFinding * findings, int n)
+put_verdict(TierResultRow *row, const TierSurvey *survey, const TierFinding *findings, int n)
 {
 	TierFinding verdict = {.verdict = TIER_PREFLIGHT_OK};
 	int			warnings = 0;

@@ -27,14 +27,14 @@ typedef struct TierWalFinding
 	char	   *check;			/* its name */
 	char	   *finding;
 	char	   *remedy;			/* NULL: nothing is wrong */
-}			TierWalFinding;
+} TierWalFinding;
 
 /*
  * Replication slots, the archive, standbys and base backups, of a move that writes so much WAL;
  * *n of them, in the given context.  What that role may not read is not told.
  */
-extern TierWalFinding * tier_catalog_wal_readers(MemoryContext context, double wal_bytes,
-												 Oid role_oid, int *n);
+extern TierWalFinding *tier_catalog_wal_readers(MemoryContext context, double wal_bytes,
+												Oid role_oid, int *n);
 
 /* ---------------------------------------------------------------------
  * What samples say of the last minutes (catalog/pressure.c)

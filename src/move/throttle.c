@@ -282,13 +282,13 @@ tier_throttle_check_pause(void)
 static Oid
 paused_in(void)
 {
-	char buffer[	16] = "";
+	char		buffer[16] = "";
 	int			fd = BasicOpenFile(PAUSE_FILE, O_RDONLY | PG_BINARY);
 
 	if (fd < 0)
 		return InvalidOid;
 	if (read(fd, buffer, sizeof(buffer) - 1) < 0)
-		buffer[		0] = '\0';
+		buffer[0] = '\0';
 
 	(void) close(fd);
 	return (Oid) strtoul(buffer, NULL, 10);

@@ -234,7 +234,9 @@ sub install_anew
 	return;
 }
 install_anew();
-is_said('later', qr/\A1\nssd\|provisional\|t\z/,
+is_said(
+	'later',
+	qr/\A1\nssd\|provisional\|t\z/,
 	'promoted a year ago, its statistics prove that it was not read since');
 utime $later - 600, $later - 600, $history;
 install_anew();

@@ -301,8 +301,8 @@ SELECT tiered_storage.pin('f_1', 'ssd'), tiered_storage.pin('f_2', 'ssd');
 CALL tiered_storage.sample()));
 $offset = -s $node->logfile;
 hold($stops, 'copied');
-$run = start_sql($node, 'app',
-	"CALL tiered_storage.apply_placement('tentative')");
+$run =
+  start_sql($node, 'app', "CALL tiered_storage.apply_placement('tentative')");
 wait_stopped($stops, 'copied');
 $pid = step_to($stops, 'copied', 'registered');
 $stops->query_safe("SELECT pg_cancel_backend($pid)");

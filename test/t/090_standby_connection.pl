@@ -66,9 +66,9 @@ sub identity
 	return answer(
 		\@identity_types,
 		[
-			pack('q>', $system_identifier), "\1",
-			pack('N', $database_oid), 'off',
-			pack('q>', 30000)
+			pack('q>', $system_identifier),
+			"\1", pack('N', $database_oid),
+			'off', pack('q>', 30000)
 		]);
 }
 
@@ -354,9 +354,9 @@ my %fakes = (
 		answer(
 			\@identity_types,
 			[
-				pack('N', 1), "\1",
-				pack('N', $database_oid), 'off',
-				pack('q>', 30000)
+				pack('N', 1),
+				"\1", pack('N', $database_oid),
+				'off', pack('q>', 30000)
 			])
 	],
 	'fake nothing' => [
@@ -369,9 +369,9 @@ my %fakes = (
 		answer(
 			\@identity_types,
 			(   [
-					pack('q>', $system_identifier), "\1",
-					pack('N', $database_oid), 'off',
-					pack('q>', 30000)
+					pack('q>', $system_identifier),
+					"\1", pack('N', $database_oid),
+					'off', pack('q>', 30000)
 				]) x 2)
 	],
 

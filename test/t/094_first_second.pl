@@ -88,7 +88,8 @@ sub answer
 	my ($rows, $said);
 
 	$node->psql(
-		$database, 'SELECT relation, move, confidence FROM tiered_storage.recommendations',
+		$database,
+		'SELECT relation, move, confidence FROM tiered_storage.recommendations',
 		stdout => \$rows,
 		stderr => \$said,
 		on_error_die => 1);
@@ -103,7 +104,9 @@ sub is_quiet
 	is($rows, '', "$scene: nothing is advised");
 	my @lines = $said =~ /NOTICE: .*/g;
 	is(scalar @lines, 1, "$scene: one line says why") or diag $said;
-	like($said, qr/NOTICE:  nothing is recommended yet: observed for less than a minute of 24 hours/,
+	like(
+		$said,
+		qr/NOTICE:  nothing is recommended yet: observed for less than a minute of 24 hours/,
 		"$scene: which is that too little is known");
 }
 
@@ -113,35 +116,57 @@ use_database();
 create_extension();
 my ($rows, $said) = answer();
 my %first = map { (split /\|/)[0] => 1 } (split /\n/, $rows)[ 0 .. 1 ];
-is(join(' ', sort keys %first), 't1 t2', 'what was looked up comes first') or diag $rows;
-unlike($rows, qr/^t([4-9]|\d\d)/m, 'what was only loaded and indexed has no row');
+is(join(' ', sort keys %first), 't1 t2', 'what was looked up comes first')
+  or diag $rows;
+unlike($rows, qr/^t([4-9]|\d\d)/m,
+	'what was only loaded and indexed has no row');
 unlike($rows, qr/tentative|firm/, 'all of it is provisional');
-like($said, qr/NOTICE:  \d+ moves are advised: \d+ provisional\n/, 'and the notice says so');
+like(
+	$said,
+	qr/NOTICE:  \d+ moves are advised: \d+ provisional\n/,
+	'and the notice says so');
 is( value_of(
 		'SELECT max(saved_io_s_per_hour) BETWEEN 1 AND 3600 AND count(*) = count(firm_when) FROM tiered_storage.recommend_placement()'
 	),
 	't',
-	'no device is relieved of more than an hour in an hour, and each row has what would make it firm');
+	'no device is relieved of more than an hour in an hour, and each row has what would make it firm'
+);
 is( value_of(
-		"SELECT is_recommended FROM tiered_storage.explain_placement('t1') WHERE tier_name = 'ssd'"),
+		"SELECT is_recommended FROM tiered_storage.explain_placement('t1') WHERE tier_name = 'ssd'"
+	),
 	't',
 	'explain_placement() says the same');
-like(value_of("SELECT reason FROM tiered_storage.placement_summary() WHERE tier_name IS NULL"),
-	qr/\d+ advised provisionally/, 'and so does the summary');
+like(
+	value_of(
+		"SELECT reason FROM tiered_storage.placement_summary() WHERE tier_name IS NULL"
+	),
+	qr/\d+ advised provisionally/,
+	'and so does the summary');
 value_of('CALL tiered_storage.sample()');
 is( value_of(
 		"SELECT max(random_fast + random_slow) FROM _tiered_storage.relation_state WHERE relation_oid = 't1'::regclass"
 	),
 	0,
 	'no rate has what was before the extension');
-$node->psql($database, 'CALL tiered_storage.apply_placement()', stderr => \$said, on_error_die => 1);
-like($said, qr/nothing is moved.*\n.*\d+ moves are advised: \d+ provisional/s, 'nothing is moved for it');
-is(value_of('SELECT count(*) FROM tiered_storage.moves'), 0, 'nothing at all');
+$node->psql(
+	$database, 'CALL tiered_storage.apply_placement()',
+	stderr => \$said,
+	on_error_die => 1);
+like(
+	$said,
+	qr/nothing is moved.*\n.*\d+ moves are advised: \d+ provisional/s,
+	'nothing is moved for it');
+is(value_of('SELECT count(*) FROM tiered_storage.moves'), 0,
+	'nothing at all');
 my $failed = $node->psql(
-	$database, "CALL tiered_storage.apply_placement(confidence => 'provisional')",
+	$database,
+	"CALL tiered_storage.apply_placement(confidence => 'provisional')",
 	stderr => \$said);
 is($failed, 3, 'nor when it is asked for');
-like($said, qr/what is provisional is not applied.*DETAIL: .*HINT: /s, 'and that says why');
+like(
+	$said,
+	qr/what is provisional is not applied.*DETAIL: .*HINT: /s,
+	'and that says why');
 
 # What nobody has used: tables, too, which builds of their indexes have read; since before the
 # first sample.
@@ -176,9 +201,12 @@ $database = 'restored';
 create_extension();
 command_ok(
 	[
-		'sh', '-c',
+		'sh',
+		'-c',
 		'pg_dump --host="$1" --port="$2" --table="t*" idle | psql --quiet --host="$1" --port="$2" restored',
-		'sh', $node->host, $node->port
+		'sh',
+		$node->host,
+		$node->port
 	],
 	'a dump is read');
 is_quiet('restored');
@@ -193,9 +221,11 @@ use_database();
 create_extension();
 ($rows, $said) = answer();
 %first = map { (split /\|/)[0] => 1 } (split /\n/, $rows)[ 0 .. 1 ];
-is(join(' ', sort keys %first), 't1 t2', 'without preload: what was looked up comes first')
+is(join(' ', sort keys %first),
+	't1 t2', 'without preload: what was looked up comes first')
   or diag $rows;
-unlike($rows, qr/^t[4-6]|tentative|firm/m, 'and nothing that was only loaded');
+unlike($rows, qr/^t[4-6]|tentative|firm/m,
+	'and nothing that was only loaded');
 
 $node->stop;
 done_testing();

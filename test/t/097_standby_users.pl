@@ -49,7 +49,7 @@ max_standby_streaming_delay = '1s'
 $standby->start;
 $primary->wait_for_catchup($standby);
 $primary->safe_psql('app',
-	"SELECT tiered_storage.add_standby('replica', conninfo => 'host="
+		"SELECT tiered_storage.add_standby('replica', conninfo => 'host="
 	  . $standby->host
 	  . ' port='
 	  . $standby->port
@@ -136,8 +136,7 @@ $primary->safe_psql('app',
 	"SELECT tiered_storage.add_tiering_policy('p', move_after => '1 year', tier => 'hdd')"
 );
 ok(wait_until_moved('p_2'), 'the worker moves what nobody reads there');
-is(tablespaces_of($primary, 'app', 'p_1'), 'pg_default',
-	'not what is read');
+is(tablespaces_of($primary, 'app', 'p_1'), 'pg_default', 'not what is read');
 like(
 	$primary->safe_psql(
 		'app',
@@ -147,10 +146,12 @@ like(
 	'which waits, and the plan says for what');
 like(
 	notices_of($primary, 'app', 'CALL tiered_storage.migrate()'),
-	qr/1 relation is not moved now\nDETAIL:  $in_use/i, 'CALL migrate() waits as well');
+	qr/1 relation is not moved now\nDETAIL:  $in_use/i,
+	'CALL migrate() waits as well');
 is(tablespaces_of($primary, 'app', 'p_1'), 'pg_default', 'and moves nothing');
 $primary->wait_for_catchup($standby);
-is($report->query_safe('SELECT count(*) FROM p_1'), 500, 'the report goes on');
+is($report->query_safe('SELECT count(*) FROM p_1'), 500,
+	'the report goes on');
 end_report();
 ok(wait_until_moved('p_1'), 'when it has ended, the move is made');
 
@@ -181,7 +182,7 @@ INSERT INTO p SELECT '2003-02-03', repeat('x', 100) FROM generate_series(1, 1000
 	begin_report('p_3');
 	hold($stops, 'backing_off');
 	let_go($stops, 'copied');
-	ok(wait_stopped($stops, 'backing_off'),
+	ok( wait_stopped($stops, 'backing_off'),
 		'the worker asks before it swaps, and waits');
 	is(tablespaces_of($primary, 'app', 'p_3'), 'pg_default', 'with its copy');
 	is($report->query_safe('SELECT count(*) FROM p_3'),
