@@ -94,7 +94,7 @@ statistics_since(void)
 	/* The first thing written into a new database's directory. */
 	snprintf(path, sizeof(path), "%s/PG_VERSION", DatabasePath);
 	if (stat(path, &st) == 0)
-		return Min(Max(time_t_to_timestamptz(st.st_mtime), emptied_at), now);
+		return Min(Max(tier_file_modified_at(&st), emptied_at), now);
 	return now;
 }
 

@@ -48,6 +48,12 @@ tier_file_size(Oid tablespace_oid, Oid file_number, ForkNumber fork)
 }
 
 TimestampTz
+tier_file_modified_at(const struct stat *st)
+{
+	return time_t_to_timestamptz(st->st_mtim.tv_sec) + st->st_mtim.tv_nsec / 1000;
+}
+
+TimestampTz
 tier_file_written_at(Oid tablespace_oid, Oid file_number)
 {
 	TimestampTz oldest = 0;
@@ -59,8 +65,8 @@ tier_file_written_at(Oid tablespace_oid, Oid file_number)
 
 		tier_compat_relation_path(path, sizeof(path), tablespace_oid, MyDatabaseId,
 								  file_number, fork);
-		if (stat(path, &st) == 0 && (oldest == 0 || time_t_to_timestamptz(st.st_mtime) < oldest))
-			oldest = time_t_to_timestamptz(st.st_mtime);
+		if (stat(path, &st) == 0 && (oldest == 0 || tier_file_modified_at(&st) < oldest))
+			oldest = tier_file_modified_at(&st);
 	}
 	return oldest;
 }

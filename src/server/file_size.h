@@ -10,6 +10,8 @@
 
 #include "postgres.h"
 
+#include <sys/stat.h>
+
 #include "common/relpath.h"
 #include "datatype/timestamp.h"
 
@@ -18,6 +20,12 @@
  * the file is gone.  The tablespace's OID is never 0.
  */
 extern int64 tier_file_size(Oid tablespace_oid, Oid file_number, ForkNumber fork);
+
+/*
+ * When the file was last written, to the microsecond: in one second a database is created, filled
+ * and indexed.
+ */
+extern TimestampTz tier_file_modified_at(const struct stat *st);
 
 /*
  * When the fork that has been left alone for longest was last written, by its
