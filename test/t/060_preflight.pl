@@ -606,7 +606,7 @@ is( join(',',
 		grep { $rows->{$_}[1] =~ /^not known/ } sort keys %$rows),
 	join(',',
 		map { "$_: warning" }
-		  qw(capacity directory locks space standby_space start wal wear)),
+		  qw(capacity directory locks space standby_space standby_users start wal wear)),
 	'and what it cannot know is never ok');
 like(
 	notices_of(
