@@ -10,7 +10,7 @@
 #include "commands/tablespace.h"
 #include "utils/timestamp.h"
 
-#include "src/act/due.h"
+#include "src/act/policy_candidates.h"
 #include "src/act/level.h"
 #include "src/base/clock.h"
 #include "src/base/sql.h"
@@ -178,7 +178,7 @@ put_fullness(TierResultRow *row, bool *any)
 	question.backoff = tier_catalog_load_backoff(context, &question.nbackoff);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
-	question.returning = tier_due_returning(set, pins, &question.nreturning);
+	question.returning = tier_policy_candidates_returning(set, pins, &question.nreturning);
 	question.flight = tier_fullness_flight;
 	question.due_leave = true;
 	evaluations = tier_fullness_evaluate(&question, &n);
@@ -253,7 +253,7 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 	for (int i = 0; i < npolicies; i++)
 		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, uses, now);
 	tier_policy_find_returns(evaluations, npolicies, set, pins, now, tier_fullness_flight);
-	decided = tier_due_decided(evaluations, npolicies, &ndecided);
+	decided = tier_policy_candidates_decided(evaluations, npolicies, &ndecided);
 	for (int i = 0; i < npolicies; i++)
 	{
 		const TierEvaluation *evaluation = evaluations[i];

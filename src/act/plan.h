@@ -23,7 +23,7 @@
 #include "nodes/bitmapset.h"
 
 #include "src/act/apply_candidates.h"
-#include "src/act/due.h"
+#include "src/act/policy_candidates.h"
 #include "src/act/move_request.h"
 #include "src/catalog/tables.h"
 
@@ -72,7 +72,7 @@ typedef struct TierPlanEntry
 
 	/* For a run. */
 	TierMoveRequest request;	/* without its batch */
-	const TierDueJob *job;		/* of tiering policies; else NULL */
+	const TierPolicyCandidate *job; /* of tiering policies; else NULL */
 	const TierCandidate *candidate; /* of ADVICE; else NULL */
 	bool		waits_for_room; /* that another move makes, which waits */
 	const Bitmapset *above;		/* tiers that are above the marks of their
@@ -121,7 +121,7 @@ typedef struct TierPlanFullness
 typedef struct TierPlan
 {
 	const TierSet *set;
-	const TierDue *due;			/* NULL with options->apply */
+	const TierPolicyCandidates *due;	/* NULL with options->apply */
 	TierPlanEntry *entries;
 	int			n;
 	int			cut_at;			/* from this entry on tiers would be emptied

@@ -3,8 +3,8 @@
  * act/plan_make.c
  *		The plan: all moves that are wanted, in their order.
  *
- * See act/plan.h.  First what tiering policies ask for, in the order of act/due.c; in between,
- * as soon as a tier is too full, what leaves it; then what is advised.
+ * See act/plan.h.  First what tiering policies ask for, in the order of act/policy_candidates.c;
+ * in between, as soon as a tier is too full, what leaves it; then what is advised.
  *
  *-------------------------------------------------------------------------
  */
@@ -116,9 +116,9 @@ add_all_leaving(TierPlanning *planning)
 		tier_catalog_leave(&scope);
 		MemoryContextSwitchTo(context);
 	}
-	question->moved = tier_due_sorted_oids(planning->begun, &question->nmoved);
-	question->returning = tier_due_sorted_oids(planning->returning, &question->nreturning);
-	question->in_vain = tier_due_sorted_oids(planning->in_vain, &question->nin_vain);
+	question->moved = tier_sorted_oids(planning->begun, &question->nmoved);
+	question->returning = tier_sorted_oids(planning->returning, &question->nreturning);
+	question->in_vain = tier_sorted_oids(planning->in_vain, &question->nin_vain);
 	question->not_yet = tier_level_names(planning->set, planning->first);
 	leaving = tier_plan_add_fullness(&source, planning->plan);
 	MemoryContextSwitchTo(planning->context);
@@ -141,7 +141,7 @@ is_too_full(const TierPlanning *planning)
 }
 
 static TierPlanSource
-source_of(const TierDueJob *job)
+source_of(const TierPolicyCandidate *job)
 {
 	if (job->leaf->verdict == TIER_VERDICT_RETURNS)
 		return TIER_SOURCE_RETURN;
@@ -151,17 +151,17 @@ source_of(const TierDueJob *job)
 /* What add_member() is given. */
 typedef struct Member
 {
-	const TierDueJob *job;
+	const TierPolicyCandidate *job;
 	Oid			relation_oid;
 } Member;
 
 static bool
 add_member(TierPlanning *planning, void *argument)
 {
-	const TierDueJob *job = ((const Member *) argument)->job;
+	const TierPolicyCandidate *job = ((const Member *) argument)->job;
 	Oid			relation_oid = ((const Member *) argument)->relation_oid;
 	TierPlan   *plan = planning->plan;
-	TierMoveRequest request = tier_due_request(job, planning->set, relation_oid);
+	TierMoveRequest request = tier_policy_candidate_request(job, planning->set, relation_oid);
 	TierPlanSource source = source_of(job);
 	int			to_tier;
 	TierPlanEntry *entry;
@@ -201,7 +201,7 @@ add_member(TierPlanning *planning, void *argument)
 }
 
 static void
-add_due(TierPlanning *planning, const TierDue *due)
+add_due(TierPlanning *planning, const TierPolicyCandidates *due)
 {
 	for (int i = 0; i < due->njobs; i++)
 	{
@@ -255,7 +255,7 @@ load_record(TierPlanning *planning)
 	planning->failed = tier_catalog_load_failed_moves(planning->context, &planning->nfailed);
 	running = tier_catalog_load_running_moves(planning->context, &nrunning);
 	if (tier_move_limit_per_day_mb >= 0)
-		planning->plan->left_bytes = Max(tier_due_left_of_limit(), 0.0);
+		planning->plan->left_bytes = Max(tier_return_limit_left(), 0.0);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(planning->context);
 	if (planning->options->apply == NULL)
@@ -263,7 +263,7 @@ load_record(TierPlanning *planning)
 }
 
 static void
-add_wanted(TierPlanning *planning, const TierDue *due)
+add_wanted(TierPlanning *planning, const TierPolicyCandidates *due)
 {
 	TierPlan   *plan = planning->plan;
 
@@ -316,8 +316,8 @@ tier_plan_make(const TierPlanOptions *options)
 	if (!load_tiers(&planning))
 		return NULL;
 	if (options->apply == NULL)
-		plan->due = tier_due_load(plan->set, planning.pins,
-								  options->by_worker && options->refreshes);
+		plan->due = tier_policy_candidates_load(plan->set, planning.pins,
+												options->by_worker && options->refreshes);
 	plan->entries = palloc(sizeof(TierPlanEntry) * planning.room);
 	plan->cut_at = -1;
 	plan->left_bytes = INFINITY;

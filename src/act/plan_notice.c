@@ -25,7 +25,7 @@ print_entry(const TierPlan *plan, const TierPlanEntry *entry)
 		return;
 	if (entry->is_beyond_limit)
 	{
-		tier_due_warn_limit(info.name, plan->left_bytes);
+		tier_return_warn_limit(info.name, plan->left_bytes);
 		return;
 	}
 	if (obstacle->message != NULL)

@@ -32,10 +32,10 @@
 /* What of a job is about to be moved, and the job as it is decided again. */
 typedef struct Decision
 {
-	const TierDueJob *first;	/* by the plan */
+	const TierPolicyCandidate *first;	/* by the plan */
 	const TierSet *first_set;
 	Oid			relation_oid;
-	TierDueJob	now;			/* as what follows by decide_again(); its
+	TierPolicyCandidate now;	/* as what follows by decide_again(); its
 								 * members are not set */
 	const TierSet *set;
 	Oid			returns_to;		/* of what returns: the tablespace */
@@ -43,7 +43,7 @@ typedef struct Decision
 
 /* Was it used since it was found to be idle? */
 static bool
-was_used_meanwhile(const TierDueJob *job)
+was_used_meanwhile(const TierPolicyCandidate *job)
 {
 	const TierLeaf *leaf = job->leaf;
 
@@ -77,8 +77,9 @@ may_still_return(const TierEvaluation *evaluation, const TierLeaf *leaf, const T
 static Oid
 return_place(const Decision *decision, const TierSet *set)
 {
-	const TierDueJob *first = decision->first;
-	const TierTier *target = tier_due_target(first, decision->first_set, decision->relation_oid);
+	const TierPolicyCandidate *first = decision->first;
+	const TierTier *target = tier_policy_candidate_target(first, decision->first_set,
+														  decision->relation_oid);
 	int			tier = tier_set_find_tier(set, NameStr(target->name));
 	const TierPolicyRow *policy = first->evaluation->policy;
 
@@ -104,7 +105,7 @@ find_group_again(TierPolicyRow *policies, int npolicies, int policy_id, Oid leaf
 static bool
 decide_again(Decision *decision)
 {
-	const TierDueJob *first = decision->first;
+	const TierPolicyCandidate *first = decision->first;
 	const TierPolicyRow *policy = first->evaluation->policy;
 	Oid			leaf_oid = first->leaf->info.relation_oid;
 	MemoryContext context = CurrentMemoryContext;
@@ -124,8 +125,8 @@ decide_again(Decision *decision)
 	if (tier_policy_has_group(policy))
 		policies = tier_catalog_load_policies(context, &npolicies);
 	wanted = tier_catalog_policy_wants(policy, leaf_oid,
-									   &tier_due_target(first, decision->first_set,
-														decision->relation_oid)->name,
+									   &tier_policy_candidate_target(first, decision->first_set,
+																	 decision->relation_oid)->name,
 									   tier_partition_tablespace(first->leaf,
 																 decision->relation_oid));
 	tier_catalog_leave(&scope);
@@ -150,7 +151,7 @@ decide_again(Decision *decision)
 		return OidIsValid(decision->returns_to) &&
 			may_still_return(evaluation, leaf, set, decision->relation_oid);
 	}
-	decision->now = (TierDueJob)
+	decision->now = (TierPolicyCandidate)
 	{
 		.evaluation = evaluation,.leaf = leaf
 	};
@@ -166,13 +167,14 @@ is_still_due(const TierPlan *plan, const TierPlanEntry *entry, TierMoveRequest *
 	Decision	decision = {
 		.first = entry->job,.first_set = plan->set,.relation_oid = entry->relation_oid
 	};
+	const TierTier *target;
 
 	if (!decide_again(&decision))
 		return false;
+	target = tier_policy_candidate_target(&decision.now, decision.set, entry->relation_oid);
 	if (request == NULL)
-		return strcmp(NameStr(tier_due_target(&decision.now, decision.set,
-											  entry->relation_oid)->name), entry->to_tier) == 0;
-	*request = tier_due_request(&decision.now, decision.set, entry->relation_oid);
+		return strcmp(NameStr(target->name), entry->to_tier) == 0;
+	*request = tier_policy_candidate_request(&decision.now, decision.set, entry->relation_oid);
 	if (OidIsValid(decision.returns_to))
 		request->tablespace_oid = decision.returns_to;
 	return true;

@@ -138,7 +138,7 @@ visit(TierRun *run, int i, bool is_last)
 	if (run->idle != NULL && run->idle->is_due())
 		run->idle->run();
 	MemoryContextSwitchTo(run->context);
-	if (!run->is_over && run->ended > ended && is_outdated(run, entry))
+	if (!run->is_over && run->tried > 0 && run->ended > ended && is_outdated(run, entry))
 		run->is_stale = true;
 	return again;
 }
@@ -212,7 +212,7 @@ static void
 record_evaluations(const TierPlan *plan, const List *emptyings)
 {
 	MemoryContext context = CurrentMemoryContext;
-	const TierDue *due = plan->due;
+	const TierPolicyCandidates *due = plan->due;
 	TierCatalogScope scope;
 
 	if (due == NULL || !tier_catalog_try_enter(&scope))
@@ -366,7 +366,7 @@ tier_run(const TierPlanOptions *options, const TierIdle *idle)
 		.plan_context = AllocSetContextCreate(context, "tiered_storage plan",
 											  ALLOCSET_DEFAULT_SIZES),
 		.step = AllocSetContextCreate(context, "tiered_storage step", ALLOCSET_DEFAULT_SIZES),
-		.patience = {.context = context}
+		.lock_waits = {.context = context}
 	};
 
 	run.options.refreshes = true;

@@ -23,7 +23,7 @@ typedef struct TierRunSummary
 	int64		batch_id;		/* 0: no move was begun */
 	int			due_relations;	/* of a dry run: that would be moved for them */
 	double		due_bytes;
-	TimestampTz policy_due_at;	/* see TierDue */
+	TimestampTz policy_due_at;	/* see TierPolicyCandidates */
 	int			policies;
 	int			disabled;		/* of them */
 	int			failed;			/* of them: could not be evaluated */

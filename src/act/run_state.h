@@ -16,7 +16,7 @@
 #include "storage/lock.h"
 
 #include "src/act/emptying.h"
-#include "src/act/patience.h"
+#include "src/act/lock_wait_budget.h"
 #include "src/act/recheck.h"
 #include "src/base/left_out.h"
 
@@ -37,9 +37,11 @@ typedef struct TierRun
 	int64		planning_us;	/* and how long that took */
 	int			tried;			/* relations of this plan */
 	int			ended;			/* moves of the run */
-	bool		is_stale;		/* another plan is to be made */
+	bool		is_stale;		/* another plan is to be made; only when
+								 * relations of this one were tried, so that
+								 * there is an end of it */
 	bool		is_over;		/* nothing more is to be moved */
-	TierPatience patience;		/* with what is locked; of the worker */
+	TierLockWaitBudget lock_waits;	/* with what is locked; of the worker */
 	TierPass	checks;			/* what fails before its move, */
 	TierPass	moves;			/* and what fails in it without a record */
 	List	   *emptyings;		/* TierEmptying */

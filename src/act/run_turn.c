@@ -143,7 +143,7 @@ tier_run_end_emptying(TierRun *run)
 	run->emptying = NULL;
 	tier_emptying_unlock(emptying);
 	if (emptying->missed == 0 || emptying->waiting > 0 || emptying->held_up != NULL ||
-		run->is_over)
+		run->is_over || run->tried == 0)
 		return;
 	MemoryContextReset(run->step);
 	MemoryContextSwitchTo(run->step);
@@ -323,7 +323,7 @@ check_step(void *argument)
 	if (!OidIsValid(turn->request.tablespace_oid))
 		return;
 	if (entry->job != NULL &&
-		!tier_due_is_within_limit(entry->job, entry->relation_oid, run->options.by_worker))
+		!tier_return_is_within_limit(entry->job, entry->relation_oid, run->options.by_worker))
 		return;
 	turn->state = may_begin(turn, &info) ? TURN_MOVES : TURN_WAITS;
 }
@@ -388,7 +388,7 @@ move_one(Turn *turn, bool is_last)
 	request->batch_id = begin_batch(run, entry);
 	request->obeys_windows = !run->options.ignore_windows;
 	request->only_if_free = run->options.by_worker &&
-		tier_patience_is_over(&run->patience, turn->owner_oid);
+		tier_lock_wait_is_spent(&run->lock_waits, turn->owner_oid);
 	request->is_wanted = tier_recheck_is_wanted;
 	request->argument = &run->recheck;
 	request->idle = run->idle;
@@ -399,7 +399,7 @@ move_one(Turn *turn, bool is_last)
 	report = tier_move_one(request);
 	run->ended++;
 	if (tier_move_was_busy(&report))
-		tier_patience_spend(&run->patience, turn->owner_oid, report.worked_ms);
+		tier_lock_wait_spend(&run->lock_waits, turn->owner_oid, report.worked_ms);
 	if (run->emptying != NULL)
 		note_emptying(run, &report);
 	if (report.state == TIER_STATE_WAITING)

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * act/patience.h
+ * act/lock_wait_budget.h
  *		How long relations that are locked are waited for in vain, for each owner.
  *
  * Whoever owns relations may keep all of them locked, and the worker has others to serve.  So
@@ -10,24 +10,24 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef TIER_PATIENCE_H
-#define TIER_PATIENCE_H
+#ifndef TIER_LOCK_WAIT_BUDGET_H
+#define TIER_LOCK_WAIT_BUDGET_H
 
 #include "postgres.h"
 
 #include "nodes/pg_list.h"
 
 /* Of one run of one process; zeroed, but for the context, which holds the list. */
-typedef struct TierPatience
+typedef struct TierLockWaitBudget
 {
 	MemoryContext context;
 	List	   *wasted;			/* for each owner with locked relations */
-} TierPatience;
+} TierLockWaitBudget;
 
 /* A relation of the owner could not be locked, which has taken so long. */
-extern void tier_patience_spend(TierPatience *patience, Oid owner_oid, double ms);
+extern void tier_lock_wait_spend(TierLockWaitBudget *budget, Oid owner_oid, double ms);
 
 /* Is only to be tried what nobody has locked, of the relations of this owner? */
-extern bool tier_patience_is_over(const TierPatience *patience, Oid owner_oid);
+extern bool tier_lock_wait_is_spent(const TierLockWaitBudget *budget, Oid owner_oid);
 
-#endif							/* TIER_PATIENCE_H */
+#endif							/* TIER_LOCK_WAIT_BUDGET_H */

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * act/due.h
+ * act/policy_candidates.h
  *		What tiering policies would move now: each relation once, by the one that decides.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef TIER_DUE_H
-#define TIER_DUE_H
+#ifndef TIER_POLICY_CANDIDATES_H
+#define TIER_POLICY_CANDIDATES_H
 
 #include "postgres.h"
 
@@ -17,18 +17,18 @@
 #include "src/decide/partition.h"
 
 /* What to move of one leaf, with the evaluation that says so. */
-typedef struct TierDueJob
+typedef struct TierPolicyCandidate
 {
 	const TierEvaluation *evaluation;
 	const TierLeaf *leaf;
 	List	   *members;		/* OIDs: the leaf, indexes of it, or some of
 								 * them; the leaf first */
-	bool		comes_first;	/* see tier_due_load() */
+	bool		comes_first;	/* see tier_policy_candidates_load() */
 	int			turn;			/* of its owner, from 0 */
-} TierDueJob;
+} TierPolicyCandidate;
 
 /* All that tiering policies ask for. */
-typedef struct TierDue
+typedef struct TierPolicyCandidates
 {
 	int			policies;
 	int			nevaluations;	/* of those that are enabled: a disabled
@@ -40,11 +40,11 @@ typedef struct TierDue
 	int			partitions;		/* that were looked at */
 	int			nleaves;		/* of them, of which something is due */
 	int			njobs;
-	TierDueJob *jobs;			/* in the order of a run */
+	TierPolicyCandidate *jobs;	/* in the order of a run */
 	Bitmapset  *first;			/* tiers, by index, above the marks of their
 								 * fullness policies, which `comes_first` of
 								 * the jobs is about */
-} TierDue;
+} TierPolicyCandidates;
 
 /*
  * All policies on one snapshot, of one moment.  Outside of a scope; changes
@@ -59,29 +59,32 @@ typedef struct TierDue
  * leaves it as is still too much, and only then comes the rest, which may take hours.  Among
  * both, owners take turns, so that no owner waits for all partitions of another.
  */
-extern TierDue *tier_due_load(const TierSet *set, const TierPins *pins, bool by_worker);
+extern TierPolicyCandidates *tier_policy_candidates_load(const TierSet *set,
+														 const TierPins *pins, bool by_worker);
 
 /* The tier that a member of the job goes to. */
-extern const TierTier *tier_due_target(const TierDueJob *job, const TierSet *set, Oid member_oid);
+extern const TierTier *tier_policy_candidate_target(const TierPolicyCandidate *job,
+													const TierSet *set, Oid member_oid);
 
 /* The move of one member of the job, without its batch. */
-extern TierMoveRequest tier_due_request(const TierDueJob *job, const TierSet *set,
-										Oid relation_oid);
+extern TierMoveRequest tier_policy_candidate_request(const TierPolicyCandidate *job,
+													 const TierSet *set, Oid relation_oid);
 
 /* Bytes that may be moved today by nothing but the load.  In a catalog scope. */
-extern double tier_due_left_of_limit(void);
+extern double tier_return_limit_left(void);
 
 /*
  * May so much return today?  As with what is advised, within a limit of bytes a day.  A person
  * is told; the view moves says it, too.
  */
-extern bool tier_due_is_within_limit(const TierDueJob *job, Oid relation_oid, bool by_worker);
+extern bool tier_return_is_within_limit(const TierPolicyCandidate *job, Oid relation_oid,
+										bool by_worker);
 
 /* The warning for a person; left_bytes: that may still return. */
-extern void tier_due_warn_limit(const char *relation_name, double left_bytes);
+extern void tier_return_warn_limit(const char *relation_name, double left_bytes);
 
-/* OIDs of what tiering policies bring back, sorted, *n of them; as tier_due_load(). */
-extern Oid *tier_due_returning(const TierSet *set, const TierPins *pins, int *n);
+/* OIDs of what tiering policies bring back, sorted, *n of them. */
+extern Oid *tier_policy_candidates_returning(const TierSet *set, const TierPins *pins, int *n);
 
 /* The policy that decides about one relation, of several that would move it. */
 typedef struct TierDecided
@@ -95,9 +98,10 @@ typedef struct TierDecided
  * Of all that enabled policies would move or bring back by these evaluations, sorted by relation,
  * *n of them.
  */
-extern TierDecided *tier_due_decided(TierEvaluation **evaluations, int nevaluations, int *n);
+extern TierDecided *tier_policy_candidates_decided(TierEvaluation **evaluations,
+												   int nevaluations, int *n);
 
 /* The OIDs of a list as a sorted array, *n of them. */
-extern Oid *tier_due_sorted_oids(const List *list, int *n);
+extern Oid *tier_sorted_oids(const List *list, int *n);
 
-#endif							/* TIER_DUE_H */
+#endif							/* TIER_POLICY_CANDIDATES_H */

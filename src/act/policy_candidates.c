@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * act/due.c
+ * act/policy_candidates.c
  *		What tiering policies would move now: each relation once, by the one that decides.
  *
  * All policies are evaluated on one snapshot and one moment.  What follows runs over hours, so
@@ -22,7 +22,7 @@
 #include "src/base/left_out.h"
 #include "src/base/settings.h"
 #include "src/base/sql.h"
-#include "src/act/due.h"
+#include "src/act/policy_candidates.h"
 #include "src/act/level.h"
 #include "src/decide/policy_group.h"
 #include "src/decide/policy_preview.h"
@@ -31,8 +31,8 @@
 static int
 compare_jobs(const void *a, const void *b)
 {
-	const TierDueJob *left = a;
-	const TierDueJob *right = b;
+	const TierPolicyCandidate *left = a;
+	const TierPolicyCandidate *right = b;
 
 	if (left->leaf->info.relation_oid != right->leaf->info.relation_oid)
 		return left->leaf->info.relation_oid < right->leaf->info.relation_oid ? -1 : 1;
@@ -72,7 +72,7 @@ compare_claimed(const void *key, const void *claim)
 
 /* Of all that policies would move, each relation once, with the policy that decides. */
 static Claim *
-decide_claims(const TierDueJob *jobs, int njobs, int *nclaims)
+decide_claims(const TierPolicyCandidate *jobs, int njobs, int *nclaims)
 {
 	Claim	   *claims;
 	int			n = 0;
@@ -103,10 +103,10 @@ decide_claims(const TierDueJob *jobs, int njobs, int *nclaims)
 }
 
 /* All that is due, *njobs of them, of *nleaves leaves; by leaf. */
-static TierDueJob *
+static TierPolicyCandidate *
 collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves)
 {
-	TierDueJob *jobs;
+	TierPolicyCandidate *jobs;
 	Claim	   *claims;
 	int			nclaims;
 	int			n = 0;
@@ -114,7 +114,7 @@ collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves
 
 	for (int i = 0; i < nevaluations; i++)
 		n += evaluations[i]->nleaves;
-	jobs = palloc_extended(sizeof(TierDueJob) * Max(n, 1), MCXT_ALLOC_HUGE);
+	jobs = palloc_extended(sizeof(TierPolicyCandidate) * Max(n, 1), MCXT_ALLOC_HUGE);
 	n = 0;
 	for (int i = 0; i < nevaluations; i++)
 	{
@@ -129,7 +129,7 @@ collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves
 			jobs[n++].leaf = &evaluations[i]->leaves[j];
 		}
 	}
-	qsort(jobs, n, sizeof(TierDueJob), compare_jobs);
+	qsort(jobs, n, sizeof(TierPolicyCandidate), compare_jobs);
 	claims = decide_claims(jobs, n, &nclaims);
 	*nleaves = 0;
 	for (int i = 0; i < n; i++)
@@ -158,7 +158,7 @@ collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves
 
 /* Is anything of it on one of these tiers, and goes elsewhere? */
 static bool
-leaves_one_of(const TierDueJob *job, const TierSet *set, const Bitmapset *tiers)
+leaves_one_of(const TierPolicyCandidate *job, const TierSet *set, const Bitmapset *tiers)
 {
 	ListCell   *cell;
 
@@ -178,7 +178,7 @@ leaves_one_of(const TierDueJob *job, const TierSet *set, const Bitmapset *tiers)
 }
 
 static void
-find_first(TierDue *due, const TierSet *set)
+find_first(TierPolicyCandidates *due, const TierSet *set)
 {
 	due->first = tier_levels_above(set);
 	for (int i = 0; i < due->njobs && due->first != NULL; i++)
@@ -203,8 +203,8 @@ typedef struct OwnerTurn
 static int
 compare_turns(const void *a, const void *b)
 {
-	const TierDueJob *left = a;
-	const TierDueJob *right = b;
+	const TierPolicyCandidate *left = a;
+	const TierPolicyCandidate *right = b;
 
 	if (left->comes_first != right->comes_first)
 		return left->comes_first ? -1 : 1;
@@ -215,7 +215,7 @@ compare_turns(const void *a, const void *b)
 
 /* What of one leaf is due by several policies has one turn. */
 static void
-take_turns(TierDue *due)
+take_turns(TierPolicyCandidates *due)
 {
 	HASHCTL		control = {
 		.keysize = sizeof(((OwnerTurn *) NULL)->key),
@@ -227,7 +227,7 @@ take_turns(TierDue *due)
 
 	for (int i = 0; i < due->njobs; i++)
 	{
-		TierDueJob *job = &due->jobs[i];
+		TierPolicyCandidate *job = &due->jobs[i];
 		OwnerTurn	key = {.key = {job->leaf->info.owner_oid, job->comes_first}};
 		bool		found;
 		OwnerTurn  *turn = hash_search(turns, &key.key, HASH_ENTER, &found);
@@ -240,17 +240,17 @@ take_turns(TierDue *due)
 		job->turn = turn->turn;
 	}
 	hash_destroy(turns);
-	qsort(due->jobs, due->njobs, sizeof(TierDueJob), compare_turns);
+	qsort(due->jobs, due->njobs, sizeof(TierPolicyCandidate), compare_turns);
 }
 
 const TierTier *
-tier_due_target(const TierDueJob *job, const TierSet *set, Oid member_oid)
+tier_policy_candidate_target(const TierPolicyCandidate *job, const TierSet *set, Oid member_oid)
 {
 	return &set->tiers[tier_partition_target(job->evaluation, job->leaf, member_oid)];
 }
 
 TierMoveRequest
-tier_due_request(const TierDueJob *job, const TierSet *set, Oid relation_oid)
+tier_policy_candidate_request(const TierPolicyCandidate *job, const TierSet *set, Oid relation_oid)
 {
 	const TierPolicyRow *policy = job->evaluation->policy;
 	TierMoveRequest request = {0};
@@ -297,7 +297,7 @@ is_too_new(const TierPolicyRow *policy, TimestampTz now)
 	return policy->added_at <= now && now < tier_policy_first_at(policy);
 }
 
-/* *policy_due_at: as in TierDue. */
+/* *policy_due_at: as in TierPolicyCandidates. */
 static int
 keep_enabled(TierPolicyRow *policies, int n, bool by_worker, TimestampTz *policy_due_at)
 {
@@ -319,11 +319,11 @@ keep_enabled(TierPolicyRow *policies, int n, bool by_worker, TimestampTz *policy
 	return kept;
 }
 
-TierDue *
-tier_due_load(const TierSet *set, const TierPins *pins, bool by_worker)
+TierPolicyCandidates *
+tier_policy_candidates_load(const TierSet *set, const TierPins *pins, bool by_worker)
 {
 	MemoryContext context = CurrentMemoryContext;
-	TierDue    *due = palloc0(sizeof(TierDue));
+	TierPolicyCandidates *due = palloc0(sizeof(TierPolicyCandidates));
 	TierCatalogScope scope;
 	TierPolicyRow *policies;
 
@@ -355,11 +355,11 @@ compare_decided(const void *a, const void *b)
 }
 
 TierDecided *
-tier_due_decided(TierEvaluation **evaluations, int nevaluations, int *n)
+tier_policy_candidates_decided(TierEvaluation **evaluations, int nevaluations, int *n)
 {
 	TierEvaluation **enabled = palloc(sizeof(TierEvaluation *) * Max(nevaluations, 1));
 	TierDecided *decided;
-	TierDueJob *jobs;
+	TierPolicyCandidate *jobs;
 	int			nenabled = 0;
 	int			njobs;
 	int			nleaves;
@@ -389,13 +389,13 @@ tier_due_decided(TierEvaluation **evaluations, int nevaluations, int *n)
 }
 
 double
-tier_due_left_of_limit(void)
+tier_return_limit_left(void)
 {
 	return tier_move_limit_per_day_mb * 1024.0 * 1024.0 - tier_catalog_bytes_moved_by_advice();
 }
 
 void
-tier_due_warn_limit(const char *relation_name, double left_bytes)
+tier_return_warn_limit(const char *relation_name, double left_bytes)
 {
 	ereport(WARNING,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
@@ -405,7 +405,7 @@ tier_due_warn_limit(const char *relation_name, double left_bytes)
 }
 
 bool
-tier_due_is_within_limit(const TierDueJob *job, Oid relation_oid, bool by_worker)
+tier_return_is_within_limit(const TierPolicyCandidate *job, Oid relation_oid, bool by_worker)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
@@ -415,30 +415,30 @@ tier_due_is_within_limit(const TierDueJob *job, Oid relation_oid, bool by_worker
 	if (job->leaf->verdict != TIER_VERDICT_RETURNS || tier_move_limit_per_day_mb < 0 ||
 		!tier_relation_lookup(relation_oid, &info) || !tier_catalog_try_enter(&scope))
 		return true;
-	left_bytes = tier_due_left_of_limit();
+	left_bytes = tier_return_limit_left();
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	if (tier_relation_disk_bytes(&info) <= left_bytes)
 		return true;
 	if (!by_worker)
-		tier_due_warn_limit(info.name, left_bytes);
+		tier_return_warn_limit(info.name, left_bytes);
 	return false;
 }
 
 Oid *
-tier_due_returning(const TierSet *set, const TierPins *pins, int *n)
+tier_policy_candidates_returning(const TierSet *set, const TierPins *pins, int *n)
 {
-	const TierDue *due = tier_due_load(set, pins, false);
+	const TierPolicyCandidates *due = tier_policy_candidates_load(set, pins, false);
 	List	   *members = NIL;
 
 	for (int i = 0; i < due->njobs; i++)
 		if (due->jobs[i].leaf->verdict == TIER_VERDICT_RETURNS)
 			members = list_concat(members, due->jobs[i].members);
-	return tier_due_sorted_oids(members, n);
+	return tier_sorted_oids(members, n);
 }
 
 Oid *
-tier_due_sorted_oids(const List *list, int *n)
+tier_sorted_oids(const List *list, int *n)
 {
 	Oid		   *oids = palloc_extended(sizeof(Oid) * Max(list_length(list), 1), MCXT_ALLOC_HUGE);
 	ListCell   *cell;

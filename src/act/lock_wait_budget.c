@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
- * act/patience.c
+ * act/lock_wait_budget.c
  *		How long relations that are locked are waited for in vain, for each owner.
  *
- * See act/patience.h.
+ * See act/lock_wait_budget.h.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "src/compat.h"
-#include "src/act/patience.h"
+#include "src/act/lock_wait_budget.h"
 #include "src/base/debug.h"
 
 /* So long for each owner in one run, which comes every few minutes. */
@@ -23,11 +23,11 @@ typedef struct Wasted
 } Wasted;
 
 static Wasted *
-find_wasted(const TierPatience *patience, Oid owner_oid)
+find_wasted(const TierLockWaitBudget *budget, Oid owner_oid)
 {
 	ListCell   *cell;
 
-	foreach(cell, patience->wasted)
+	foreach(cell, budget->wasted)
 	{
 		Wasted	   *wasted = lfirst(cell);
 
@@ -38,25 +38,25 @@ find_wasted(const TierPatience *patience, Oid owner_oid)
 }
 
 void
-tier_patience_spend(TierPatience *patience, Oid owner_oid, double ms)
+tier_lock_wait_spend(TierLockWaitBudget *budget, Oid owner_oid, double ms)
 {
-	MemoryContext old_context = MemoryContextSwitchTo(patience->context);
-	Wasted	   *wasted = find_wasted(patience, owner_oid);
+	MemoryContext old_context = MemoryContextSwitchTo(budget->context);
+	Wasted	   *wasted = find_wasted(budget, owner_oid);
 
 	if (wasted == NULL)
 	{
 		wasted = palloc0(sizeof(Wasted));
 		wasted->owner_oid = owner_oid;
-		patience->wasted = lappend(patience->wasted, wasted);
+		budget->wasted = lappend(budget->wasted, wasted);
 	}
 	wasted->ms += ms;
 	MemoryContextSwitchTo(old_context);
 }
 
 bool
-tier_patience_is_over(const TierPatience *patience, Oid owner_oid)
+tier_lock_wait_is_spent(const TierLockWaitBudget *budget, Oid owner_oid)
 {
-	const Wasted *wasted = find_wasted(patience, owner_oid);
+	const Wasted *wasted = find_wasted(budget, owner_oid);
 
 	return wasted != NULL &&
 		(wasted->ms >= PATIENCE_MS || tier_debug_skips("owner_patience"));
