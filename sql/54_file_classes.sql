@@ -184,7 +184,7 @@ INSERT INTO regress_f_log VALUES (3e6, '{"a": [2000000, 1], "b": [1000000, 2]}')
 CREATE OR REPLACE FUNCTION _tiered_storage.log_files(OUT bytes float8, OUT files jsonb,
 	OUT null_reason text) RETURNS record LANGUAGE sql AS $$ SELECT bytes, files, NULL FROM public.regress_f_log $$;
 CREATE FUNCTION regress_f_logs(at timestamptz) RETURNS TABLE (write_bytes float8) LANGUAGE sql AS $$
-	SELECT _tiered_storage.file_sample(at); SELECT h.write_bytes FROM _tiered_storage.file_rows h
+	SELECT _tiered_storage.file_sample(at, false); SELECT h.write_bytes FROM _tiered_storage.file_rows h
 		WHERE file_class = 'log' ORDER BY period_start $$;
 SELECT * FROM regress_f_logs('2030-02-01 07:00+00') \g /dev/null
 TRUNCATE _tiered_storage.file_history, _tiered_storage.history_hour;

@@ -16,7 +16,8 @@
 #include "src/catalog/tables.h"
 
 void
-tier_catalog_sample_files(TimestampTz now_at)
+tier_catalog_sample_files(TimestampTz now_at, bool by_another_server)
 {
-	tier_query("SELECT _tiered_storage.file_sample($1)", tier_arg_time(now_at));
+	tier_query("SELECT _tiered_storage.file_sample($1, $2)", tier_arg_time(now_at),
+			   tier_arg_bool(by_another_server));
 }

@@ -291,7 +291,7 @@ store_sql(void)
 }
 
 void
-tier_catalog_sample_load(TimestampTz now_at, bool relations_active)
+tier_catalog_sample_load(TimestampTz now_at, bool relations_active, bool by_another_server)
 {
 	static const Oid types[] = {
 		TIMESTAMPTZOID, INT8ARRAYOID, TIMESTAMPTZOID, INT8ARRAYOID, BOOLOID
@@ -310,10 +310,10 @@ tier_catalog_sample_load(TimestampTz now_at, bool relations_active)
 	values[3] = make_array(&delta);
 
 	/*
-	 * The first sample's counters are the whole past, and belong to no
+	 * The first counters of a server are its whole past, and belong to no
 	 * period.
 	 */
-	values[4] = BoolGetDatum(sampled_at != 0 && sampled_at < now_at &&
+	values[4] = BoolGetDatum(sampled_at != 0 && sampled_at < now_at && !by_another_server &&
 							 !is_idle(&delta, relations_active));
 	tier_catalog_execute(store_sql(), 5, types, values, NULL);
 }

@@ -198,9 +198,11 @@ extern void tier_catalog_store_growths(const TierGrowths *growths);
 /*
  * Adds to load_history what the database and the server did since the last call,
  * unless the database was idle: no relation active, and at most ten transactions.
+ * By another server than the last time nothing is added: its counters have their own past.
  * Under the sampler's lock.
  */
-extern void tier_catalog_sample_load(TimestampTz now_at, bool relations_active);
+extern void tier_catalog_sample_load(TimestampTz now_at, bool relations_active,
+									 bool by_another_server);
 
 /*
  * What the clients of this database do with their time, by looks at what they wait for:
@@ -224,8 +226,9 @@ extern TierClientTime tier_catalog_client_time(void);
 
 /*
  * Adds to file_history what has been read and written since the last call, by class and
- * place of files; what was not counted is null there.  Under the sampler's lock.
+ * place of files; what was not counted is null there; by another server, as tier_catalog_sample_load().
+ * Under the sampler's lock.
  */
-extern void tier_catalog_sample_files(TimestampTz now_at);
+extern void tier_catalog_sample_files(TimestampTz now_at, bool by_another_server);
 
 #endif							/* TIER_CATALOG_SAMPLES_H */

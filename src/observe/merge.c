@@ -323,11 +323,12 @@ compare(TierRelationState *state, const TierRelationState *before, const TierCou
 	if (before != NULL)
 	{
 		take_over(state, before, input->now);
-		saw_reset = tier_delta_of_counters(state, &before->stored.counters);
+		saw_reset = tier_delta_of_counters(state, input->by_another_server ?
+										   &stored->counters : &before->stored.counters);
 
 		/* What they do not show any more they do not prove either. */
 		period->lost_scans = saw_reset && tier_merge_was_scanned(state, &before->stored.counters);
-		if (period->lost_scans)
+		if (period->lost_scans || input->by_another_server)
 			stored->proven_since = input->now;
 	}
 	else
@@ -338,7 +339,8 @@ compare(TierRelationState *state, const TierRelationState *before, const TierCou
 			stored->last_read_at = Min(period->last_scan_at, input->now);
 		stored->proven_since = proven_since(&state->id, input,
 											Max(period_start, merged->complete_since));
-		(void) tier_delta_of_counters(state, origin);
+		(void) tier_delta_of_counters(state, input->by_another_server ?
+									  &stored->counters : origin);
 
 		/*
 		 * What its table took before a new index was there did not concern

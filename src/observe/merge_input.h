@@ -21,6 +21,9 @@ typedef struct TierMergeInput
 	int			nlast;
 	TimestampTz last_sample_at; /* 0: there was none */
 	TimestampTz now;
+	bool		by_another_server;	/* counted, since a failover, a restore or
+									 * an upgrade: no counter has grown from
+									 * that of the last sample */
 	const TierAccessTaken *taken;	/* what plans read since the last sample */
 	bool		carry;			/* what the counters do not know yet of that
 								 * is kept for the next sample */

@@ -173,6 +173,16 @@ is_short(TimestampTz from, TimestampTz to)
 	return tier_seconds_between(from, to) <= TIER_LONGEST_GAP_S;
 }
 
+/* Another server than that of the last sample: promoted, restored or upgraded. */
+static bool
+is_another_server(const TierSampleMemory *memory)
+{
+	return !RecoveryInProgress() && memory->sampled_at != 0 &&
+		memory->origin.system_identifier != 0 &&
+		(memory->origin.system_identifier != (int64) GetSystemIdentifier() ||
+		 memory->origin.timeline != (int) GetWALInsertionTimeLine());
+}
+
 /*
  * Since when no count can have been lost.  Another server, after a failover, a restore or an
  * upgrade, has other statistics, which say nothing about what the former one has not told; and
@@ -192,8 +202,7 @@ origin_of(const TierSampleMemory *memory, const TierMergeResult *merged,
 	if (memory->sampled_at == 0)
 		origin.since = merged->complete_since;
 	else if (origin.since == 0 || merged->was_emptied || merged->saw_reset ||
-			 origin.system_identifier != memory->origin.system_identifier ||
-			 origin.timeline != memory->origin.timeline)
+			 is_another_server(memory))
 	{
 		origin.since = now;
 		if (!is_short(memory->sampled_at, now) && !merged->began_ahead)
@@ -246,6 +255,7 @@ tier_sample_look(const TierSampleMemory *memory, const TierDevices *devices, Tie
 	input.nlast = memory->nstates;
 	input.last_sample_at = memory->sampled_at;
 	input.now = view.at;
+	input.by_another_server = is_another_server(memory);
 	input.taken = &taken;
 	input.carry = is_sample;
 	tier_pass_begin(&view.pass, TIER_STEP_SAMPLE);
@@ -326,8 +336,8 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	tier_device_writes_observe(result->devices, view.states, view.nstates, writes, view.at);
 	tier_catalog_store_devices(result->devices);
 	tier_catalog_count_wear(result->devices, view.at);
-	tier_catalog_sample_load(view.at, summary.active > 0);
-	tier_catalog_sample_files(view.at);
+	tier_catalog_sample_load(view.at, summary.active > 0, is_another_server(&memory));
+	tier_catalog_sample_files(view.at, is_another_server(&memory));
 	tier_catalog_maintain_history(view.at);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);

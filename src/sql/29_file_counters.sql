@@ -344,7 +344,8 @@ CREATE VIEW _tiered_storage.file_rows AS
  *
  * Counters that are read twice at one time, or after the clock was set back, make no period.
  */
-CREATE FUNCTION _tiered_storage.file_sample(now_at timestamptz) RETURNS void
+CREATE FUNCTION _tiered_storage.file_sample(now_at timestamptz, by_another_server boolean)
+RETURNS void
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH counted AS MATERIALIZED (
@@ -364,7 +365,8 @@ AS $$
 				AS write_bytes,
 			_tiered_storage.counter_growth(s.fsyncs, c.fsyncs, r.was_reset) AS fsyncs,
 			_tiered_storage.counter_growth(s.io_ms, c.io_ms, r.was_reset) AS io_ms) g
-		WHERE s.sampled_at < now_at),
+		/* The first counters of a server are its whole past. */
+		WHERE s.sampled_at < now_at AND NOT by_another_server),
 	gone AS (
 		DELETE FROM _tiered_storage.file_state s
 		WHERE NOT EXISTS (SELECT FROM counted c

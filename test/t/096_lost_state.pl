@@ -106,10 +106,29 @@ note 'Promotion';
 # ---------------------------------------------------------------------
 
 $primary->wait_for_catchup($standby);
+
+# Reads of the standby's own life, in which the primary had few.
+$standby->safe_psql('app',
+		'SET enable_indexscan = off; SELECT count(*) FROM t'
+	  . '; SELECT count(*) FROM t' x 50);
+$standby->safe_psql('app', 'SELECT pg_stat_force_next_flush()')
+  if $standby->pg_version >= 15;
+$standby->poll_query_until('app',
+	"SELECT seq_scan >= 51 FROM pg_stat_user_tables WHERE relname = 't'")
+  or die 'the standby counts nothing';
+my $reads_sql = q(
+SELECT COALESCE(sum(scans), 0), (SELECT COALESCE(sum(commits), 0) FROM _tiered_storage.load_rows),
+	(SELECT max(last_read_at) FROM _tiered_storage.relation_state WHERE relation_oid = 't'::regclass)
+FROM tiered_storage.history WHERE relation_oid = 't'::regclass);
 $primary->stop('immediate');
 $standby->promote;
 $node = $standby;
+my ($scans, $commits) = split /\|/, $node->safe_psql('app', $reads_sql);
 sample_after(0, '02:30');
+my ($scans_then, $commits_then, $read_at) = split /\|/,
+  $node->safe_psql('app', $reads_sql);
+is($scans_then, $scans, 'what the standby has read before is of no hour');
+is($commits_then, $commits, 'nor what else it has done');
 is( $node->safe_psql(
 		'app',
 		"SELECT sampled_since FROM _tiered_storage.relation_state WHERE relation_oid = 't'::regclass"
