@@ -226,8 +226,8 @@ extern TierClientTime tier_catalog_client_time(void);
 
 /*
  * Adds to file_history what has been read and written since the last call, by class and
- * place of files; what was not counted is null there; by another server, as tier_catalog_sample_load().
- * Under the sampler's lock.
+ * place of files; what was not counted is null there.  By another server as
+ * tier_catalog_sample_load(), and under the sampler's lock.
  */
 extern void tier_catalog_sample_files(TimestampTz now_at, bool by_another_server);
 

@@ -265,11 +265,7 @@ AS $$
 	FROM _tiered_storage.log_files() l
 $$;
 
-/*
- * By how much a counter has grown; null: it was not known, or is not.
- *
- * What has come since; a counter that went back, or was reset, counts from 0.
- */
+/* By how much a counter has grown, from 0 if it was reset; null: it was not known, or is not. */
 CREATE FUNCTION _tiered_storage.counter_growth(before float8, after float8, was_reset boolean)
 RETURNS float8
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
