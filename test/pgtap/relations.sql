@@ -22,7 +22,7 @@ SELECT views_are('_tiered_storage', ARRAY[
 	'compression_estimates', 'device_io', 'file_rows', 'fullness_policies', 'heat', 'history_rows',
 	'last_estimates', 'last_load', 'last_sample', 'load_rows',
 	'move_batches', 'move_progress', 'move_windows', 'moves', 'pin_targets', 'pinned_relations',
-	'pins', 'policies', 'policy_schemas', 'standbys', 'tier_tablespaces', 'tiers',
+	'pins', 'placed_heat', 'policies', 'policy_schemas', 'standbys', 'tier_tablespaces', 'tiers',
 	'write_amplification']);
 SELECT tables_are('tiered_storage', '{}'::name[], 'users meet no tables');
 SELECT tables_are('_tiered_storage', ARRAY['compression_estimate', 'device_profile', 'device_state', 'device_wear', 'device_wear_day', 'device_wear_given', 'file_history', 'file_state', 'fullness_policy', 'history_hour', 'history_hour_0', 'history_hour_1', 'history_hour_2', 'history_hour_3', 'history_hour_4', 'history_hour_5', 'history_hour_6', 'history_hour_7', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'pin', 'planned_move', 'policy', 'policy_result', 'rebuilt_index', 'relation_history', 'relation_state', 'restore_turn', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_room', 'standby_state', 'state_snapshot', 'state_snapshot_0', 'state_snapshot_1', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace', 'wal_calibration']);
@@ -61,12 +61,10 @@ SELECT is(pg_temp.columns_of('file_class_io'), $$
 $$, 'columns of file_class_io, in order');
 SELECT is(pg_temp.columns_of('heat'), $$
 	relation text,
-	tier_name name,
+	tier_name text,
 	size_bytes bigint,
-	random text,
-	scanned text,
-	written text,
-	last_used text
+	random_reads_per_hour numeric,
+	sequential_reads_per_hour numeric
 $$, 'columns of heat, in order');
 SELECT is(pg_temp.columns_of('metrics'), $$
 	name text,
@@ -135,6 +133,7 @@ SELECT is(pg_temp.columns_of('recommendations'), $$
 	move text,
 	saves text,
 	confidence text,
+	firm_when text,
 	reason text
 $$, 'columns of recommendations, in order');
 SELECT is(pg_temp.columns_of('history'), $$
