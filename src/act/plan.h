@@ -48,6 +48,7 @@ typedef enum TierPlanState
 typedef struct TierPlanEntry
 {
 	Oid			relation_oid;
+	Oid			file_number;	/* that it had; 0: it has gone */
 	Oid			from_tablespace_oid;
 	Oid			to_tablespace_oid;	/* 0: the tier has none that can be used */
 	const char *from_tier;		/* NULL: none */

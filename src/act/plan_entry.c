@@ -53,6 +53,7 @@ TierPlanEntry *
 tier_plan_add_entry(TierPlanning *planning, Oid relation_oid)
 {
 	TierPlan   *plan = planning->plan;
+	TierRelationInfo info;
 	bool		found;
 	Listed	   *listed = hash_search(planning->listed, &relation_oid, HASH_ENTER, &found);
 
@@ -69,6 +70,8 @@ tier_plan_add_entry(TierPlanning *planning, Oid relation_oid)
 	listed->entry = plan->n;
 	memset(&plan->entries[plan->n], 0, sizeof(TierPlanEntry));
 	plan->entries[plan->n].relation_oid = relation_oid;
+	if (tier_relation_lookup(relation_oid, &info))
+		plan->entries[plan->n].file_number = info.file_number;
 	return &plan->entries[plan->n++];
 }
 

@@ -405,22 +405,21 @@ tier_return_warn_limit(const char *relation_name, double left_bytes)
 }
 
 bool
-tier_return_is_within_limit(const TierPolicyCandidate *job, Oid relation_oid, bool by_worker)
+tier_return_is_within_limit(Oid relation_oid, bool warns)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	TierRelationInfo info;
 	double		left_bytes;
 
-	if (job->leaf->verdict != TIER_VERDICT_RETURNS || tier_move_limit_per_day_mb < 0 ||
-		!tier_relation_lookup(relation_oid, &info) || !tier_catalog_try_enter(&scope))
+	if (tier_move_limit_per_day_mb < 0 || !tier_relation_lookup(relation_oid, &info) || !tier_catalog_try_enter(&scope))
 		return true;
 	left_bytes = tier_return_limit_left();
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	if (tier_relation_disk_bytes(&info) <= left_bytes)
 		return true;
-	if (!by_worker)
+	if (warns)
 		tier_return_warn_limit(info.name, left_bytes);
 	return false;
 }

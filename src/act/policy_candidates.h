@@ -74,11 +74,10 @@ extern TierMoveRequest tier_policy_candidate_request(const TierPolicyCandidate *
 extern double tier_return_limit_left(void);
 
 /*
- * May so much return today?  As with what is advised, within a limit of bytes a day.  A person
- * is told; the view moves says it, too.
+ * May so much return today?  As with what is advised, within a limit of bytes a day.  Warns
+ * a person, if asked to; the view moves says it, too.
  */
-extern bool tier_return_is_within_limit(const TierPolicyCandidate *job, Oid relation_oid,
-										bool by_worker);
+extern bool tier_return_is_within_limit(Oid relation_oid, bool warns);
 
 /* The warning for a person; left_bytes: that may still return. */
 extern void tier_return_warn_limit(const char *relation_name, double left_bytes);

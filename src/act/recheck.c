@@ -281,7 +281,10 @@ is_too_full(const TierRecheck *recheck, int policy_id, TierPressing *pressing)
 	return false;
 }
 
-/* Is it where it was, with the same owner, whose rights count? */
+/*
+ * Is it where it was, with the same owner, whose rights count?  In another file somebody has moved
+ * or rewritten it meanwhile, and it stays as he has left it.
+ */
 static bool
 is_unchanged(const TierPlan *plan, const TierPlanEntry *entry)
 {
@@ -291,7 +294,7 @@ is_unchanged(const TierPlan *plan, const TierPlanEntry *entry)
 	if (!tier_relation_lookup(entry->relation_oid, &info))
 		return false;
 	tier = tier_set_tier_of_tablespace(plan->set, info.tablespace_oid);
-	return tier >= 0 && entry->from_tier != NULL &&
+	return info.file_number == entry->file_number && tier >= 0 && entry->from_tier != NULL &&
 		strcmp(NameStr(plan->set->tiers[tier].name), entry->from_tier) == 0 &&
 		(!entry->request.for_owner || info.owner_oid == entry->request.requester_oid);
 }

@@ -91,9 +91,17 @@ is_outdated(TierRun *run, const TierPlanEntry *entry)
 
 	if (run->options.apply != NULL)
 		return false;
-	return age_us > Max(tier_migrate_interval_s * USECS_PER_SEC,
-						LEAST_USE_OF_PLAN * run->planning_us) ||
-		is_too_full(run, entry);
+
+	/*
+	 * The first time at once; but a tier may be above its mark again after
+	 * each move.
+	 */
+	if (run->was_too_full && age_us <= LEAST_USE_OF_PLAN * run->planning_us)
+		return false;
+	run->was_too_full = is_too_full(run, entry);
+	return run->was_too_full ||
+		age_us > Max(tier_migrate_interval_s * USECS_PER_SEC,
+					 LEAST_USE_OF_PLAN * run->planning_us);
 }
 
 static bool
@@ -183,6 +191,8 @@ walk(TierRun *run)
 	}
 	if (!run->is_over && !run->is_stale && run->plan->advice != NULL)
 		tier_run_begin_advice(run);
+	if (!run->is_over && !run->is_stale && run->tried > 0 && run->options.apply == NULL)
+		run->is_stale = is_too_full(run, &run->plan->entries[run->plan->n - 1]);
 }
 
 /* ---------------------------------------------------------------------

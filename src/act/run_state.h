@@ -37,6 +37,7 @@ typedef struct TierRun
 	int64		planning_us;	/* and how long that took */
 	int			tried;			/* relations of this plan */
 	int			ended;			/* moves of the run */
+	bool		was_too_full;	/* for which the last plan was made anew */
 	bool		is_stale;		/* another plan is to be made; only when
 								 * relations of this one were tried, so that
 								 * there is an end of it */

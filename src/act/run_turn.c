@@ -290,6 +290,14 @@ warn_no_tablespace(const Turn *turn, const TierRelationInfo *info)
 			 errhint("Give it one with tiered_storage.alter_tier().")));
 }
 
+/* Does only the load ask for it?  Then move_limit_per_day counts, and may be reached by now. */
+static bool
+is_for_load(const TierRun *run, const TierPlanEntry *entry)
+{
+	return entry->job != NULL ? entry->job->leaf->verdict == TIER_VERDICT_RETURNS :
+		entry->candidate != NULL && run->plan->request.for_owners;
+}
+
 /* Is there a tablespace for it, may its move begin, and is it still asked for? */
 static void
 check_step(void *argument)
@@ -322,8 +330,9 @@ check_step(void *argument)
 	turn->state = TURN_STAYS;
 	if (!OidIsValid(turn->request.tablespace_oid))
 		return;
-	if (entry->job != NULL &&
-		!tier_return_is_within_limit(entry->job, entry->relation_oid, run->options.by_worker))
+	if (is_for_load(run, entry) &&
+		!tier_return_is_within_limit(entry->relation_oid,
+									 entry->job != NULL && !run->options.by_worker))
 		return;
 	turn->state = may_begin(turn, &info) ? TURN_MOVES : TURN_WAITS;
 }
