@@ -214,6 +214,7 @@ FROM _tiered_storage.moves WHERE relation ~ '^m_2001_03')
 	),
 	't|0',
 	'what was paused on the standby is so after its promotion');
+age_policies($standby, 'app');
 $standby->safe_psql('app', 'SELECT tiered_storage.resume()');
 ok( $standby->poll_query_until(
 		'app',

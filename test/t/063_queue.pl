@@ -127,6 +127,7 @@ is(queue(), $paused, 'and are after a crash');
 # One that fails, and others.
 my $offset = -s $node->logfile;
 $node->safe_psql('app', 'SELECT tiered_storage.resume()');
+age_policies($node, 'app');
 reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
 run_cycle($node, 'app');
 is(on_slow(), 'd_1 d_3', 'one that fails holds up no other');

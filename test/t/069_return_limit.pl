@@ -74,7 +74,7 @@ $node->psql(
 	stderr => \$err);
 like(
 	$err,
-	qr/Now it would be waiting: moves are paused/,
+	qr/\(waiting: moves are paused/,
 	'a dry run says that moves are paused');
 $node->psql(
 	'postgres',
@@ -165,7 +165,7 @@ like(
 	notices_of(
 		$node, 'postgres',
 		"$late; CALL tiered_storage.migrate(dry_run => true)"),
-	qr/would move table public\.w_1 .*to tier "slow"\nDETAIL:  .*now \(2040-01-01 20:59:59\+00\)\.$/m,
+	qr/would move table public\.w_1 .*to tier "slow": .*now \(2040-01-01 20:59:59\+00\)$/m,
 	'a dry run does not');
 $node->stop;
 

@@ -17,7 +17,7 @@ use Test::More;
 our @EXPORT = qw(
   new_node create_in_place_tablespace create_databases seem_read seem_hot create_measurements
   create_partition tablespaces_of fingerprint
-  error_of notices_of reload_with wait_for_cycle run_cycle pull_standbys worker_of sampled_since
+  error_of notices_of reload_with wait_for_cycle run_cycle age_policies pull_standbys worker_of sampled_since
   wait_for_lock_wait log_lines start_sql finish_sql start_writers stop_writers
 );
 
@@ -265,6 +265,17 @@ sub run_cycle
 
 	return wait_for_cycle($node, $db,
 		'SELECT _tiered_storage.notify_launcher()');
+}
+
+# The worker leaves a new policy alone for one migrate_interval: as if that were over.
+sub age_policies
+{
+	my ($node, $db) = @_;
+
+	$node->safe_psql($db,
+		"UPDATE _tiered_storage.policy SET created_at = created_at - interval '1 day'"
+	);
+	return;
 }
 
 # A cycle in which all standbys are asked, also those that failed just now.
