@@ -412,7 +412,8 @@ tier_return_is_within_limit(Oid relation_oid, bool warns)
 	TierRelationInfo info;
 	double		left_bytes;
 
-	if (tier_move_limit_per_day_mb < 0 || !tier_relation_lookup(relation_oid, &info) || !tier_catalog_try_enter(&scope))
+	if (tier_move_limit_per_day_mb < 0 || !tier_relation_lookup(relation_oid, &info) ||
+		!tier_catalog_try_enter(&scope))
 		return true;
 	left_bytes = tier_return_limit_left();
 	tier_catalog_leave(&scope);
