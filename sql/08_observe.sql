@@ -315,15 +315,15 @@ CHECKPOINT;
 \set ECHO all
 SELECT count(*) FROM regress_o_cached;
 CHECKPOINT;
-SELECT b.relation, b.tablespace_oid = d.dattablespace AS tablespace, b.file_number = pg_relation_filenode(b.relation)
-	AS file,
-	b.cached_buffers * current_setting('block_size')::int >= pg_relation_size(b.relation) AS all_of_it,
+SELECT b.tablespace_oid = d.dattablespace AS tablespace,
+	b.cached_buffers * current_setting('block_size')::int >= pg_relation_size('regress_o_cached') AS all_of_it,
 		b.dirty_buffers,
 		b.usage_sum > 0 AS used
-	FROM _tiered_storage.relation_buffers() b, pg_database d WHERE b.relation = 'regress_o_cached'::regclass
-		AND d.datname = current_database();
-SELECT count(*) FROM _tiered_storage.relation_buffers() WHERE relation = 'regress_o_temp'::regclass;
-SELECT count(*) > 0 AS catalogs FROM _tiered_storage.relation_buffers() WHERE relation = 'pg_class'::regclass;
+	FROM _tiered_storage.relation_buffers() b, pg_database d
+	WHERE b.file_number = pg_relation_filenode('regress_o_cached') AND d.datname = current_database();
+SELECT count(*) FROM _tiered_storage.relation_buffers() WHERE file_number = pg_relation_filenode('regress_o_temp');
+SELECT count(*) > 0 AS catalogs FROM _tiered_storage.relation_buffers()
+	WHERE file_number = pg_relation_filenode('pg_class');
 CALL tiered_storage.sample();
 SELECT cached_fraction, dirty_buffers FROM _tiered_storage.heat WHERE relation = 'regress_o_cached'::regclass;
 

@@ -351,7 +351,7 @@ CREATE TABLE regress_o_cache (id int, filler char(1000)) WITH (autovacuum_enable
 INSERT INTO regress_o_cache SELECT i, 'x' FROM generate_series(1, 700) i;
 CREATE VIEW regress_cached AS
 	SELECT COALESCE((SELECT cached_buffers FROM _tiered_storage.relation_buffers()
-		WHERE relation = 'regress_o_cache'::regclass), 0) AS cached;
+		WHERE file_number = pg_relation_filenode('regress_o_cache')), 0) AS cached;
 \set ECHO all
 SELECT pg_relation_size('regress_o_cache') / current_setting('block_size')::int AS blocks;
 SELECT cached FROM regress_cached;

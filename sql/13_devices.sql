@@ -38,7 +38,7 @@ SELECT h.cached_buffers = b.cached_buffers AS cached, h.usage_sum = b.usage_sum 
 			ELSE 0.75 END * (cached_buffers + usage_sum) / 6.0 / (last_block - first_block + 1)
 			+ COALESCE(0.25 * os_cached_bytes / 8192.0 / (last_block - first_block + 1), 0))::float8 AS expected
 		FROM tiered_storage.block_heat('regress_d', 1)) h
-	WHERE b.relation = 'regress_d'::regclass;
+	WHERE b.file_number = pg_relation_filenode('regress_d');
 -- A file just written is in the page cache, where that can be seen at all.
 SELECT CASE WHEN os_cached_bytes IS NULL OR os_cached_bytes = pg_relation_size('regress_d') THEN 'unknown or all'
 	ELSE os_cached_bytes::text END AS os_cached
@@ -116,19 +116,20 @@ INSERT INTO regress_d_large SELECT repeat('x', 7000) FROM generate_series(1, 100
 CHECKPOINT;
 CREATE FUNCTION regress_cached() RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
-	RETURN (SELECT cached_buffers FROM _tiered_storage.relation_buffers() WHERE relation = 'regress_d_large'::regclass);
+	RETURN (SELECT cached_buffers FROM _tiered_storage.relation_buffers()
+		WHERE file_number = pg_relation_filenode('regress_d_large'));
 END
 $$;
 SELECT (setting::bigint / 4)::text AS quarter FROM pg_settings WHERE name = 'shared_buffers' \gset
 SELECT cached_buffers AS exact, usage_sum AS exact_usage FROM _tiered_storage.relation_buffers()
-	WHERE relation = 'regress_d_large'::regclass \gset
+	WHERE file_number = pg_relation_filenode('regress_d_large') \gset
 \set ECHO all
 SELECT :exact = 1000 AS all_of_it;
 SET tiered_storage.test_buffer_scan_limit = :quarter;
 SELECT abs(cached_buffers - :exact) <= 5 * standard_error AS within,
 	abs(standard_error - sqrt(cached_buffers * 3)) < 0.001 AS stated,
 	dirty_buffers, abs(usage_sum - :exact_usage) <= 25 * standard_error AS usage_within
-	FROM _tiered_storage.relation_buffers() WHERE relation = 'regress_d_large'::regclass;
+	FROM _tiered_storage.relation_buffers() WHERE file_number = pg_relation_filenode('regress_d_large');
 SELECT abs(sum(cached_buffers) - :exact) <= 5 * sqrt(sum(standard_error ^ 2)) AS within, bool_and(standard_error > 0)
 	AS stated, bool_and(heat BETWEEN 0 AND 1) AS heat
 	FROM tiered_storage.block_heat('regress_d_large', 10);
@@ -140,7 +141,7 @@ SELECT count(DISTINCT cached) > 1 AS differ, abs(avg(cached) - :exact) <= 5 * sq
 		AS cached FROM generate_series(1, 20) i) s;
 RESET tiered_storage.test_buffer_scan_limit;
 SELECT cached_buffers, standard_error FROM _tiered_storage.relation_buffers()
-	WHERE relation = 'regress_d_large'::regclass;
+	WHERE file_number = pg_relation_filenode('regress_d_large');
 
 ---------------------------------------------------------------------------
 -- Samples: the page cache

@@ -82,8 +82,8 @@ SELECT relation, recommended_tier FROM tiered_storage.recommend_placement(object
 -- What has grown to more than twice its size since, or was rewritten, is not any more what was looked at.
 DELETE FROM _tiered_storage.compression_estimate;
 SELECT regress_p_found('regress_p_1', 8), regress_p_found('regress_p_2', 8) \g /dev/null
-CREATE VIEW regress_p_used AS SELECT relation, unused_reason FROM _tiered_storage.compression_estimates
-	WHERE algorithm = 'lz4' ORDER BY relation::text;
+CREATE VIEW regress_p_used AS SELECT relation_oid::regclass AS relation, unused_reason
+	FROM _tiered_storage.last_estimates WHERE algorithm = 'lz4' ORDER BY relation_oid::regclass::text;
 UPDATE _tiered_storage.compression_estimate SET size_bytes = 32 * 8192 WHERE relation_oid = 'regress_p_1'::regclass;
 SELECT * FROM regress_p();
 UPDATE _tiered_storage.compression_estimate SET size_bytes = 32 * 8192 - 1

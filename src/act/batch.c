@@ -235,7 +235,6 @@ tier_batch_policies(int64 batch_id, int *n, TierPolicyKind *kind)
 		return NULL;
 	policies = tier_catalog_policies_of_batch(context, batch_id, n, kind);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	return policies;
 }
 

@@ -128,7 +128,6 @@ tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call)
 	call->set = tier_catalog_load_tiers(context);
 	call->pins = tier_catalog_load_pins(context);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	call->destination[0] = resolve_destination(call->set, NameStr(*PG_GETARG_NAME(1)));
 	call->destination[1] = PG_ARGISNULL(4) ? call->destination[0] :
 		resolve_destination(call->set, NameStr(*PG_GETARG_NAME(4)));

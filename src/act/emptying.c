@@ -104,7 +104,6 @@ tier_emptying_lock(TierEmptying *emptying, const TierSet *set)
 void
 tier_emptying_record_plan(const TierPlan *plan, const List *emptyings)
 {
-	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 
 	if (plan->nfullness == 0 || !tier_catalog_try_enter(&scope))
@@ -126,7 +125,6 @@ tier_emptying_record_plan(const TierPlan *plan, const List *emptyings)
 											tier_catalog_clip(summary));
 	}
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 }
 
 /* How full the tier is at this moment, 1 being full; NaN: it has gone. */
@@ -170,13 +168,11 @@ tier_emptying_record_end(const TierEmptying *emptying)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
-	TierSet    *set;
+	const TierSet *set = tier_catalog_tiers_now();
 	double		share;
 
-	if (!tier_catalog_try_enter(&scope))
+	if (set == NULL || !tier_catalog_try_enter(&scope))
 		return;
-	set = tier_catalog_load_tiers(context);
-	MemoryContextSwitchTo(context);
 	share = share_of(set, NameStr(emptying->tier_name));
 	tier_catalog_fullness_evaluated(emptying->policy_id, emptying->share, emptying->leaving,
 									tier_catalog_clip(text_of(emptying, share)));

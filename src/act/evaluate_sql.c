@@ -177,7 +177,6 @@ put_fullness(TierResultRow *row, bool *any)
 	pins = tier_catalog_load_pins(context);
 	question.backoff = tier_catalog_load_backoff(context, &question.nbackoff);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	question.returning = tier_policy_candidates_returning(set, pins, &question.nreturning);
 	question.flight = tier_fullness_flight;
 	question.due_leave = true;
@@ -245,7 +244,6 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 	policies = tier_catalog_load_policies(context, &npolicies);
 	pins = tier_catalog_load_pins(context);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	tier_groups_find(policies, npolicies);
 	uses = tier_uses_load(policies, npolicies);
 

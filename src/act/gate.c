@@ -63,7 +63,6 @@ tier_gate_forget(void)
 static bool
 load(void)
 {
-	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	TierMoveWindows *loaded;
 
@@ -82,7 +81,6 @@ load(void)
 	pressure = tier_pressure_load(gate_context);
 	wears = tier_wears_load(gate_context);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	windows = loaded;
 	loaded_at_us = tier_clock_monotonic_us();
 	return true;
@@ -95,8 +93,8 @@ above_mark_bytes(const TierSet *set, Oid tablespace_oid)
 	int			tier = tier_set_tier_of_tablespace(set, tablespace_oid);
 	MemoryContext old_context;
 	ListCell   *cell;
+	const TierSet *now;
 	Level	   *level;
-	double		bytes;
 
 	if (tier < 0 || set->tiers[tier].emptied_above <= 0.0)
 		return 0.0;
@@ -106,14 +104,15 @@ above_mark_bytes(const TierSet *set, Oid tablespace_oid)
 		if (strcmp(NameStr(level->tier_name), NameStr(set->tiers[tier].name)) == 0)
 			return level->above_mark_bytes;
 	}
-	bytes = tier_level_above_mark_bytes(tablespace_oid);
 	old_context = MemoryContextSwitchTo(gate_context);
+	now = tier_catalog_tiers_now();
 	level = palloc(sizeof(Level));
 	level->tier_name = set->tiers[tier].name;
-	level->above_mark_bytes = bytes;
+	level->above_mark_bytes = now == NULL ? 0.0 :
+		tier_level_above_bytes(now, tier_set_tier_of_tablespace(now, tablespace_oid));
 	levels = lappend(levels, level);
 	MemoryContextSwitchTo(old_context);
-	return bytes;
+	return level->above_mark_bytes;
 }
 
 static bool

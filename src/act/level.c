@@ -41,29 +41,6 @@ tier_level_above_bytes(const TierSet *set, int tier)
 	return tier_fullness_bytes(&level) - level.capacity_bytes * set->tiers[tier].emptied_above;
 }
 
-double
-tier_level_above_mark_bytes(Oid tablespace_oid)
-{
-	MemoryContext old_context = CurrentMemoryContext;
-	MemoryContext context = AllocSetContextCreate(old_context, "tiered_storage level",
-												  ALLOCSET_DEFAULT_SIZES);
-	TierCatalogScope scope;
-	double		bytes = 0.0;
-
-	MemoryContextSwitchTo(context);
-	if (tier_catalog_try_enter(&scope))
-	{
-		const TierSet *set = tier_catalog_load_tiers(context);
-
-		tier_catalog_leave(&scope);
-		MemoryContextSwitchTo(context);
-		bytes = tier_level_above_bytes(set, tier_set_tier_of_tablespace(set, tablespace_oid));
-	}
-	MemoryContextSwitchTo(old_context);
-	MemoryContextDelete(context);
-	return bytes;
-}
-
 Bitmapset *
 tier_levels_above(const TierSet *set)
 {
@@ -78,16 +55,9 @@ tier_levels_above(const TierSet *set)
 List *
 tier_levels_above_now(void)
 {
-	MemoryContext context = CurrentMemoryContext;
-	TierCatalogScope scope;
-	const TierSet *set;
+	const TierSet *set = tier_catalog_tiers_now();
 
-	if (!tier_catalog_try_enter(&scope))
-		return NIL;
-	set = tier_catalog_load_tiers(context);
-	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
-	return tier_level_names(set, tier_levels_above(set));
+	return set == NULL ? NIL : tier_level_names(set, tier_levels_above(set));
 }
 
 List *

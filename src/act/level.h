@@ -19,13 +19,9 @@
 extern TierFullnessFlight tier_fullness_flight(Oid tablespace_oid, const void *argument);
 
 /*
- * By how many bytes the tier of the tablespace is above the high watermark of an enabled
- * fullness policy; not above zero: it is not, or there is none.  Looks at its files.  In a
- * transaction, outside of a scope.
+ * By how many bytes a tier of a set is above the high watermark of an enabled fullness policy;
+ * -INFINITY: there is none.  Looks at its files.  In a transaction, outside of a scope.
  */
-extern double tier_level_above_mark_bytes(Oid tablespace_oid);
-
-/* The same for a tier of a set; -INFINITY: there is none.  Outside of a scope. */
 extern double tier_level_above_bytes(const TierSet *set, int tier);
 
 /* The tiers of the set, by index, of which that is more than zero. */

@@ -319,17 +319,18 @@ static const TierSet *
 load_tiers(MemoryContext *tiers_context)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	TierCatalogScope scope;
 	const TierSet *set;
 
-	*tiers_context = NULL;
-	if (!tier_catalog_try_enter(&scope))
-		return NULL;
 	*tiers_context = AllocSetContextCreate(caller, "tiered_storage tiers of a move",
 										   ALLOCSET_DEFAULT_SIZES);
-	set = tier_catalog_load_tiers(*tiers_context);
-	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(*tiers_context);
+	set = tier_catalog_tiers_now();
 	MemoryContextSwitchTo(caller);
+	if (set == NULL)
+	{
+		MemoryContextDelete(*tiers_context);
+		*tiers_context = NULL;
+	}
 	return set;
 }
 

@@ -75,17 +75,14 @@ tier_move_choose(TierMoveRequest *request, const char *tier_name)
 	MemoryContext context = AllocSetContextCreate(old_context, "tiered_storage choice",
 												  ALLOCSET_DEFAULT_SIZES);
 	Oid			chosen_oid = InvalidOid;
-	TierCatalogScope scope;
+	const TierSet *set;
+	int			tier;
 
-	if (tier_catalog_try_enter(&scope))
-	{
-		const TierSet *set = tier_catalog_load_tiers(context);
-		int			tier = tier_set_find_tier(set, tier_name);
-
-		tier_catalog_leave(&scope);
-		if (tier >= 0)
-			chosen_oid = tier_set_usable_tablespace(set, tier, request->requester_oid);
-	}
+	MemoryContextSwitchTo(context);
+	set = tier_catalog_tiers_now();
+	tier = set == NULL ? -1 : tier_set_find_tier(set, tier_name);
+	if (tier >= 0)
+		chosen_oid = tier_set_usable_tablespace(set, tier, request->requester_oid);
 	if (OidIsValid(chosen_oid))
 		request->tablespace_oid = chosen_oid;
 	MemoryContextSwitchTo(old_context);
@@ -159,21 +156,17 @@ tier_move_mark_obstacle(TierMoveMark mark, const TierTier *tier, const TierFulln
 static const TierTier *
 level_of_target(const TierMove *move, int64 announced_us, TierFullnessLevel *level)
 {
-	MemoryContext context = CurrentMemoryContext;
 	Arriving	arriving = {.set = move->set};
 	TierFullnessQuestion question = {.flight = arriving_of,.argument = &arriving};
-	TierCatalogScope scope;
 	const TierSet *set;
 	int			to;
 
 	arriving.bytes = palloc(sizeof(double) * Max(move->set->ntablespaces, 1));
 	for (int i = 0; i < move->set->ntablespaces; i++)
 		arriving.bytes[i] = tier_space_arriving(move->set->tablespaces[i].oid, announced_us);
-	if (!tier_catalog_try_enter(&scope))
+	set = tier_catalog_tiers_now();
+	if (set == NULL)
 		return NULL;
-	set = tier_catalog_load_tiers(context);
-	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	to = tier_set_tier_of_tablespace(set, move->request->tablespace_oid);
 	if (to < 0 || to == tier_set_tier_of_tablespace(set, move->info->tablespace_oid) ||
 		set->tiers[to].capacity_bytes <= 0)
@@ -330,7 +323,6 @@ is_forbidden_meanwhile(TierMove *move)
 	}
 	pins = tier_catalog_load_pin_of(move->context, request->relation_oid);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(move->context);
 	pinned = tier_preflight_pin(pins, move->set, move->info, request->tablespace_oid);
 	if (pinned != NULL)
 		tier_move_report_skipped(move->report,

@@ -114,7 +114,6 @@ add_all_leaving(TierPlanning *planning)
 		tier_catalog_enter(&scope);
 		source.backoff = tier_catalog_load_backoff(context, &source.nbackoff);
 		tier_catalog_leave(&scope);
-		MemoryContextSwitchTo(context);
 	}
 	question->moved = tier_sorted_oids(planning->begun, &question->nmoved);
 	question->returning = tier_sorted_oids(planning->returning, &question->nreturning);
@@ -257,7 +256,6 @@ load_record(TierPlanning *planning)
 	if (tier_move_limit_per_day_mb >= 0)
 		planning->plan->left_bytes = Max(tier_return_limit_left(), 0.0);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(planning->context);
 	if (planning->options->apply == NULL)
 		add_running(planning, running, nrunning);
 }
@@ -300,7 +298,6 @@ load_tiers(TierPlanning *planning)
 	planning->plan->set = planning->set = tier_catalog_load_tiers(planning->context);
 	planning->pins = tier_catalog_load_pins(planning->context);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(planning->context);
 	return true;
 }
 

@@ -46,7 +46,6 @@ load_moment(Moment *moment)
 	moment->failed = tier_catalog_load_failed_moves(context, &moment->nfailed);
 	moment->running = tier_catalog_load_running_moves(context, &moment->nrunning);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	moment->worker_text = tier_gate_worker_text(&moment->worker_moves);
 	if (!moment->worker_moves)
 		moment->worker_text = psprintf("waiting for CALL tiered_storage.migrate(): %s",
@@ -133,16 +132,10 @@ source_of(const TierRunningMove *move)
 static int
 put_running(TierResultRow *row, const Moment *moment)
 {
-	MemoryContext context = CurrentMemoryContext;
-	TierCatalogScope scope;
-	const TierSet *set;
+	const TierSet *set = moment->nrunning == 0 ? NULL : tier_catalog_tiers_now();
 
-	if (moment->nrunning == 0)
+	if (set == NULL)
 		return 0;
-	tier_catalog_enter(&scope);
-	set = tier_catalog_load_tiers(context);
-	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	for (int i = 0; i < moment->nrunning; i++)
 	{
 		const TierRunningMove *move = &moment->running[i];
@@ -200,7 +193,6 @@ tier_made_plan(PG_FUNCTION_ARGS)
 {
 	const TierPlanOptions options = {.by_worker = true};
 	Moment		moment = {0};
-	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	TierResultRow row;
 	TierPlan   *plan;
@@ -209,7 +201,6 @@ tier_made_plan(PG_FUNCTION_ARGS)
 	tier_result_start(fcinfo, &row);
 	tier_catalog_enter(&scope); /* an error if the extension has gone */
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	plan = tier_plan_make(&options);
 	load_moment(&moment);
 	place = put_running(&row, &moment);
@@ -299,7 +290,6 @@ tier_stored_plan(PG_FUNCTION_ARGS)
 	tier_catalog_enter(&scope);
 	moves = tier_catalog_load_plan(context, &n);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	load_moment(&moment);
 	place = put_running(&row, &moment);
 	for (int i = 0; i < n; i++)

@@ -330,7 +330,6 @@ tier_policy_candidates_load(const TierSet *set, const TierPins *pins, bool by_wo
 	tier_catalog_enter(&scope);
 	policies = tier_catalog_load_policies(context, &due->policies);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	tier_groups_find(policies, due->policies);
 	due->nevaluations = keep_enabled(policies, due->policies, by_worker, &due->policy_due_at);
@@ -407,7 +406,6 @@ tier_return_warn_limit(const char *relation_name, double left_bytes)
 bool
 tier_return_is_within_limit(Oid relation_oid, bool warns)
 {
-	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	TierRelationInfo info;
 	double		left_bytes;
@@ -417,7 +415,6 @@ tier_return_is_within_limit(Oid relation_oid, bool warns)
 		return true;
 	left_bytes = tier_return_limit_left();
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	if (tier_relation_disk_bytes(&info) <= left_bytes)
 		return true;
 	if (warns)

@@ -99,7 +99,6 @@ tier_preflight_wear(TierSurvey *survey)
 	tier_catalog_enter(&scope);
 	wears = tier_wears_load(context);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	return wear_of(survey, wears);
 }
 

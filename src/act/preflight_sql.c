@@ -485,7 +485,6 @@ look_at_standby_space(TierSurvey *survey)
 		known = Min(known, known_there);
 	}
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(survey->context);
 	if (n > known)
 		return tier_finding_warn("See the view tiered_storage.standbys.",
 								 "not known for %d of %d standbys: the last pull failed, or is "
@@ -527,7 +526,6 @@ look_at_standby_users(TierSurvey *survey)
 	tier_catalog_enter(&scope);
 	n = tier_catalog_standbys_telling(&known);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(survey->context);
 	if (n > known)
 		return tier_finding_warn("See the view tiered_storage.standbys.",
 								 "not known for %d of %d standbys: the last pull failed, is older "
@@ -632,7 +630,6 @@ find_wal_readers(const TierSurvey *survey, int *n)
 	tier_catalog_enter(&scope);
 	readers = tier_catalog_wal_readers(context, survey->wal_bytes, role_oid, n);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	return readers;
 }
 

@@ -130,7 +130,6 @@ decide_again(Decision *decision)
 									   tier_partition_tablespace(first->leaf,
 																 decision->relation_oid));
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	if (!wanted || was_used_meanwhile(first))
 		return false;
 	PushActiveSnapshot(GetTransactionSnapshot());
@@ -263,7 +262,6 @@ is_too_full(const TierRecheck *recheck, int policy_id, TierPressing *pressing)
 	set = tier_catalog_load_tiers(context);
 	rows = tier_catalog_load_fullness(context, &n);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	arriving_bytes = palloc0(sizeof(double) * Max(set->ntiers, 1));
 	for (int p = plan->nfullness - 1; p >= 0; p--)
 	{
@@ -322,7 +320,6 @@ is_still_advised(const TierPlan *plan, const TierPlanEntry *entry, Oid tablespac
 	has_tablespace = tier_catalog_tier_has(entry->to_tier, tablespace_oid);
 	pins = tier_catalog_load_pin_of(context, unit->relation_oid);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	return has_tablespace && tier_pins_against(pins, plan->set, unit->relation_oid,
 											   unit->recommended_tier) == NULL;
 }

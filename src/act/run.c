@@ -221,7 +221,6 @@ result_of(const TierEvaluation *evaluation, const int *n)
 static void
 record_evaluations(const TierPlan *plan, const List *emptyings)
 {
-	MemoryContext context = CurrentMemoryContext;
 	const TierPolicyCandidates *due = plan->due;
 	TierCatalogScope scope;
 
@@ -238,7 +237,6 @@ record_evaluations(const TierPlan *plan, const List *emptyings)
 									  n[TIER_VERDICT_ON_TARGET], result_of(evaluation, n));
 	}
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	tier_emptying_record_plan(plan, emptyings);
 }
 

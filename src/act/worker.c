@@ -168,14 +168,8 @@ tier_worker_start(Oid database_oid)
 static char *
 publish_claims(void)
 {
-	TierCatalogScope scope;
-	TierSet    *set;
-
-	tier_catalog_enter(&scope);
-	set = tier_catalog_load_tiers(PortalContext);
-	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(PortalContext);
-	return tier_claims_publish(set);
+	return tier_claims_publish(tier_catalog_tiers_now());
 }
 
 static void

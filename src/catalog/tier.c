@@ -164,6 +164,20 @@ tier_catalog_load_tiers(MemoryContext context)
 	return set;
 }
 
+TierSet *
+tier_catalog_tiers_now(void)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierSet    *set;
+
+	if (!tier_catalog_try_enter(&scope))
+		return NULL;
+	set = tier_catalog_load_tiers(context);
+	tier_catalog_leave(&scope);
+	return set;
+}
+
 bool
 tier_catalog_find_profile(const char *name, TierCostProfile *figures, double *endurance_dwpd)
 {

@@ -90,6 +90,9 @@ typedef struct TierSet
  */
 extern TierSet *tier_catalog_load_tiers(MemoryContext context);
 
+/* The same outside of a scope, in the current memory context; NULL: the extension has gone. */
+extern TierSet *tier_catalog_tiers_now(void);
+
 /*
  * The figures of a device profile, and its drive writes per day, 0 where they are not known.
  * False: there is no such profile.

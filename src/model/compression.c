@@ -122,33 +122,3 @@ tier_compression_is_sure(const TierPieceSums *sums, double pieces)
 	return sums->n >= TIER_PIECES_LEAST &&
 		half_width(sums, pieces) <= WANTED_PRECISION * sums->stored / sums->bytes;
 }
-
-static int
-compare_extents(const void *a, const void *b)
-{
-	uint64_t	left = ((const TierExtent *) a)->physical;
-	uint64_t	right = ((const TierExtent *) b)->physical;
-
-	return left < right ? -1 : left > right;
-}
-
-void
-tier_extents_add_up(TierExtent *extents, size_t n, double *bytes, double *stored)
-{
-	*bytes = *stored = 0.0;
-	if (n > 0)
-		qsort(extents, n, sizeof(TierExtent), compare_extents);
-	for (size_t i = 0; i < n; i++)
-	{
-		uint64_t	length = extents[i].bytes;
-
-		if (extents[i].is_encoded)
-			length = i + 1 < n ? extents[i + 1].physical - extents[i].physical : 0;
-
-		/* What is encoded has saved a sector at least. */
-		if (length == 0 || length > extents[i].bytes)
-			continue;
-		*bytes += (double) extents[i].bytes;
-		*stored += (double) length;
-	}
-}

@@ -72,21 +72,4 @@ extern TierCompressionEstimate tier_compression_estimate(const TierPieceSums *su
 /* Are enough of them looked at for the interval to be within 5 % of the ratio? */
 extern bool tier_compression_is_sure(const TierPieceSums *sums, double pieces);
 
-/* A part of a file that lies in one run on the device, as the file system tells of it. */
-typedef struct TierExtent
-{
-	uint64_t	physical;		/* where it begins */
-	uint64_t	bytes;			/* of the file that are in it */
-	bool		is_encoded;		/* so that it takes another number of bytes */
-} TierExtent;
-
-/*
- * What the extents of a file take, where they do not tell, btrfs: what was written together
- * lies side by side, so that an extent ends where the next of the file begins, unless that is
- * further away than it can be long.  *bytes of the file are in extents of which that is known,
- * and *stored is what these take.  Something of others in between makes it too much.  The
- * array is sorted.
- */
-extern void tier_extents_add_up(TierExtent *extents, size_t n, double *bytes, double *stored);
-
 #endif							/* TIER_COMPRESSION_H */

@@ -29,7 +29,6 @@
 #include "access/twophase.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_tablespace.h"
 #include "catalog/pg_type.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
@@ -41,6 +40,7 @@
 #include "src/catalog/tables.h"
 #include "src/move/file_use.h"
 #include "src/move/pending_file.h"
+#include "src/server/database_files.h"
 #include "src/server/processes.h"
 #include "src/base/sql.h"
 
@@ -154,20 +154,11 @@ static FoundList
 list_files(void)
 {
 	FoundList	files = {0};
-	Relation	rel = table_open(TableSpaceRelationId, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
-	HeapTuple	tuple;
+	ListCell   *cell;
 	int			kept = 0;
 
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Oid			tablespace_oid = ((Form_pg_tablespace) GETSTRUCT(tuple))->oid;
-
-		if (tablespace_oid != GLOBALTABLESPACE_OID)
-			list_tablespace(&files, tablespace_oid);
-	}
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
+	foreach(cell, tier_tablespaces())
+		list_tablespace(&files, lfirst_oid(cell));
 	if (files.n == 0)
 		return files;
 

@@ -78,7 +78,6 @@ pins_of(const TierAdmission *admission)
 	tier_catalog_enter(&scope);
 	pins = tier_catalog_load_pin_of(context, admission->info->relation_oid);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	return pins;
 }
 
@@ -219,7 +218,6 @@ describe_prepared(TierHolder *holder)
 	tier_catalog_enter(&scope);
 	found = tier_catalog_prepared(context, holder->xid, &holder->application, &holder->since);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	return found;
 }
 
@@ -493,7 +491,6 @@ tier_preflight_standby_rooms(TierAdmission *admission)
 	admission->rooms = tier_catalog_standby_rooms(context, admission->where.tablespace_oid,
 												  &admission->nrooms);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	return admission->rooms;
 }
 
@@ -585,7 +582,6 @@ tier_preflight_standby_users(TierAdmission *admission)
 	tier_catalog_enter(&scope);
 	admission->users = tier_catalog_standby_users(context, &admission->nusers);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	return admission->users;
 }
 

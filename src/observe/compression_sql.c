@@ -30,7 +30,6 @@
 #include "src/storage/compressor.h"
 
 PG_FUNCTION_INFO_V1(tier_estimate_compression);
-PG_FUNCTION_INFO_V1(tier_may_estimate);
 
 #define PAGES_OF_PIECE (TIER_PIECE_BYTES / BLCKSZ)
 
@@ -322,14 +321,4 @@ tier_estimate_compression(PG_FUNCTION_ARGS)
 		keep(&part, &methods);
 	}
 	return (Datum) 0;
-}
-
-/* _tiered_storage.may_estimate(oid): false also of what does not exist */
-Datum
-tier_may_estimate(PG_FUNCTION_ARGS)
-{
-	TierRelationInfo info;
-
-	PG_RETURN_BOOL(tier_relation_lookup(PG_GETARG_OID(0), &info) &&
-				   tier_relation_may_sample(&info));
 }

@@ -34,13 +34,12 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/pg_database.h"
-#include "catalog/pg_tablespace.h"
-#include "catalog/pg_tablespace_d.h"
 #include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "pgstat.h"
 #include "portability/instr_time.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
@@ -52,6 +51,7 @@
 #include "src/observe/device_io.h"
 #include "src/base/settings.h"
 #include "src/model/heat.h"
+#include "src/server/database_files.h"
 #include "src/server/processes.h"
 #include "src/storage/mount.h"
 #include "src/storage/page_cache.h"
@@ -110,45 +110,6 @@ tier_devices_find(const TierDevices *devices, Oid tablespace_oid)
  * Devices and their counters
  * ---------------------------------------------------------------------
  */
-
-static int
-compare_oids(const void *a, const void *b)
-{
-	Oid			left = *(const Oid *) a;
-	Oid			right = *(const Oid *) b;
-
-	return left < right ? -1 : left > right ? 1 : 0;
-}
-
-/* All tablespaces but pg_global. */
-static Oid *
-list_tablespaces(int *n)
-{
-	Relation	catalog = table_open(TableSpaceRelationId, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
-	int			capacity = 64;
-	Oid		   *tablespaces = palloc(sizeof(Oid) * capacity);
-	HeapTuple	tuple;
-
-	*n = 0;
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Oid			oid = ((Form_pg_tablespace) GETSTRUCT(tuple))->oid;
-
-		if (oid == GLOBALTABLESPACE_OID)
-			continue;
-		if (*n == capacity)
-		{
-			capacity *= 2;
-			tablespaces = repalloc(tablespaces, sizeof(Oid) * capacity);
-		}
-		tablespaces[(*n)++] = oid;
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	qsort(tablespaces, *n, sizeof(Oid), compare_oids);
-	return tablespaces;
-}
 
 /* Names of devices by the number of the file system, for one sample. */
 typedef struct FileSystem
@@ -218,7 +179,7 @@ static bool
 has_common_tablespace(const Oid *a, int na, const Oid *b, int nb)
 {
 	for (int i = 0; i < na; i++)
-		if (bsearch(&a[i], b, nb, sizeof(Oid), compare_oids) != NULL)
+		if (bsearch(&a[i], b, nb, sizeof(Oid), oid_cmp) != NULL)
 			return true;
 	return false;
 }
@@ -245,14 +206,14 @@ static void
 find_devices(TierDevices *devices)
 {
 	FileSystems *known = palloc0(sizeof(FileSystems));
-	int			n;
-	Oid		   *tablespaces = list_tablespaces(&n);
+	const List *tablespaces = tier_tablespaces();
+	int			n = list_length(tablespaces);
 	const char **names = palloc(sizeof(char *) * Max(n, 1));
 
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		names[i] = device_of(known, tablespaces[i]);
+		names[i] = device_of(known, list_nth_oid(tablespaces, i));
 	}
 	for (int i = 0; i < n; i++)
 	{
@@ -268,7 +229,7 @@ find_devices(TierDevices *devices)
 		members = palloc(sizeof(Oid) * n);
 		for (int j = i; j < n; j++)
 			if (names[j] != NULL && strcmp(names[j], names[i]) == 0)
-				members[nmembers++] = tablespaces[j];
+				members[nmembers++] = list_nth_oid(tablespaces, j);
 		set_tablespaces(state, members, nmembers);
 	}
 	pfree(known);

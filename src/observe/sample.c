@@ -340,6 +340,5 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	tier_catalog_sample_files(view.at, is_another_server(&memory));
 	tier_catalog_maintain_history(view.at);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	return true;
 }

@@ -14,11 +14,16 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
 #include "access/transam.h"
+#include "catalog/pg_tablespace.h"
 #include "catalog/pg_tablespace_d.h"
 #include "common/relpath.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
+#include "utils/rel.h"
 
 #include "src/base/clock.h"
 #include "src/server/database_files.h"
@@ -39,6 +44,27 @@ typedef struct Remembered
 /* Of this process; only the first nremembered mean anything. */
 static Remembered remembered[REMEMBERED_TABLESPACES];
 static int	nremembered = 0;
+
+List *
+tier_tablespaces(void)
+{
+	Relation	catalog = table_open(TableSpaceRelationId, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
+	List	   *oids = NIL;
+	HeapTuple	tuple;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Oid			tablespace_oid = ((Form_pg_tablespace) GETSTRUCT(tuple))->oid;
+
+		if (tablespace_oid != GLOBALTABLESPACE_OID)
+			oids = lappend_oid(oids, tablespace_oid);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	list_sort(oids, list_oid_cmp);
+	return oids;
+}
 
 /* The number that the name begins with; 0: with none. */
 static Oid

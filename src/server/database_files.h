@@ -10,6 +10,11 @@
 
 #include "postgres.h"
 
+#include "nodes/pg_list.h"
+
+/* The OIDs of all tablespaces but pg_global, in ascending order. */
+extern List *tier_tablespaces(void);
+
 /* One database in one tablespace. */
 typedef struct TierDatabaseFiles
 {

@@ -287,12 +287,12 @@ COMMENT ON PROCEDURE tiered_storage.sample IS
 'the history; the worker does the same in each cycle';
 
 /*
- * Blocks of each relation of this database in shared buffers, and how many of them are
- * dirty; with more than 4 million buffers a random sample is examined, and
- * standard_error is the error of cached_buffers.
+ * Blocks of each file of this database in shared buffers, and how many of them are dirty;
+ * with more than 4 million buffers a random sample is examined, and standard_error is the
+ * error of cached_buffers.
  */
 CREATE FUNCTION _tiered_storage.relation_buffers(
-	OUT relation regclass, OUT tablespace_oid oid, OUT file_number oid,
+	OUT tablespace_oid oid, OUT file_number oid,
 	OUT cached_buffers bigint, OUT dirty_buffers bigint, OUT usage_sum bigint,
 	OUT standard_error float8)
 RETURNS SETOF record

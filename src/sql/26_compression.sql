@@ -41,16 +41,6 @@ COMMENT ON FUNCTION tiered_storage.estimate_compression IS
 'lzo. At most 64 MB of each are read, through shared buffers and without waiting for a lock';
 
 /*
- * Bytes of data per byte stored of a relation, by what its files take now; or why that is not
- * known.
- */
-CREATE FUNCTION _tiered_storage.measured_compression(relation oid,
-	OUT ratio float8, OUT reason text)
-RETURNS SETOF record
-LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000 ROWS 1
-AS 'MODULE_PATHNAME', 'tier_measured_compression';
-
-/*
  * The last estimate of each existing relation and algorithm, and why it does not count any
  * more.
  *
@@ -71,29 +61,3 @@ CREATE VIEW _tiered_storage.last_estimates AS
 	CROSS JOIN LATERAL _tiered_storage.relation_entry(e.relation_oid) r
 	LEFT JOIN _tiered_storage.stored_relation_state() s
 		ON s.relation_oid OPERATOR(pg_catalog.=) e.relation_oid;
-
-/* Whether the current user may call estimate_compression() for a relation. */
-CREATE FUNCTION _tiered_storage.may_estimate(relation oid) RETURNS boolean
-LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100
-AS 'MODULE_PATHNAME', 'tier_may_estimate';
-
-/*
- * That there is an estimate everybody sees who may use the view; its figures, which are those of
- * the data, only who may read these.  A condition of the user's is not asked about more, and of
- * the others no file is looked at.
- */
-CREATE VIEW _tiered_storage.compression_estimates WITH (security_barrier) AS
-	SELECT e.relation_oid::pg_catalog.regclass AS relation, e.algorithm,
-		CASE WHEN r.may_read THEN e.ratio END AS ratio,
-		CASE WHEN r.may_read THEN e.ratio_low END AS ratio_low,
-		CASE WHEN r.may_read THEN e.ratio_high END AS ratio_high,
-		e.size_bytes, e.pieces, CASE WHEN r.may_read THEN e.sampled_pieces END AS sampled_pieces,
-		e.estimated_at, m.ratio AS measured_ratio,
-		CASE WHEN r.may_read THEN m.reason
-			ELSE 'not shown: this role may not read all rows of the table' END AS measured_reason,
-		e.unused_reason
-	FROM _tiered_storage.last_estimates e
-	CROSS JOIN LATERAL (
-		SELECT _tiered_storage.may_estimate(e.relation_oid) AS may_read OFFSET 0) r
-	LEFT JOIN LATERAL _tiered_storage.measured_compression(
-		CASE WHEN r.may_read THEN e.relation_oid END) m ON true;

@@ -19,7 +19,7 @@ SELECT views_are('tiered_storage', ARRAY[
 	'move_windows', 'moves', 'pins', 'policies', 'recommendations',
 	'standbys', 'tiers', 'workers', 'write_amplification']);
 SELECT views_are('_tiered_storage', ARRAY[
-	'compression_estimates', 'device_io', 'file_rows', 'fullness_policies', 'heat', 'history_rows',
+	'device_io', 'file_rows', 'fullness_policies', 'heat', 'history_rows',
 	'last_estimates', 'last_load', 'last_sample', 'load_rows',
 	'move_batches', 'move_progress', 'move_windows', 'moves', 'pin_targets', 'pinned_relations',
 	'pins', 'placed_heat', 'policies', 'policy_schemas', 'standbys', 'tier_tablespaces', 'tiers',

@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(68);
+SELECT plan(67);
 
 -- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
 SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
@@ -75,7 +75,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.role_list', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.roles_without_create', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.temp_places', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.may_estimate', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.wal_move_command', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.temp_saved_s', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.settings_of_wal_place', 'pg_monitor', 'EXECUTE'),
@@ -98,7 +97,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.partition_saving', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.relation_entry', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.relation_entry', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.measured_compression', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.relation_persistence', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.present_relation', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.present_pinned', 'pg_monitor', 'EXECUTE'),
@@ -135,7 +133,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 		aclexplode(COALESCE(c.relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's'::"char" ELSE 'r' END, c.relowner))) a
 	WHERE n.nspname IN ('tiered_storage', '_tiered_storage') AND a.grantee <> c.relowner $$, $$ VALUES
 	('_tiered_storage.device_io', 'pg_monitor', 'SELECT'),
-	('_tiered_storage.compression_estimates', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.fullness_policies', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.heat', 'pg_monitor', 'SELECT'),
 	('_tiered_storage.placed_heat', 'pg_monitor', 'SELECT'),
@@ -207,7 +204,6 @@ SELECT is_empty($$ SELECT n.nspname, r.rolname FROM pg_namespace n, pg_roles r W
 SET ROLE tap_monitor;
 SELECT lives_ok('SELECT * FROM _tiered_storage.device_io', 'pg_monitor: device_io');
 SELECT lives_ok('SELECT * FROM _tiered_storage.heat', 'pg_monitor: heat');
-SELECT lives_ok('SELECT * FROM _tiered_storage.compression_estimates', 'pg_monitor: compression_estimates');
 SELECT lives_ok('SELECT * FROM tiered_storage.estimate_compression(''pg_class'')', 'pg_monitor: estimate_compression()');
 SELECT lives_ok('SELECT * FROM _tiered_storage.file_class_io()', 'pg_monitor: file_class_io');
 SELECT lives_ok('SELECT * FROM _tiered_storage.standbys', 'pg_monitor: standbys');

@@ -143,33 +143,11 @@ test_interval(void)
 	is(tier_compression_estimate(&sums, 2.0).ratio, 33.0 / 9.0, "pieces count by their length");
 }
 
-static void
-test_extents(void)
-{
-	TierExtent	extents[] = {
-		{1000000, TIER_PIECE_BYTES, true},	/* the last of a run */
-		{8192, TIER_PIECE_BYTES, true}, /* 8 kB */
-		{0, TIER_PIECE_BYTES, true},	/* 8 kB */
-		{16384, TIER_PIECE_BYTES, false},	/* as it is */
-		{3000000, TIER_PIECE_BYTES, true},	/* part of one */
-		{3000000, TIER_PIECE_BYTES, true},	/* the very last */
-	};
-	double		bytes;
-	double		stored;
-
-	tier_extents_add_up(extents, 6, &bytes, &stored);
-	is(bytes, 3.0 * PIECE, "extents of which it is known where they end");
-	is(stored, 16384.0 + PIECE, "and what they take");
-	tier_extents_add_up(extents, 0, &bytes, &stored);
-	is(bytes + stored, 0.0, "no extent");
-}
-
 int
 main(void)
 {
 	test_stored();
 	test_order();
 	test_interval();
-	test_extents();
 	return done();
 }
