@@ -28,6 +28,7 @@ CALL tiered_storage.sample();
 SELECT count(*), count(distributed_table) FROM _tiered_storage.heat WHERE relation = 'items_102008'::regclass;
 
 -- Tables of these names that are not as those of Citus say nothing.
+LOAD 'tiered_storage_citus';
 SET allow_system_table_mods = on;
 CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid text);
 CREATE VIEW pg_catalog.pg_dist_shard AS SELECT 'regress_d.items'::regclass AS logicalrelid, 102008::bigint AS shardid;

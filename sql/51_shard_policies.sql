@@ -45,6 +45,11 @@ INSERT INTO pg_dist_local_group VALUES (3);
 INSERT INTO pg_dist_placement VALUES (102008, 3), (102009, 2), (102010, 3), (102011, 3), (102012, 3);
 \set ECHO all
 
+-- Without tiered_storage_citus the tables that have shards are known, and no shard is.
+SELECT count(_tiered_storage.distributed_table(oid)) FROM pg_class WHERE relname LIKE 'items%';
+CALL tiered_storage.move_relation('items', 'regress_slow');
+LOAD 'tiered_storage_citus';
+SELECT count(_tiered_storage.distributed_table(oid)) FROM pg_class WHERE relname LIKE 'items%';
 SELECT tiered_storage.add_tiering_policy('items', move_after => '90 days', tier => 'regress_slow',
 	options => '{"on_shards": true}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('part_102020', idle_for => '90 days', tier => 'regress_slow',

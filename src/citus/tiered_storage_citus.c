@@ -4,7 +4,8 @@
  *		tiered_storage on all nodes of Citus: the library.
  *
  * A library of its own, which need not be preloaded: a session loads it when it calls one of
- * its functions.  The core neither needs it nor knows whether it is there.
+ * its functions, and the core when it is asked about shards in a database that has this
+ * extension (server/distributed.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -14,6 +15,7 @@
 #include "utils/guc.h"
 
 #include "src/citus/ask.h"
+#include "src/citus/shards.h"
 
 PG_MODULE_MAGIC;
 
@@ -31,4 +33,5 @@ _PG_init(void)
 							PGC_USERSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE | GUC_UNIT_MS,
 							NULL, NULL, NULL);
 	MarkGUCPrefixReserved("tiered_storage_citus");
+	tier_citus_shards_init();
 }

@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * server/distributed.h
- *		Six questions about relations that are sharded over several servers.
+ *		Five questions about relations that are sharded over several servers.
  *
  * A shell is a table whose rows are in shards: it is empty, and is never moved or advised.  A
  * shard is an ordinary table.
  *
- * The answers come from a table of callbacks.  The default reads the catalog of Citus, which is
- * found at run time; without Citus each question costs one look-up in a cache.  No other
- * extension is needed for it.
+ * The answers come from a table of callbacks.  The default finds shells in the catalog of Citus,
+ * and knows no shard; without Citus each question costs one look-up in a cache.  The library of
+ * tiered_storage_citus puts its own table there (citus/shards.c), with the default's answers
+ * about shells.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +18,7 @@
 
 #include "postgres.h"
 
-/* The default takes AccessShareLock on a catalog table of Citus while it reads it. */
+/* Each answer may take AccessShareLock on a catalog table of Citus while it reads it. */
 typedef struct TierDistributed
 {
 	/*
@@ -52,19 +53,22 @@ typedef struct TierDistributed
 	 */
 	const char *(*why_busy) (Oid relation_oid);
 
-	/* The table of an index; any other relation itself. */
-	Oid			(*table_with) (Oid relation_oid);
+	bool		is_second;		/* not the default */
 } TierDistributed;
 
 /*
- * The rendezvous variable with a TierDistributed *.  Our _PG_init puts the default there, unless
- * a library that was loaded before has put a table of its own there, which then answers us, too.
- * The number changes with the struct.
+ * The rendezvous variable with a TierDistributed *.  Our _PG_init puts the default there, and
+ * that of tiered_storage_citus its own, at any time.
  */
 #define TIER_DISTRIBUTED_VARIABLE "tiered_storage_distributed_1"
 
-extern const TierDistributed *tier_distributed;
+extern const TierDistributed **tier_distributed_answers;
+
+#define tier_distributed (*tier_distributed_answers)
 
 extern void tier_distributed_init(void);
+
+/* The table of an index; any other relation itself. */
+extern Oid	tier_distributed_table_with(Oid relation_oid);
 
 #endif							/* TIER_DISTRIBUTED_H */

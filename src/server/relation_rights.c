@@ -118,7 +118,7 @@ refuse_kind(const TierRelationInfo *info)
 static char *
 on_all_shards(const TierRelationInfo *info, const char *statement)
 {
-	Oid			table_oid = tier_distributed->table_with(info->relation_oid);
+	Oid			table_oid = tier_distributed_table_with(info->relation_oid);
 	char	   *name = get_rel_name(table_oid);
 	char	   *schema = get_namespace_name(get_rel_namespace(table_oid));
 	const char *command = strstr(statement, "$$") == NULL ? psprintf("$$%s$$", statement) :
