@@ -80,9 +80,9 @@ INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tables
 	FROM (SELECT h.relation_oid, row_number() OVER (ORDER BY h.n) AS n FROM heat h JOIN pg_class c ON c.oid = h.relation_oid
 		JOIN pg_tablespace s ON s.oid = c.reltablespace WHERE s.spcname = 'ssd') h
 	CROSS JOIN LATERAL (SELECT now() - interval '8 hours' * h.n AS at) t WHERE h.n < :days * 3;
-INSERT INTO _tiered_storage.move_effect (move_id, batch_id, relation_oid, to_tablespace_oid, from_profile, to_profile,
+INSERT INTO _tiered_storage.move_effect (move_id, batch_id, relation_oid, to_tablespace_oid,
 		settled_at, source, unmoved_io_s_per_hour, measured_io_s_per_hour)
-	SELECT m.move_id, m.batch_id, m.relation_oid, 0, '{}', '{}', m.finished_at + interval '1 day', 'device',
+	SELECT m.move_id, m.batch_id, m.relation_oid, 0, m.finished_at + interval '1 day', 'device',
 		m.before_io_s_per_hour * (0.6 + 0.6 * random()), m.predicted_io_s_per_hour * (0.5 + random())
 	FROM _tiered_storage.move m WHERE m.state = 'done' AND m.finished_at < now() - interval '1 day';
 ANALYZE _tiered_storage.relation_history, _tiered_storage.relation_state, _tiered_storage.move;

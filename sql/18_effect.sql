@@ -412,56 +412,6 @@ CALL tiered_storage.move_relation('regress_e_often', 'regress_fast');
 SELECT relation, before, predicted_saved FROM regress_effects;
 
 ---------------------------------------------------------------------------
--- Other plans since
----------------------------------------------------------------------------
-
-\set ECHO none
-TRUNCATE _tiered_storage.move, _tiered_storage.move_effect;
-CALL regress_make('regress_e_plan', 'regress_ts_slow');
-CREATE INDEX regress_e_plan_i ON regress_e_plan (length(a)) TABLESPACE regress_ts_slow;
-CALL tiered_storage.sample();
-CALL regress_heat('regress_e_plan', 100);
-UPDATE _tiered_storage.relation_state SET heat_at = current_setting('tiered_storage.test_now')::timestamptz,
-	observed_since = '2020-01-01',
-	scans_slow = CASE kind WHEN 'i' THEN 50 ELSE 0.2 END WHERE relation_oid IN ('regress_e_plan'::regclass,
-		'regress_e_plan_i'::regclass);
-CALL tiered_storage.move_relation('regress_e_plan', 'regress_fast', include_indexes => false);
-CALL tiered_storage.move_relation('regress_e_plan_i', 'regress_fast');
-\set ECHO all
-SELECT round(scans_before[1]::numeric), round(scans_before[2]::numeric), round(scans_before[3]::numeric) AS hours
-	FROM _tiered_storage.move_effect;
-\set ECHO none
-CALL regress_date();
-UPDATE _tiered_storage.move SET batch_id = 7;
-UPDATE _tiered_storage.move_effect SET batch_id = 7;
-SELECT to_char(current_setting('tiered_storage.test_now')::timestamptz + interval '1 day', 'YYYY-MM-DD HH24:MI:SSOF')
-	AS next_day \gset
-CALL tiered_storage.sample();
--- As many index scans as before, as if the last counters were those of a day ago; or hardly any, and sequential ones
--- instead.
-UPDATE _tiered_storage.move_effect SET scans = ARRAY[scans[1] - 5, scans[2] - 1200]
-	WHERE relation_oid = 'regress_e_plan'::regclass;
-UPDATE _tiered_storage.move_effect SET scans = ARRAY[scans[1] - 960, scans[2] - 24]
-	WHERE relation_oid = 'regress_e_plan_i'::regclass;
-SET tiered_storage.test_now = :'next_day';
-CALL tiered_storage.sample();
-\set ECHO all
-SELECT relation, plan_change FROM _tiered_storage.moves ORDER BY relation COLLATE "C";
-SELECT batch_id, measured_moves, plan_changes FROM _tiered_storage.move_batches;
-\set ECHO none
--- Counters that were reset say nothing.
-CALL tiered_storage.move_relation('regress_e_plan_i', 'regress_slow');
-CALL regress_date();
-CALL tiered_storage.sample();
-UPDATE _tiered_storage.move_effect SET scans = ARRAY[scans[1] - 960, scans[2] + 24] WHERE settled_at IS NULL;
-SELECT to_char(current_setting('tiered_storage.test_now')::timestamptz + interval '1 day', 'YYYY-MM-DD HH24:MI:SSOF')
-	AS next_day \gset
-SET tiered_storage.test_now = :'next_day';
-CALL tiered_storage.sample();
-\set ECHO all
-SELECT relation, plan_change FROM _tiered_storage.moves WHERE batch_id IS NULL;
-
----------------------------------------------------------------------------
 -- Bounds
 ---------------------------------------------------------------------------
 
@@ -473,9 +423,9 @@ INSERT INTO _tiered_storage.move (move_id, relation_oid, relation_name, kind, fr
 	SELECT 1000000 + i, 'regress_e_hot'::regclass, 'x', 'table', 'regress_ts_fast', 'regress_ts_slow', 'done', 'x',
 		'x',
 		'online', 0, '2030-01-01', '2030-01-01' FROM generate_series(1, 1003) i;
-INSERT INTO _tiered_storage.move_effect (move_id, relation_oid, to_tablespace_oid, from_profile, to_profile)
+INSERT INTO _tiered_storage.move_effect (move_id, relation_oid, to_tablespace_oid)
 	SELECT move_id, relation_oid, (SELECT oid FROM pg_tablespace
-		WHERE spcname = 'regress_ts_slow'), '{1,1,1,1,1,1}', '{1,1,1,1,1,1}' FROM _tiered_storage.move;
+		WHERE spcname = 'regress_ts_slow') FROM _tiered_storage.move;
 SET tiered_storage.test_now = '2030-01-18 00:00:00+00';
 CALL tiered_storage.sample();
 \set ECHO all
@@ -501,7 +451,7 @@ SELECT DISTINCT effect FROM _tiered_storage.moves;
 \set ECHO none
 SET client_min_messages = warning;
 DROP VIEW regress_effects;
-DROP TABLE regress_e_hot, regress_e_cold, regress_e_cool, regress_e_once, regress_e_often, regress_e_plan;
+DROP TABLE regress_e_hot, regress_e_cold, regress_e_cool, regress_e_once, regress_e_often;
 DROP PROCEDURE regress_make, regress_heat, regress_read, regress_date;
 DROP EXTENSION tiered_storage;
 DROP SCHEMA IF EXISTS tiered_storage;

@@ -218,11 +218,9 @@ INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tables
 		(1, '<b>gone', 'table', 'regress_ts_slow', 'regress_ts_fast', 'regress_slow', '</style>gone', 'failed', '"<b>',
 			'why not', 'online', 99, NULL,
 			'2030-01-04 10:00', '2030-01-04 11:00', 3, 4, 5, 3600000, 0, '<script>alert(3)</script>', 'XX000');
-INSERT INTO _tiered_storage.move_effect (move_id, relation_oid, to_tablespace_oid, from_profile, to_profile,
-	settled_at,
-	source,
+INSERT INTO _tiered_storage.move_effect (move_id, relation_oid, to_tablespace_oid, settled_at, source,
 		unmoved_io_s_per_hour, measured_io_s_per_hour)
-	SELECT m.move_id, m.relation_oid, 0, '{}', '{}', '2030-01-04', 'device', 20, 9.5 FROM _tiered_storage.move m
+	SELECT m.move_id, m.relation_oid, 0, '2030-01-04', 'device', 20, 9.5 FROM _tiered_storage.move m
 		WHERE m.state = 'done';
 \set ECHO all
 SELECT tiered_storage.report('2029-01-01', '2029-02-01'); \echo :SQLSTATE

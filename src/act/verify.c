@@ -137,36 +137,6 @@ factor_lately(Oid tablespace_oid, const TierCostProfile *profile, TimestampTz no
 	return factor_of(device, &work, profile);
 }
 
-/*
- * How the table that it is, or is an index of, was scanned before the move.  Nothing
- * where standbys have a part in the rates, which they do not have in the counters.
- */
-static void
-note_scans(TierEffect *effect, TimestampTz now)
-{
-	TierRelationState *states;
-	double		hours;
-	bool		by_standbys = false;
-	int			n;
-
-	states = tier_catalog_load_table(CurrentMemoryContext, effect->relation_oid, &n);
-	for (int i = 0; i < n; i++)
-	{
-		double		scans = tier_relation_scans(&states[i], now, &hours) * hours;
-
-		if (states[i].id.kind == RELKIND_INDEX)
-			effect->scans_before.index += scans;
-		else
-		{
-			effect->scans_before.sequential += scans;
-			effect->scans_hours = hours;
-		}
-		by_standbys |= states[i].stored.rates.standby_fast > 0.0;
-	}
-	if (by_standbys)
-		effect->scans_hours = 0.0;
-}
-
 void
 tier_verify_begin(int64 move_id, int64 batch_id, const TierSet *set, Oid relation_oid,
 				  Oid from_tablespace_oid, Oid to_tablespace_oid)
@@ -185,12 +155,7 @@ tier_verify_begin(int64 move_id, int64 batch_id, const TierSet *set, Oid relatio
 	if (from == NULL || to == NULL)
 		effect.not_measurable = "in no tier";
 	else
-	{
-		effect.from_profile = *from;
-		effect.to_profile = *to;
 		effect.from_factor = factor_lately(from_tablespace_oid, from, now);
-	}
-	note_scans(&effect, now);
 	tier_catalog_begin_effect(&effect, now);
 }
 
@@ -218,7 +183,6 @@ start(TierEffect *effect, const TierDevices *devices, TimestampTz now)
 	effect->not_measurable = obstacle(effect);
 	effect->since = now;
 	effect->before = effect->after;
-	effect->scans_then = effect->scans_now;
 	effect->device = NULL;
 	if (device != NULL)
 	{
@@ -229,7 +193,7 @@ start(TierEffect *effect, const TierDevices *devices, TimestampTz now)
 
 /* How the new device compares with its profile, from the one moment to the other. */
 static double
-factor_since(TierEffect *effect, const TierDevices *devices)
+factor_since(TierEffect *effect, const TierDevices *devices, const TierCostProfile *profile)
 {
 	const TierDeviceState *device = tier_devices_find(devices, effect->to_tablespace_oid);
 	TierEffectWork work;
@@ -238,31 +202,7 @@ factor_since(TierEffect *effect, const TierDevices *devices)
 		device->observed_since > effect->since ||
 		!tier_effect_work_between(&effect->device_before, &device->totals, &work))
 		return NAN;
-	return factor_of(device, &work, &effect->to_profile);
-}
-
-/*
- * In words, if the table is scanned in another way than before the move, which may be
- * because of the move, since the planner knows tablespaces by their costs, or because
- * of new statistics.  NULL: no, or counters were reset.
- */
-static const char *
-plan_change(const TierEffect *effect, TimestampTz now)
-{
-	double		hours = tier_seconds_between(effect->since, now) / SECONDS_PER_HOUR;
-	TierEffectScans after;
-
-	after.sequential = effect->scans_now.sequential - effect->scans_then.sequential;
-	after.index = effect->scans_now.index - effect->scans_then.index;
-	if (!(effect->scans_hours > 0.0) || !(hours > 0.0) || after.sequential < 0.0 ||
-		after.index < 0.0 || !tier_effect_plan_changed(&effect->scans_before, &after))
-		return NULL;
-	return psprintf("sequential scans per hour: %s before, %s since; index scans: %s before, "
-					"%s since",
-					tier_advice_number(effect->scans_before.sequential / effect->scans_hours),
-					tier_advice_number(after.sequential / hours),
-					tier_advice_number(effect->scans_before.index / effect->scans_hours),
-					tier_advice_number(after.index / hours));
+	return factor_of(device, &work, profile);
 }
 
 /*
@@ -270,8 +210,11 @@ plan_change(const TierEffect *effect, TimestampTz now)
  * the other as fast as somebody has written would be no comparison.
  */
 static void
-measure(TierEffect *effect, const TierDevices *devices, TimestampTz writes_since, TimestampTz now)
+measure(TierEffect *effect, const TierSet *set, const TierDevices *devices,
+		TimestampTz writes_since, TimestampTz now)
 {
+	const TierCostProfile *from = profile_of(set, effect->from_tablespace_oid);
+	const TierCostProfile *to = profile_of(set, effect->to_tablespace_oid);
 	TierCostLoad load;
 	double		to_factor;
 
@@ -288,12 +231,16 @@ measure(TierEffect *effect, const TierDevices *devices, TimestampTz writes_since
 		effect->not_measurable = "observation lost";
 		return;
 	}
-	effect->plan_change = plan_change(effect, now);
-	to_factor = factor_since(effect, devices);
+	if (from == NULL || to == NULL)
+	{
+		effect->not_measurable = "in no tier";
+		return;
+	}
+	to_factor = factor_since(effect, devices, to);
 	effect->by_device = !isnan(effect->from_factor) && !isnan(to_factor);
 
-	effect->unmoved_s_per_hour = tier_cost_busy_s_per_hour(&load, &effect->from_profile);
-	effect->measured_s_per_hour = tier_cost_busy_s_per_hour(&load, &effect->to_profile);
+	effect->unmoved_s_per_hour = tier_cost_busy_s_per_hour(&load, from);
+	effect->measured_s_per_hour = tier_cost_busy_s_per_hour(&load, to);
 	if (effect->by_device)
 	{
 		effect->unmoved_s_per_hour *= effect->from_factor;
@@ -310,12 +257,10 @@ warn_of(const TierWorseBatch *batch)
 					"it takes %.1f s of device time per hour more than without it",
 					batch->batch_id, -batch->measured_s_per_hour),
 			 isnan(batch->predicted_s_per_hour) ? 0 :
-			 errdetail("It was predicted to %s %.1f s per hour. Measured: %d of its %d moves.%s",
+			 errdetail("It was predicted to %s %.1f s per hour. Measured: %d of its %d moves.",
 					   batch->predicted_s_per_hour < 0 ? "take" : "save",
 					   fabs(batch->predicted_s_per_hour),
-					   batch->measured_moves, batch->moves,
-					   batch->plan_changes == 0 ? "" :
-					   " Tables are scanned in another way since, which may be why."),
+					   batch->measured_moves, batch->moves),
 			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") moves the relations back.",
 					 batch->batch_id)));
 }
@@ -324,6 +269,7 @@ warn_of(const TierWorseBatch *batch)
 typedef struct Settling
 {
 	const TierDevices *devices;
+	const TierSet *set;
 	TimestampTz writes_since;
 	TimestampTz now;
 	TimestampTz until;
@@ -346,7 +292,8 @@ settle_step(void *argument)
 		tier_debug_relation("verify", effect->relation_oid);
 		if (settling->has_started)
 		{
-			measure(effect, settling->devices, settling->writes_since, settling->now);
+			measure(effect, settling->set, settling->devices, settling->writes_since,
+					settling->now);
 			tier_catalog_settle_effects(effect, 1, settling->now);
 		}
 		else
@@ -464,6 +411,7 @@ tier_verify_run(const TierDevices *devices, const Oid *gone, int ngone, Timestam
 
 	/* 2. The time of some is over, that of others begins. */
 	settling.writes_since = tier_catalog_writes_since();
+	settling.set = tier_catalog_load_tiers(context);
 	tier_pass_begin(&pass, TIER_STEP_VERIFY);
 	settling.until = now - EFFECT_PERIOD_US;
 	run_effects(&settling, &pass, true, context);

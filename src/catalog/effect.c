@@ -14,163 +14,51 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
 #include "src/catalog/tables.h"
 
-/* ---------------------------------------------------------------------
- * Structs as arrays of float8
- * ---------------------------------------------------------------------
- */
-
-#define PROFILE_FIELDS 9
-#define SCANS_FIELDS 3
-#define TOTALS_FIELDS 6
-#define WORK_FIELDS 5
-#define MOST_FIELDS PROFILE_FIELDS
-
+/* A struct of n doubles and nothing else. */
 static TierValue
-float_array(const double *values, int n)
+float_array(const void *values, int n)
 {
-	Datum		datums[MOST_FIELDS];
-	int16		length;
-	bool		by_value;
-	char		align;
+	Datum	   *datums = palloc(sizeof(Datum) * n);
 
 	for (int i = 0; i < n; i++)
-		datums[i] = Float8GetDatum(values[i]);
-	get_typlenbyvalalign(FLOAT8OID, &length, &by_value, &align);
+		datums[i] = Float8GetDatum(((const double *) values)[i]);
 	return (TierValue)
 	{
-		FLOAT8ARRAYOID,
-			PointerGetDatum(construct_array(datums, n, FLOAT8OID, length, by_value, align)), false
+		FLOAT8ARRAYOID, PointerGetDatum(construct_array(datums, n, FLOAT8OID, sizeof(float8),
+														FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)), false
 	};
 }
 
 /* Zeros for what is not such an array. */
 static void
-read_floats(uint64 row, int column, double *values, int n)
+read_floats(uint64 row, int column, void *values, int n)
 {
 	bool		isnull;
 	Datum		value = tier_catalog_datum(row, column, &isnull);
 	ArrayType  *array;
-	Datum	   *datums;
-	int			ndatums;
-	int16		length;
-	bool		by_value;
-	char		align;
 
 	memset(values, 0, sizeof(double) * n);
 	if (isnull)
 		return;
 	array = DatumGetArrayTypeP(value);
-	if (ARR_ELEMTYPE(array) != FLOAT8OID || array_contains_nulls(array))
-		return;
-	get_typlenbyvalalign(FLOAT8OID, &length, &by_value, &align);
-	deconstruct_array(array, FLOAT8OID, length, by_value, align, &datums, NULL, &ndatums);
-	for (int i = 0; i < Min(n, ndatums); i++)
-		values[i] = DatumGetFloat8(datums[i]);
+	if (ARR_ELEMTYPE(array) == FLOAT8OID && !ARR_HASNULL(array) &&
+		ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == n)
+		memcpy(values, (char *) array + ARR_OVERHEAD_NONULLS(ARR_NDIM(array)),
+			   sizeof(double) * n);
 }
 
-static TierValue
-profile_array(const TierCostProfile *profile)
-{
-	const double values[PROFILE_FIELDS] = {
-		profile->random_read_ms, profile->random_write_ms,
-		profile->sequential_read_mb_per_s, profile->sequential_write_mb_per_s,
-		profile->fsync_ms, profile->parallelism,
-		profile->compression_ratio, profile->calibrated ? 1.0 : 0.0,
-		profile->scan_start_ms
-	};
-
-	return float_array(values, PROFILE_FIELDS);
-}
-
-static void
-read_profile(uint64 row, int column, TierCostProfile *profile)
-{
-	double		values[PROFILE_FIELDS];
-
-	read_floats(row, column, values, PROFILE_FIELDS);
-	profile->random_read_ms = values[0];
-	profile->random_write_ms = values[1];
-	profile->sequential_read_mb_per_s = values[2];
-	profile->sequential_write_mb_per_s = values[3];
-	profile->fsync_ms = values[4];
-	profile->parallelism = values[5];
-	profile->compression_ratio = values[6];
-	profile->calibrated = values[7] > 0.0;
-	profile->scan_start_ms = values[8];
-}
-
-static TierValue
-totals_array(const TierEffectTotals *totals)
-{
-	const double values[TOTALS_FIELDS] = {
-		totals->random_reads, totals->sequential_reads, totals->scans,
-		totals->page_writes, totals->merged_writes, totals->row_changes
-	};
-
-	return float_array(values, TOTALS_FIELDS);
-}
-
-static void
-read_totals(uint64 row, int column, TierEffectTotals *totals)
-{
-	double		values[TOTALS_FIELDS];
-
-	read_floats(row, column, values, TOTALS_FIELDS);
-	totals->random_reads = values[0];
-	totals->sequential_reads = values[1];
-	totals->scans = values[2];
-	totals->page_writes = values[3];
-	totals->merged_writes = values[4];
-	totals->row_changes = values[5];
-}
-
-static TierValue
-work_array(const TierEffectWork *work)
-{
-	const double values[WORK_FIELDS] = {
-		work->reads, work->read_bytes, work->writes, work->write_bytes, work->device_ms
-	};
-
-	return float_array(values, WORK_FIELDS);
-}
-
-static void
-read_work(uint64 row, int column, TierEffectWork *work)
-{
-	double		values[WORK_FIELDS];
-
-	read_floats(row, column, values, WORK_FIELDS);
-	work->reads = values[0];
-	work->read_bytes = values[1];
-	work->writes = values[2];
-	work->write_bytes = values[3];
-	work->device_ms = values[4];
-}
-
-/* Scans of a table and of its indexes; returns the hours, where these are stored. */
-static double
-read_scans(uint64 row, int column, TierEffectScans *scans)
-{
-	double		values[SCANS_FIELDS];
-
-	read_floats(row, column, values, SCANS_FIELDS);
-	scans->sequential = values[0];
-	scans->index = values[1];
-	return values[2];
-}
+#define TOTALS_FIELDS ((int) (sizeof(TierEffectTotals) / sizeof(double)))
+#define WORK_FIELDS ((int) (sizeof(TierEffectWork) / sizeof(double)))
 
 /* ---------------------------------------------------------------------
  * Effects
@@ -185,22 +73,15 @@ tier_catalog_begin_effect(const TierEffect *effect, TimestampTz now)
 	"WHERE relation_oid = $1 AND settled_at IS NULL";
 	static const char insert_sql[] =
 	"INSERT INTO _tiered_storage.move_effect (move_id, batch_id, relation_oid, "
-	"to_tablespace_oid, "
-	"from_profile, to_profile, from_factor, not_measurable, settled_at, scans_before) "
-	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-	const double scans[SCANS_FIELDS] = {
-		effect->scans_before.sequential, effect->scans_before.index, effect->scans_hours
-	};
-	bool		can_be = effect->not_measurable == NULL;
+	"to_tablespace_oid, from_factor, not_measurable, settled_at) "
+	"VALUES ($1, $2, $3, $4, $5, $6, $7)";
 
 	tier_query(settle_sql, tier_arg_oid(effect->relation_oid), tier_arg_time(now));
 	tier_query(insert_sql, tier_arg_int8(effect->move_id),
 			   tier_arg_if(effect->batch_id != 0, tier_arg_int8(effect->batch_id)),
 			   tier_arg_oid(effect->relation_oid), tier_arg_oid(effect->to_tablespace_oid),
-			   profile_array(&effect->from_profile), profile_array(&effect->to_profile),
 			   tier_arg_float8(effect->from_factor), tier_arg_text(effect->not_measurable),
-			   tier_arg_if(!can_be, tier_arg_time(now)),
-			   tier_arg_if(effect->scans_hours > 0.0, float_array(scans, SCANS_FIELDS)));
+			   tier_arg_if(effect->not_measurable != NULL, tier_arg_time(now)));
 }
 
 /*
@@ -212,7 +93,7 @@ tier_catalog_follow_rebuilt(void)
 {
 	static const char sql[] =
 	"UPDATE _tiered_storage.move_effect e SET relation_oid = p.oid, observed_since = NULL, "
-	"totals = NULL, device = NULL, device_totals = NULL, scans = NULL "
+	"totals = NULL, device = NULL, device_totals = NULL "
 	"FROM _tiered_storage.move m "
 	"CROSS JOIN LATERAL (SELECT _tiered_storage.present_relation(m)) p (oid) "
 	"WHERE e.settled_at IS NULL AND m.move_id = e.move_id AND m.table_oid IS NOT NULL "
@@ -256,8 +137,7 @@ enum
 	EFFECT_MOVE_ID = 1,
 	EFFECT_RELATION_OID,
 	EFFECT_TO_TABLESPACE_OID,
-	EFFECT_FROM_PROFILE,
-	EFFECT_TO_PROFILE,
+	EFFECT_FROM_TABLESPACE_OID,
 	EFFECT_FROM_FACTOR,
 	EFFECT_SINCE,
 	EFFECT_BEFORE,
@@ -268,10 +148,7 @@ enum
 	EFFECT_IS_PERMANENT,
 	EFFECT_SAMPLED_SINCE,
 	EFFECT_SIZE_BYTES,
-	EFFECT_PERIOD,
-	EFFECT_SCANS_BEFORE,
-	EFFECT_SCANS_THEN,
-	EFFECT_SCANS_NOW
+	EFFECT_PERIOD
 };
 
 static void
@@ -280,13 +157,12 @@ read_effect(TierEffect *effect, uint64 row, MemoryContext context)
 	effect->move_id = tier_get_int8(row, EFFECT_MOVE_ID);
 	effect->relation_oid = tier_get_oid(row, EFFECT_RELATION_OID);
 	effect->to_tablespace_oid = tier_get_oid(row, EFFECT_TO_TABLESPACE_OID);
-	read_profile(row, EFFECT_FROM_PROFILE, &effect->from_profile);
-	read_profile(row, EFFECT_TO_PROFILE, &effect->to_profile);
+	effect->from_tablespace_oid = tier_get_oid(row, EFFECT_FROM_TABLESPACE_OID);
 	effect->from_factor = tier_get_float8(row, EFFECT_FROM_FACTOR);
 	effect->since = tier_get_time(row, EFFECT_SINCE);
-	read_totals(row, EFFECT_BEFORE, &effect->before);
+	read_floats(row, EFFECT_BEFORE, &effect->before, TOTALS_FIELDS);
 	effect->device = tier_get_text(context, row, EFFECT_DEVICE);
-	read_work(row, EFFECT_DEVICE_BEFORE, &effect->device_before);
+	read_floats(row, EFFECT_DEVICE_BEFORE, &effect->device_before, WORK_FIELDS);
 	effect->exists = tier_get_bool(row, EFFECT_EXISTS);
 	effect->tablespace_oid = tier_get_oid(row, EFFECT_TABLESPACE_OID);
 	effect->is_permanent = tier_get_bool(row, EFFECT_IS_PERMANENT);
@@ -296,10 +172,7 @@ read_effect(TierEffect *effect, uint64 row, MemoryContext context)
 	if (effect->sampled_since == 0)
 		effect->sampled_since = DT_NOEND;
 	effect->size_bytes = tier_get_float8_or(row, EFFECT_SIZE_BYTES, 0.0);
-	read_totals(row, EFFECT_PERIOD, &effect->after);
-	effect->scans_hours = read_scans(row, EFFECT_SCANS_BEFORE, &effect->scans_before);
-	(void) read_scans(row, EFFECT_SCANS_THEN, &effect->scans_then);
-	(void) read_scans(row, EFFECT_SCANS_NOW, &effect->scans_now);
+	read_floats(row, EFFECT_PERIOD, &effect->after, TOTALS_FIELDS);
 }
 
 TierEffect *
@@ -308,25 +181,19 @@ tier_catalog_load_effects(MemoryContext context, bool started, TimestampTz until
 {
 	static const char select_sql[] =
 	"SELECT e.move_id, e.relation_oid, e.to_tablespace_oid, "
-	"e.from_profile, e.to_profile, e.from_factor, "
+	"m.from_tablespace_oid, e.from_factor, "
 	"e.observed_since, e.totals, e.device, e.device_totals, c.oid IS NOT NULL, "
 	"CASE c.reltablespace WHEN 0 THEN $2 ELSE c.reltablespace END, "
 	"c.relpersistence = 'p', s.sampled_since, "
 	"(s.size_bytes + COALESCE(t.size_bytes, 0))::float8, "
 	"CASE WHEN s.relation_oid IS NOT NULL THEN "
 	"ARRAY[s.total_random_reads, s.total_sequential_reads, "
-	"s.total_scans, s.total_page_writes, s.total_merged_writes, s.total_row_changes] END, "
-	"e.scans_before, e.scans, (SELECT ARRAY[COALESCE(sum(x.scans) "
-	"FILTER (WHERE x.kind <> 'i'), 0), COALESCE(sum(x.scans) FILTER (WHERE x.kind = 'i'), 0)"
-	"]::float8[] FROM _tiered_storage.relation_state x WHERE x.relation_oid = h.oid "
-	"OR x.relation_oid IN (SELECT i.indexrelid FROM pg_catalog.pg_index i "
-	"WHERE i.indrelid = h.oid)) "
+	"s.total_scans, s.total_page_writes, s.total_merged_writes, s.total_row_changes] END "
 	"FROM _tiered_storage.move_effect e "
 	"LEFT JOIN LATERAL _tiered_storage.relation_entry(e.relation_oid) c ON true "
 	"LEFT JOIN _tiered_storage.relation_state s ON s.relation_oid = e.relation_oid "
 	"LEFT JOIN _tiered_storage.relation_state t ON t.relation_oid = c.reltoastrelid "
-	"CROSS JOIN LATERAL (SELECT COALESCE((SELECT i.indrelid FROM pg_catalog.pg_index i "
-	"WHERE i.indexrelid = e.relation_oid), e.relation_oid)) h (oid) "
+	"LEFT JOIN _tiered_storage.move m ON m.move_id = e.move_id "
 	"WHERE e.settled_at IS NULL AND %s ORDER BY e.observed_since, e.move_id "
 	"OFFSET $4 LIMIT $3";
 	StringInfoData sql;
@@ -370,19 +237,18 @@ tier_catalog_start_effects(const TierEffect *effects, int n, TimestampTz now)
 {
 	static const char sql[] =
 	"UPDATE _tiered_storage.move_effect "
-	"SET observed_since = $2, totals = $3, device = $4, device_totals = $5, scans = $6 "
+	"SET observed_since = $2, totals = $3, device = $4, device_totals = $5 "
 	"WHERE move_id = $1 AND settled_at IS NULL";
 
 	for (int i = 0; i < n; i++)
 	{
 		const TierEffect *effect = &effects[i];
-		const double scans[] = {effect->scans_then.sequential, effect->scans_then.index};
 
 		if (settle_unless_measurable(effect, now))
 			tier_query(sql, tier_arg_int8(effect->move_id), tier_arg_time(effect->since),
-					   totals_array(&effect->before), tier_arg_text(effect->device),
-					   tier_arg_if(effect->device != NULL, work_array(&effect->device_before)),
-					   float_array(scans, lengthof(scans)));
+					   float_array(&effect->before, TOTALS_FIELDS), tier_arg_text(effect->device),
+					   tier_arg_if(effect->device != NULL,
+								   float_array(&effect->device_before, WORK_FIELDS)));
 	}
 }
 
@@ -391,7 +257,7 @@ tier_catalog_settle_effects(const TierEffect *effects, int n, TimestampTz now)
 {
 	static const char sql[] =
 	"UPDATE _tiered_storage.move_effect SET settled_at = $2, unmoved_io_s_per_hour = $3, "
-	"measured_io_s_per_hour = $4, source = $5, plan_change = $6 "
+	"measured_io_s_per_hour = $4, source = $5 "
 	"WHERE move_id = $1 AND settled_at IS NULL";
 
 	for (int i = 0; i < n; i++)
@@ -402,8 +268,7 @@ tier_catalog_settle_effects(const TierEffect *effects, int n, TimestampTz now)
 			tier_query(sql, tier_arg_int8(effect->move_id), tier_arg_time(now),
 					   tier_arg_float8(effect->unmoved_s_per_hour),
 					   tier_arg_float8(effect->measured_s_per_hour),
-					   tier_arg_text(effect->by_device ? "device" : "profile"),
-					   tier_arg_text(effect->plan_change));
+					   tier_arg_text(effect->by_device ? "device" : "profile"));
 	}
 }
 
@@ -434,7 +299,7 @@ tier_catalog_judge_batch(int64 batch_id, TierWorseBatch *worse)
 	"stored AS (UPDATE _tiered_storage.move_effect e SET batch_effect = j.effect FROM judged j "
 	"WHERE e.batch_id = j.batch_id AND e.batch_effect IS NULL) "
 	"SELECT predicted_saved_io_s_per_hour, measured_saved_io_s_per_hour, "
-	"measured_moves, moves_done, plan_changes "
+	"measured_moves, moves_done "
 	"FROM judged WHERE effect = 'worse' AND NOT was_worse AND undo_command IS NOT NULL";
 
 	if (tier_query(sql, tier_arg_int8(batch_id)) == 0)
@@ -444,7 +309,6 @@ tier_catalog_judge_batch(int64 batch_id, TierWorseBatch *worse)
 	worse->measured_s_per_hour = tier_get_float8(0, 2);
 	worse->measured_moves = (int) tier_get_int8(0, 3);
 	worse->moves = (int) tier_get_int8(0, 4);
-	worse->plan_changes = (int) tier_get_int8(0, 5);
 	return true;
 }
 

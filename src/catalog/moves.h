@@ -288,19 +288,12 @@ typedef struct TierEffect
 	int64		batch_id;		/* 0: none; not loaded */
 	Oid			relation_oid;
 	Oid			to_tablespace_oid;
-
-	/* As they were when it was moved; prices are not kept. */
-	TierCostProfile from_profile;
-	TierCostProfile to_profile;
+	Oid			from_tablespace_oid;	/* by the record of the move; loaded
+										 * only */
 	double		from_factor;	/* see tier_effect_device_factor; NaN: unknown */
-
-	/* Scans of its table before the move, smoothed, in so many hours. */
-	TierEffectScans scans_before;
-	double		scans_hours;	/* 0: not known */
 
 	/* When measuring began, after the move. */
 	TimestampTz since;			/* 0: not yet */
-	TierEffectScans scans_then; /* counters of the table and its indexes */
 	TierEffectTotals before;
 	const char *device;			/* NULL: not known */
 	TierEffectWork device_before;
@@ -312,14 +305,12 @@ typedef struct TierEffect
 	TimestampTz sampled_since;
 	double		size_bytes;		/* with its TOAST table */
 	TierEffectTotals after;
-	TierEffectScans scans_now;
 
 	/* What came of it. */
 	const char *not_measurable; /* why; NULL: it is */
 	double		unmoved_s_per_hour; /* this load's cost on the old tier */
 	double		measured_s_per_hour;
 	bool		by_device;		/* by what the devices did, not by profiles */
-	const char *plan_change;	/* in words; NULL: none seen */
 } TierEffect;
 
 /*
@@ -357,7 +348,6 @@ typedef struct TierWorseBatch
 	double		predicted_s_per_hour;	/* saved; NaN: unknown */
 	double		measured_s_per_hour;
 	int			measured_moves;
-	int			plan_changes;	/* of these */
 	int			moves;
 } TierWorseBatch;
 

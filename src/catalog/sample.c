@@ -276,18 +276,6 @@ tier_catalog_load_unit(MemoryContext context, Oid relation_oid, int *nstates)
 					   relation_oid, nstates);
 }
 
-TierRelationState *
-tier_catalog_load_table(MemoryContext context, Oid relation_oid, int *nstates)
-{
-	return load_states(context,
-					   " WHERE relation_oid IN "
-					   "(SELECT $1 UNION SELECT i.indrelid FROM pg_catalog.pg_index i "
-					   "WHERE i.indexrelid = $1 UNION SELECT o.indexrelid "
-					   "FROM pg_catalog.pg_index o WHERE o.indrelid = COALESCE((SELECT i.indrelid "
-					   "FROM pg_catalog.pg_index i WHERE i.indexrelid = $1), $1))",
-					   relation_oid, nstates);
-}
-
 bool
 tier_catalog_lock_sampler(int patience_ms)
 {

@@ -52,10 +52,6 @@ extern TierRelationState *tier_catalog_load_unit(MemoryContext context, Oid rela
 /* The bytes of all relations of which anything was read since they are observed. */
 extern double tier_catalog_read_bytes(void);
 
-/* The same for the table that it is, or is an index of, and all indexes of that. */
-extern TierRelationState *tier_catalog_load_table(MemoryContext context, Oid relation_oid,
-												  int *nstates);
-
 /* For how long relations were read at a rate or above, together. */
 typedef struct TierReadTime
 {

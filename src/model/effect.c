@@ -34,9 +34,6 @@
 /* With fewer requests a device says nothing of its speed. */
 #define LEAST_REQUESTS 100.0
 
-/* Two standard errors of what is counted. */
-#define STANDARD_ERRORS 2.0
-
 /* Work in what a profile has a figure for. */
 typedef struct Parts
 {
@@ -231,29 +228,6 @@ tier_effect_judge(double predicted_saved, double unmoved, double measured)
 	if (saved >= low - noise)
 		return TIER_EFFECT_AS_PREDICTED;
 	return saved < -noise ? TIER_EFFECT_WORSE : TIER_EFFECT_LESS;
-}
-
-bool
-tier_effect_plan_changed(const TierEffectScans *before, const TierEffectScans *after)
-{
-	const double counts[4] = {
-		tier_amount(before->sequential), tier_amount(before->index),
-		tier_amount(after->sequential), tier_amount(after->index)
-	};
-	double		logs[4];
-	double		variance = 0.0;
-
-	if (counts[0] + counts[1] < 1.0 || counts[2] + counts[3] < 1.0 || counts[1] + counts[3] < 1.0)
-		return false;
-
-	/* A half is added to each, after Haldane and Anscombe, so that none is 0. */
-	for (int i = 0; i < 4; i++)
-	{
-		logs[i] = log(counts[i] + 0.5);
-		variance += 1.0 / (counts[i] + 0.5);
-	}
-	return fabs(logs[2] - logs[3] - logs[0] + logs[1]) >
-		log(TOLERANCE) + STANDARD_ERRORS * sqrt(variance);
 }
 
 const char *

@@ -38,13 +38,6 @@ typedef struct TierEffectWork
 	double		device_ms;		/* in which it worked on them */
 } TierEffectWork;
 
-/* How a table was read: scans of itself, and of its indexes together. */
-typedef struct TierEffectScans
-{
-	double		sequential;
-	double		index;
-} TierEffectScans;
-
 typedef enum TierEffectVerdict
 {
 	TIER_EFFECT_AS_PREDICTED,
@@ -113,16 +106,6 @@ extern double tier_effect_noise(double cost_s_per_hour);
  */
 extern TierEffectVerdict tier_effect_judge(double predicted_saved, double unmoved,
 										   double measured);
-
-/*
- * Is a table read in another way than before?  Both are numbers of scans, over any
- * times.  True if the odds of a sequential scan have changed by more than the factor
- * that a prediction is allowed, give or take two standard errors: with more or less
- * work of the same kind both numbers change alike.  False if there was nothing to
- * choose: no scan before or after, or no index scan at either time.
- */
-extern bool tier_effect_plan_changed(const TierEffectScans *before,
-									 const TierEffectScans *after);
 
 extern const char *tier_effect_text(TierEffectVerdict verdict);
 

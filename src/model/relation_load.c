@@ -272,13 +272,6 @@ tier_relation_measured(const TierRelationStored *stored, int64_t now, double *ra
 	}
 }
 
-double
-tier_relation_scans(const TierRelationState *state, int64_t now, double *hours)
-{
-	*hours = remembered_s(observed_s(&state->stored, now)) / SECONDS_PER_HOUR;
-	return slow_now(&state->stored, state->stored.rates.scans_slow, now);
-}
-
 /*
  * What is in the page cache was read from its device once to get there, and is again only if it
  * is pushed out: a restart of the machine is followed by an hour of such reads, and by none.  As

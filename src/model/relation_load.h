@@ -85,10 +85,4 @@ extern void tier_relation_load_add(TierRelationLoad *load, const TierRelationSta
 extern void tier_relation_measured(const TierRelationStored *stored, int64_t now,
 								   double *random, double *sequential);
 
-/*
- * Scans of a relation per hour, sequential ones of a table, those of an index; and
- * of how many hours the rate is, at most the mean that smoothing gives it.
- */
-extern double tier_relation_scans(const TierRelationState *state, int64_t now, double *hours);
-
 #endif							/* TIER_RELATION_LOAD_H */

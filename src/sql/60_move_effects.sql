@@ -8,9 +8,7 @@
  *
  * One row for each move that is done; deleted after the row of the move.  Written when the
  * move is done, when its load begins to be measured (observed_since), and when it is
- * settled: measured, or found to be not measurable.  Profiles are random read and write
- * ms, sequential read and write MB/s, fsync ms and parallelism of the tiers at the time of
- * the move, with the compression ratio, whether it is calibrated, and the start of a scan in ms;
+ * settled: measured, or found to be not measurable.
  * totals and device_totals are the total_* columns of relation_state and device_state at
  * observed_since.
  */
@@ -20,8 +18,6 @@ CREATE TABLE _tiered_storage.move_effect
 	batch_id bigint,
 	relation_oid oid NOT NULL,
 	to_tablespace_oid oid NOT NULL,
-	from_profile float8[] NOT NULL,
-	to_profile float8[] NOT NULL,
 	-- measured time of the old tier's device as a multiple of its profile's, before the move;
 	-- null: its figures are not reliable
 	from_factor float8,
@@ -34,12 +30,7 @@ CREATE TABLE _tiered_storage.move_effect
 	source text,
 	unmoved_io_s_per_hour float8,
 	measured_io_s_per_hour float8,
-	batch_effect text,	-- verdict on the batch when it was settled; null: not yet
-	-- sequential scans of the table and scans of its indexes before the move, and in how many
-	-- hours
-	scans_before float8[],
-	scans float8[],	-- counters of these at observed_since
-	plan_change text
+	batch_effect text	-- verdict on the batch when it was settled; null: not yet
 ) WITH (fillfactor = 70);
 CREATE INDEX move_effect_open_idx ON _tiered_storage.move_effect (observed_since)
 	WHERE settled_at IS NULL;

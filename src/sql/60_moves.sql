@@ -137,7 +137,6 @@ CREATE VIEW _tiered_storage.moves AS
 			ELSE _tiered_storage.effect_verdict(m.predicted_saved_io_s_per_hour,
 				e.unmoved_io_s_per_hour, e.measured_io_s_per_hour)
 			END AS effect,
-		e.plan_change,
 		m.undo_of, m.policy_kind
 	FROM _tiered_storage.move m
 	CROSS JOIN LATERAL (SELECT _tiered_storage.present_relation(m)) h (oid)
@@ -163,7 +162,6 @@ CREATE VIEW _tiered_storage.move_batches AS
 			WHEN b.measured_moves OPERATOR(pg_catalog.=) 0 THEN 'not measurable'
 			ELSE _tiered_storage.effect_verdict(b.predicted_of_measured, b.unmoved, b.measured) END
 				AS effect,
-		b.plan_changes,
 		CASE WHEN EXISTS (SELECT FROM _tiered_storage.move d
 				CROSS JOIN LATERAL _tiered_storage.relation_entry(
 					_tiered_storage.present_relation(d)) c
@@ -196,7 +194,6 @@ CREATE VIEW _tiered_storage.move_batches AS
 			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'running')
 				AS moves_running,
 			pg_catalog.count(e.measured_io_s_per_hour) AS measured_moves,
-			pg_catalog.count(e.plan_change) AS plan_changes,
 			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'done'
 				AND e.settled_at IS NULL) AS open_moves,
 			COALESCE(pg_catalog.sum(m.size_bytes)

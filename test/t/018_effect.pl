@@ -186,7 +186,7 @@ CREATE EXTENSION tiered_storage;
 CREATE TABLE t (x text) TABLESPACE slow;
 ALTER TABLE t ALTER x SET STORAGE PLAIN;
 INSERT INTO t SELECT repeat('x', 7000) FROM generate_series(1, 100);
-DO $$ BEGIN FOR i IN 1..200 LOOP PERFORM FROM t; END LOOP; END $$;
+DO $$ BEGIN FOR i IN 1..2000 LOOP PERFORM FROM t; END LOOP; END $$;
 SELECT pg_stat_force_next_flush();
 SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', device => jsonb_build_object('random_read_ms', 0.1, 'compressed', false));
@@ -257,27 +257,27 @@ is( $node->safe_psql(
 	'it worked no longer than its requests took');
 
 # Then it is faster, and has a queue: it was busy for 5 ms for each of them.  Both
-# profiles are wrong, and neither counts: 100 reads per hour of 20 and 5 ms.
+# profiles are wrong, and neither counts: 2400 reads per hour of 20 and 5 ms.
 move('fast');
 work(2400, 20, 1.5);
 hours_with(1, 2400);
-work(2400, 50, 0.1);
-hours_with(24, 2400);
+work(57600, 50, 0.1);
+hours_with(24, 57600);
 is( effect(),
-	'device|2.000|0.500|as predicted',
+	'device|48.000|12.000|as predicted',
 	'measured by what the device did');
 
 # Back.  The machine is booted in between, which costs a period and no more.
 move('slow');
 work(2400, 5, 1);
 hours_with(1, 2400);
-work(1200, 5, 1);
-hours_with(12, 1200);
+work(28800, 5, 1);
+hours_with(12, 28800);
 write_file('proc/sys/kernel/random/boot_id', "boot-2\n");
-work(100, 5, 1);
-hours_with(1, 100);
-work(1100, 5, 1);
-hours_with(11, 1100);
+work(2400, 5, 1);
+hours_with(1, 2400);
+work(26400, 5, 1);
+hours_with(11, 26400);
 like(effect(), qr/^device\|/, 'a boot takes nothing away from it');
 
 # Somebody else uses the device, so that its reads are not explained: then it is
@@ -285,11 +285,11 @@ like(effect(), qr/^device\|/, 'a boot takes nothing away from it');
 move('fast');
 work(2400, 5, 1);
 hours_with(1, 2400);
-work(240000, 5, 1);
-hours_with(12, 1200);
-hours_with(12, 1200);
+work(2400000, 5, 1);
+hours_with(12, 28800);
+hours_with(12, 28800);
 is( effect(),
-	'profile|1.000|0.010|as predicted',
+	'profile|24.000|0.240|as predicted',
 	'measured by profiles, where a device cannot be believed');
 
 $node->stop;

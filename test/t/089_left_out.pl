@@ -474,8 +474,8 @@ WITH m AS (
 	SELECT c.oid, 'public.a', 'table', 'slow', 'fast', CASE c.reltablespace WHEN 0 THEN d.dattablespace ELSE c.reltablespace END, 'done', CURRENT_USER, 'many', 'online', 0, now(), now()
 	FROM pg_class c, pg_database d, generate_series(1, 1000) WHERE c.oid = 'a'::regclass AND d.datname = current_database()
 	RETURNING move_id, relation_oid, to_tablespace_oid)
-INSERT INTO _tiered_storage.move_effect (move_id, relation_oid, to_tablespace_oid, from_profile, to_profile)
-	SELECT m.move_id, m.relation_oid, m.to_tablespace_oid, '{1}', '{1}' FROM m;
+INSERT INTO _tiered_storage.move_effect (move_id, relation_oid, to_tablespace_oid)
+	SELECT m.move_id, m.relation_oid, m.to_tablespace_oid FROM m;
 });
 value_of("CALL tiered_storage.move_relation('c', 'fast')");
 wait_until(

@@ -2452,29 +2452,6 @@ test_effect_device(void)
 	ok(isnan(tier_effect_device_factor(&work, &hdd, 131072)), "device: no number");
 }
 
-static bool
-plan_changed(double sequential_before, double index_before, double sequential, double index)
-{
-	const TierEffectScans before = {sequential_before, index_before};
-	const TierEffectScans after = {sequential, index};
-
-	return tier_effect_plan_changed(&before, &after);
-}
-
-static void
-test_plan_changed(void)
-{
-	ok(!plan_changed(10, 1000, 100, 10000), "ten times the work: the same plans");
-	ok(!plan_changed(10, 1000, 15, 1000), "half as many again is not enough");
-	ok(plan_changed(10, 1000, 100, 1000), "ten times the sequential scans: other plans");
-	ok(plan_changed(100, 1000, 10, 1000), "and the other way round");
-	ok(plan_changed(0, 1000, 50, 0), "all sequential instead of all by index");
-	ok(!plan_changed(0, 3, 1, 2), "a few scans show nothing");
-	ok(!plan_changed(1, 0, 1000, 0), "without an index there is nothing to choose");
-	ok(!plan_changed(0, 0, 0, 1000) && !plan_changed(10, 1000, 0, 0), "nor without scans");
-	ok(!plan_changed(NAN, -1, INFINITY, 5), "what is no number counts as none");
-}
-
 static void
 test_effect_judge(void)
 {
@@ -2566,7 +2543,6 @@ main(void)
 	test_effect_load();
 	test_effect_device();
 	test_effect_judge();
-	test_plan_changed();
 
 	test_split_maintenance();
 	test_policy_verdicts();
