@@ -635,39 +635,42 @@ typedef struct LeafPass
 	TierPolicyGrounds grounds;
 	TierPass	pass;
 	void		(*step) (struct LeafPass *leaves, int i);
-	int			i;
 } LeafPass;
 
+static Oid
+leaf_oid(const void *argument, int i)
+{
+	return ((const LeafPass *) argument)->evaluation->leaves[i].info.relation_oid;
+}
+
 static void
-leaf_step(void *argument)
+leaf_step(void *argument, int i)
 {
 	LeafPass   *leaves = argument;
 
-	for (; leaves->i < leaves->evaluation->nleaves; leaves->i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (leaves->evaluation->leaves[leaves->i].error == NULL)
-			leaves->step(leaves, leaves->i);
-	}
+	if (leaves->evaluation->leaves[i].error == NULL)
+		leaves->step(leaves, i);
+}
+
+static void
+leave_out_leaf(void *argument, int i, char *message)
+{
+	TierLeaf   *leaf = &((LeafPass *) argument)->evaluation->leaves[i];
+
+	leaf->error = message;
+	leaf->pending = NIL;
 }
 
 /* A step with each leaf; one that fails is left out from then on. */
 static void
 for_each_leaf(LeafPass *leaves, void (*step) (LeafPass *leaves, int i))
 {
-	ErrorData  *error;
+	const TierEach each = {
+		leaves->evaluation->nleaves, leaf_oid, leaf_step, leave_out_leaf, leaves
+	};
 
 	leaves->step = step;
-	leaves->i = 0;
-	while ((error = tier_attempt(leaf_step, leaves)) != NULL)
-	{
-		TierLeaf   *leaf = &leaves->evaluation->leaves[leaves->i++];
-
-		if (leaves->i > leaves->evaluation->nleaves)
-			ReThrowError(error);
-		leaf->error = tier_pass_failed(&leaves->pass, leaf->info.relation_oid, NULL, error);
-		leaf->pending = NIL;
-	}
+	tier_pass_each(&leaves->pass, &each);
 }
 
 /* Where it is, and how it is used. */
@@ -679,11 +682,6 @@ look_at_leaf(LeafPass *leaves, int i)
 	const TierUses *uses = evaluation->uses;
 	TierLeaf   *leaf = &evaluation->leaves[i];
 
-	if (tier_pass_skips(&leaves->pass, leaf->info.relation_oid))
-	{
-		leaf->error = "left out after an error, and tried again later";
-		return;
-	}
 	tier_debug_relation("evaluate", leaf->info.relation_oid);
 	if (!OidIsValid(leaves->only_oid) || leaf->info.relation_oid == leaves->only_oid)
 		locate_leaf(leaf, evaluation, leaves->set, leaves->pins);

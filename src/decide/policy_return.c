@@ -63,8 +63,6 @@ typedef struct Returning
 	double	   *room_bytes;		/* by tier; what returns takes of it */
 	Candidate  *candidates;
 	int			ncandidates;
-	int			i;				/* the candidate that a step is at */
-	void		(*step) (struct Returning *returning, Candidate *candidate);
 } Returning;
 
 double
@@ -160,8 +158,11 @@ find_candidates(TierEvaluation **evaluations, int n, int *ncandidates)
 }
 
 static void
-find_members(Returning *returning, Candidate *candidate)
+find_members(void *argument, int i)
 {
+	Returning  *returning = argument;
+	Candidate  *candidate = &returning->candidates[i];
+
 	tier_debug_relation("return", candidate->leaf->info.relation_oid);
 	candidate->members = members_of(candidate->evaluation, candidate->leaf, returning->set);
 }
@@ -178,40 +179,22 @@ keep_candidates(Returning *returning)
 	returning->ncandidates = kept;
 }
 
-static void
-candidate_step(void *argument)
+static Oid
+candidate_oid(const void *argument, int i)
 {
-	Returning  *returning = argument;
-
-	for (; returning->i < returning->ncandidates; returning->i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		returning->step(returning, &returning->candidates[returning->i]);
-	}
+	return ((const Returning *) argument)->candidates[i].leaf->info.relation_oid;
 }
 
-/* A step with each candidate; one that fails is left out, as in decide/partition.c. */
 static void
-for_each_candidate(Returning *returning, TierPass *pass,
-				   void (*step) (Returning *returning, Candidate *candidate))
+leave_out_candidate(void *argument, int i, char *message)
 {
-	ErrorData  *error;
+	Candidate  *candidate = &((Returning *) argument)->candidates[i];
+	TierLeaf   *leaf = candidate->leaf;
 
-	returning->step = step;
-	returning->i = 0;
-	while ((error = tier_attempt(candidate_step, returning)) != NULL)
-	{
-		Candidate  *candidate = &returning->candidates[returning->i++];
-		TierLeaf   *leaf = candidate->leaf;
-
-		if (returning->i > returning->ncandidates)
-			ReThrowError(error);
-		candidate->members = NIL;
-		leaf->error = tier_pass_failed(pass, leaf->info.relation_oid, NULL, error);
-		leaf->verdict = TIER_VERDICT_ERROR;
-		leaf->reason = pstrdup(leaf->error);
-		leaf->pending = leaf->returns = NIL;
-	}
+	candidate->members = NIL;
+	leaf->error = leaf->reason = message;
+	leaf->verdict = TIER_VERDICT_ERROR;
+	leaf->pending = leaf->returns = NIL;
 }
 
 /* ---------------------------------------------------------------------
@@ -502,8 +485,10 @@ rate_text(const Candidate *candidate)
 }
 
 static void
-decide(Returning *returning, Candidate *candidate)
+decide(void *argument, int i)
 {
+	Returning  *returning = argument;
+	Candidate  *candidate = &returning->candidates[i];
 	const TierPolicyRow *policy = candidate->evaluation->policy;
 	TierLeaf   *leaf = candidate->leaf;
 	List	   *members = NIL;
@@ -559,16 +544,22 @@ tier_policy_find_returns(TierEvaluation **evaluations, int n, const TierSet *set
 						 const TierPins *pins, TimestampTz now, TierFullnessFlightOf flight)
 {
 	Returning	returning = {.set = set,.pins = pins,.now = now,.flight = flight};
+	TierEach	each = {
+		0, candidate_oid, find_members, leave_out_candidate, &returning
+	};
 	TierPass	pass;
 
 	returning.candidates = find_candidates(evaluations, n, &returning.ncandidates);
 	tier_pass_begin(&pass, TIER_STEP_EVALUATE);
-	for_each_candidate(&returning, &pass, find_members);
+	each.n = returning.ncandidates;
+	tier_pass_each(&pass, &each);
 	keep_candidates(&returning);
 	if (returning.ncandidates == 0)
 		return;
 	read_history(returning.candidates, returning.ncandidates, now);
 	load_moves(&returning, returning.candidates, returning.ncandidates);
 	find_places(&returning, evaluations, n);
-	for_each_candidate(&returning, &pass, decide);
+	each.n = returning.ncandidates;
+	each.step = decide;
+	tier_pass_each(&pass, &each);
 }

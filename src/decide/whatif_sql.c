@@ -333,14 +333,12 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 
 /*
  * One answer of the curve: the best placement with `capacity`, the least with which it
- * fits, and with everything up to flat_until, as far as that was tried.  From nothing_from
- * to the next step there is no other one: what is there would not fit.
+ * fits, and with everything up to flat_until, as far as that was tried.
  */
 typedef struct CurvePoint
 {
 	double		capacity;
 	double		flat_until;
-	double		nothing_from;	/* INFINITY: not known of any */
 	double		used;
 	double		busy_s;			/* of all tiers */
 	double		queue_s;
@@ -350,7 +348,6 @@ typedef struct CurvePoint
 	double		objective;
 	char	   *violation;		/* limits that are not kept, or NULL */
 	bool		is_current;
-	bool		was_flat;		/* the last try beyond it had this answer */
 } CurvePoint;
 
 /* Steps by capacity, each better than the one before it. */
@@ -400,7 +397,6 @@ solve_point(TierAdvice *advice, int tier, double capacity)
 	tier_advice_decide(advice);
 	after = total_of(advice->placement.after, advice->set->ntiers);
 	point.capacity = point.flat_until = capacity;
-	point.nothing_from = INFINITY;
 	point.used = advice->placement.after[tier].bytes;
 	point.busy_s = after.busy_s;
 	point.queue_s = after.queue_s;
@@ -435,118 +431,93 @@ capacity_for(const TierAdvice *advice, int tier, double bytes, double most)
 	return tier_advice_available(advice, tier, high) >= bytes ? high : most;
 }
 
-/* Notes that no answer begins from there to the next step. */
-static void
-mark_nothing(Curve *curve, double capacity)
-{
-	int			at = 0;
-
-	while (at + 1 < curve->nsteps && curve->steps[at + 1].capacity <= capacity)
-		at++;
-	if (at < curve->nsteps && curve->steps[at].capacity <= capacity)
-		curve->steps[at].nothing_from = Min(curve->steps[at].nothing_from, capacity);
-}
-
 /*
- * Adds the answer for a capacity as the step where it begins, and removes steps that
- * are no better than a smaller one.
+ * The answer for a capacity, where it begins.  What must be there needs room, whatever the
+ * capacity is.
  */
-static void
-add_step(Curve *curve, double capacity)
+static CurvePoint
+solve_least(const Curve *curve, double capacity)
 {
 	CurvePoint	point = solve_point(curve->advice, curve->tier, capacity);
 	double		least = capacity_for(curve->advice, curve->tier, point.used, MOST_BYTES);
-	int			at = 0;
-	int			kept = 1;
 
-	/*
-	 * What must be there needs room, whatever the capacity is: with less, the
-	 * answer is that of a tier that is too full.  With just enough it is
-	 * often one that is known already.
-	 */
 	if (least > capacity)
-	{
-		for (int i = 0; i < curve->nsteps; i++)
-			if (curve->steps[i].capacity == least)
-			{
-				mark_nothing(curve, capacity);
-				return;
-			}
 		point = solve_point(curve->advice, curve->tier, least);
-	}
 	point.capacity = capacity_for(curve->advice, curve->tier, point.used, MOST_BYTES);
 	point.flat_until = Max(capacity, point.capacity);
 	point.price = price_with(curve->advice, curve->tier, point.capacity);
-	while (at < curve->nsteps && (curve->steps[at].capacity < point.capacity ||
-								  (curve->steps[at].capacity == point.capacity &&
-								   curve->steps[at].objective <= point.objective)))
-		at++;
-	memmove(&curve->steps[at + 1], &curve->steps[at], sizeof(CurvePoint) * (curve->nsteps - at));
-	curve->steps[at] = point;
-	curve->nsteps++;
-	for (int i = 1; i < curve->nsteps; i++)
-	{
-		CurvePoint *last = &curve->steps[kept - 1];
+	return point;
+}
 
-		if (curve->steps[i].objective < last->objective * (1.0 - LEAST_DIFFERENCE))
-			curve->steps[kept++] = curve->steps[i];
-		else
-		{
-			last->flat_until = Max(last->flat_until, curve->steps[i].flat_until);
-			last->was_flat = true;
-		}
+static bool
+is_better(const CurvePoint *point, const CurvePoint *than)
+{
+	return point->capacity > than->capacity &&
+		point->objective < than->objective * (1.0 - LEAST_DIFFERENCE);
+}
+
+/* Adds what was found beyond step i, and removes steps that are no better than that. */
+static void
+add_step(Curve *curve, int i, CurvePoint point)
+{
+	int			end = i + 1;
+
+	if (!is_better(&point, &curve->steps[i]))
+	{
+		curve->steps[i].flat_until = Max(curve->steps[i].flat_until, point.flat_until);
+		return;
 	}
-	curve->nsteps = kept;
-	if (least > capacity)
-		mark_nothing(curve, capacity);
+	for (; end < curve->nsteps && !is_better(&curve->steps[end], &point); end++)
+		point.flat_until = Max(point.flat_until, curve->steps[end].flat_until);
+	memmove(&curve->steps[i + 2], &curve->steps[end],
+			sizeof(CurvePoint) * (curve->nsteps - end));
+	curve->steps[i + 1] = point;
+	curve->nsteps += i + 2 - end;
 }
 
 /*
- * Where most is not known yet: between two steps that are far from each other in
- * capacity and in what they save.  Halfway; and where that had no other answer, just
- * below the next step, which finds the one before that.  Negative: nowhere.
+ * Where most is not known yet: between two steps that are far from each other in capacity and in
+ * what they save; -1: nowhere.
  */
-static double
-next_capacity(Curve *curve)
+static int
+widest_step(const Curve *curve)
 {
-	CurvePoint *chosen = NULL;
-	double		width_of_all = curve->steps[curve->nsteps - 1].capacity - curve->steps[0].capacity;
+	const CurvePoint *steps = curve->steps;
+	double		least = LEAST_STEP * (steps[curve->nsteps - 1].capacity - steps[0].capacity);
 	double		most = 0.0;
-	double		capacity = -1.0;
+	int			widest = -1;
 
 	for (int i = 0; i < curve->nsteps - 1; i++)
 	{
-		CurvePoint *step = &curve->steps[i];
-		double		end = Min(step[1].capacity, step->nothing_from);
-		double		width = end - step->flat_until;
-		double		area = width * (step->objective - step[1].objective);
+		double		width = steps[i + 1].capacity - steps[i].flat_until;
+		double		area = width * (steps[i].objective - steps[i + 1].objective);
 
-		if (width < Max(width_of_all * LEAST_STEP, 2.0) || area <= most)
+		if (width < Max(least, 2.0) || area <= most)
 			continue;
 		most = area;
-		chosen = step;
-		capacity = step->was_flat ? end - 1.0 : floor(step->flat_until + width / 2.0);
+		widest = i;
 	}
-	if (chosen != NULL)
-		chosen->was_flat = false;
-	return capacity;
+	return widest;
 }
 
 /* From what must be there to what would be used if there were room for everything. */
 static void
 find_steps(Curve *curve)
 {
-	int			most_solved = 2 * curve->most_steps;
-	double		capacity;
-
-	add_step(curve, 0.0);
-	add_step(curve, MOST_BYTES);
-	for (int solved = 2; solved < most_solved && curve->nsteps < curve->most_steps; solved++)
+	curve->steps[0] = solve_least(curve, 0.0);
+	curve->nsteps = 1;
+	add_step(curve, 0, solve_least(curve, MOST_BYTES));
+	for (int solved = 2; solved < 2 * curve->most_steps && curve->nsteps < curve->most_steps;
+		 solved++)
 	{
-		capacity = next_capacity(curve);
-		if (capacity < 0)
+		int			i = widest_step(curve);
+		double		from;
+
+		if (i < 0)
 			break;
-		add_step(curve, capacity);
+		from = curve->steps[i].flat_until;
+		add_step(curve, i,
+				 solve_least(curve, floor((from + curve->steps[i + 1].capacity) / 2.0)));
 	}
 }
 
