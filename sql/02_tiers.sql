@@ -24,6 +24,12 @@ SELECT tablespace_name, split_part(action, ';', 1) AS action
 SELECT tablespace_name, action
 	FROM tiered_storage.discover_tiers() WHERE tablespace_name LIKE 'regress%' ORDER BY 1;
 
+-- A mistake has no context but the caller's own.
+\set SHOW_CONTEXT always
+SELECT tiered_storage.add_tier('regress_tier', '{regress_ts_nowhere}');
+DO $$ BEGIN PERFORM tiered_storage.add_tier('regress_tier', '{regress_ts_nowhere}'); END $$;
+\set SHOW_CONTEXT errors
+
 \set ECHO none
 -- The discovered tier's name depends on the machine: from here on it does not.
 DO $$

@@ -303,8 +303,12 @@ CALL tiered_storage.undo_move(:batch, dry_run => true);
 CALL tiered_storage.move_relation('regress_p', 'regress_slow');
 SELECT verdict, finding ~ 'past moves: [0-9.]+ ms, longest [0-9.]+ ms$' AS knows_locks
 	FROM tiered_storage.preflight('regress_p_owned', 'regress_slow', include_all => true) WHERE check_name = 'lock';
-\set ECHO none
+
+-- Both tablespaces are on one device.
 SET client_min_messages = warning;
+SET tiered_storage.log_moves = on;
+CALL tiered_storage.move_relation('regress_p', 'regress_fast');
+\set ECHO none
 DROP VIEW regress_p_traces, regress_p_view;
 DROP TABLE regress_p, regress_p_unlogged, regress_p_dup, regress_p_m, regress_p_none, regress_p_owned;
 DROP SEQUENCE regress_p_sequence;

@@ -68,3 +68,11 @@ CREATE SEQUENCE _tiered_storage.move_batch;
  */
 CREATE FUNCTION _tiered_storage.require_writable(what text) RETURNS void
 LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'tier_require_writable_sql';
+
+/*
+ * Raises an error for a function that is written in PL/pgSQL, without CONTEXT lines of ours: they
+ * say nothing to the caller, whose own stay.  code is the name of a condition, as in RAISE.
+ */
+CREATE FUNCTION _tiered_storage.refuse(code text, message text, detail text DEFAULT NULL,
+	hint text DEFAULT NULL) RETURNS void
+LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_refuse';

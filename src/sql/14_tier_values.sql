@@ -29,45 +29,44 @@ BEGIN
 	WHERE NOT _tiered_storage.tier_value_fits(v.property, v.value::numeric)
 	LIMIT 1;
 	IF bad IS NOT NULL THEN
-		RAISE EXCEPTION 'invalid device profile for tier "%"', t.tier_name
-			USING ERRCODE = 'invalid_parameter_value', DETAIL = bad || '.',
-				HINT = 'Times, rates, parallelism and endurance are positive finite numbers.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('invalid device profile for tier "%s"', t.tier_name), detail => bad || '.',
+			hint => 'Times, rates, parallelism and endurance are positive finite numbers.');
 	END IF;
 	IF NOT _tiered_storage.tier_value_fits('price_per_gb_month', t.price_per_gb_month) THEN
-		RAISE EXCEPTION 'invalid price for tier "%": %', t.tier_name,
-			left(t.price_per_gb_month::text, 40)
-			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'The price per GB and month is zero, or between 0.000000001 and '
-					'1000000000.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('invalid price for tier "%s": %s', t.tier_name,
+				left(t.price_per_gb_month::text, 40)),
+			hint => 'The price per GB and month is zero, or between 0.000000001 and '
+				'1000000000.');
 	END IF;
 	IF NOT _tiered_storage.tier_value_fits('rank', t.rank) THEN
-		RAISE EXCEPTION 'invalid rank for tier "%": %', t.tier_name, t.rank
-			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'Ranks count from 0, the fastest tier, and are at most a million.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('invalid rank for tier "%s": %s', t.tier_name, t.rank),
+			hint => 'Ranks count from 0, the fastest tier, and are at most a million.');
 	END IF;
 	IF NOT _tiered_storage.tier_value_fits('reserve_fraction', t.reserve_fraction::numeric) THEN
-		RAISE EXCEPTION 'invalid reserve fraction for tier "%": %', t.tier_name, t.reserve_fraction
-			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'The reserve is a fraction of the capacity: at least 0 and below 1.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('invalid reserve fraction for tier "%s": %s', t.tier_name, t.reserve_fraction),
+			hint => 'The reserve is a fraction of the capacity: at least 0 and below 1.');
 	END IF;
 	IF NOT _tiered_storage.tier_watermarks_fit(t.low_watermark, t.high_watermark) THEN
-		RAISE EXCEPTION 'invalid watermarks for tier "%": low % and high %',
-			t.tier_name, t.low_watermark, t.high_watermark
-			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'Watermarks are fractions of the capacity with 0 < low < high <= 1.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('invalid watermarks for tier "%s": low %s and high %s', t.tier_name,
+				t.low_watermark, t.high_watermark),
+			hint => 'Watermarks are fractions of the capacity with 0 < low < high <= 1.');
 	END IF;
 	IF NOT _tiered_storage.tier_value_fits('compression_ratio', t.compression_ratio::numeric) OR
 		t.compression_ratio IS NOT NULL AND NOT t.compressed THEN
-		RAISE EXCEPTION 'invalid compression ratio for tier "%": %', t.tier_name,
-			t.compression_ratio
-			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'On a compressed tier, it is how many bytes fit into one: from 1 to 1e6.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('invalid compression ratio for tier "%s": %s', t.tier_name, t.compression_ratio),
+			hint => 'On a compressed tier, it is how many bytes fit into one: from 1 to 1e6.');
 	END IF;
 	IF NOT _tiered_storage.tier_value_fits('capacity_bytes', t.capacity_bytes) THEN
-		RAISE EXCEPTION 'invalid capacity for tier "%": % bytes', t.tier_name, t.capacity_bytes
-			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'It is positive, and an exbibyte at most. Leave capacity_bytes out to use '
-					'the size of the file system.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('invalid capacity for tier "%s": %s bytes', t.tier_name, t.capacity_bytes),
+			hint => 'It is positive, and an exbibyte at most. Leave capacity_bytes out to use '
+				'the size of the file system.');
 	END IF;
 END
 $$;
@@ -85,19 +84,19 @@ DECLARE
 	alike name;
 BEGIN
 	IF name IS NULL THEN
-		RAISE EXCEPTION 'the name of a tier must not be null'
-			USING ERRCODE = 'null_value_not_allowed';
+		PERFORM _tiered_storage.refuse('null_value_not_allowed',
+			'the name of a tier must not be null');
 	END IF;
 	SELECT * INTO t FROM _tiered_storage.tier x WHERE x.tier_name = tier_require.name;
 	IF NOT FOUND THEN
 		SELECT x.tier_name INTO alike FROM _tiered_storage.tier x
 		WHERE _tiered_storage.is_alike(x.tier_name, tier_require.name)
 		ORDER BY x.rank LIMIT 1;
-		RAISE EXCEPTION 'tier "%" does not exist', name
-			USING ERRCODE = 'undefined_object',
-				HINT = COALESCE('Did you mean "' || alike || '"?',
-					'SELECT tier_name FROM tiered_storage.tiers lists the tiers; '
-					'add_tier() defines one.');
+		PERFORM _tiered_storage.refuse('undefined_object',
+			format('tier "%s" does not exist', name),
+			hint => COALESCE('Did you mean "' || alike || '"?',
+				'SELECT tier_name FROM tiered_storage.tiers lists the tiers; '
+				'add_tier() defines one.'));
 	END IF;
 	RETURN t;
 END
@@ -109,8 +108,8 @@ LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	IF name IS NULL OR name = '' THEN
-		RAISE EXCEPTION 'tier name must not be null or empty'
-			USING ERRCODE = 'invalid_parameter_value';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'tier name must not be null or empty');
 	END IF;
 END
 $$;
@@ -129,9 +128,9 @@ BEGIN
 	SELECT * INTO p FROM tiered_storage.device_profiles() q
 		WHERE q.profile = tier_with_profile.profile;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION 'device profile "%" does not exist', profile
-			USING ERRCODE = 'undefined_object',
-				HINT = 'SELECT profile FROM tiered_storage.device_profiles() lists the profiles.';
+		PERFORM _tiered_storage.refuse('undefined_object',
+			format('device profile "%s" does not exist', profile),
+			hint => 'SELECT profile FROM tiered_storage.device_profiles() lists the profiles.');
 	END IF;
 	t.profile := p.profile;
 	t.random_read_ms := p.random_read_ms;
@@ -207,10 +206,10 @@ BEGIN
 			WHEN 'compression_ratio' THEN t.compression_ratio := NULL;
 			WHEN 'scan_start_ms' THEN t.scan_start_ms := NULL;
 			ELSE
-				RAISE EXCEPTION 'key "%" of device must not be null', u
-					USING ERRCODE = 'invalid_parameter_value',
-						HINT = 'capacity_bytes, endurance_tbw, endurance_dwpd, '
-							'compression_ratio and scan_start_ms can be null.';
+				PERFORM _tiered_storage.refuse('invalid_parameter_value',
+					format('key "%s" of device must not be null', u),
+					hint => 'capacity_bytes, endurance_tbw, endurance_dwpd, '
+						'compression_ratio and scan_start_ms can be null.');
 		END CASE;
 	END LOOP;
 	RETURN t;
@@ -231,15 +230,15 @@ DECLARE
 BEGIN
 	SELECT s.oid INTO spc_oid FROM pg_catalog.pg_tablespace s WHERE s.spcname = spc;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION 'tablespace "%" does not exist', spc
-			USING ERRCODE = 'undefined_object',
-				HINT = format('CREATE TABLESPACE %I LOCATION ''/a/directory''; creates it; '
-					'SELECT spcname FROM pg_tablespace lists the tablespaces.', spc);
+		PERFORM _tiered_storage.refuse('undefined_object',
+			format('tablespace "%s" does not exist', spc),
+			hint => format('CREATE TABLESPACE %I LOCATION ''/a/directory''; creates it; '
+				'SELECT spcname FROM pg_tablespace lists the tablespaces.', spc));
 	END IF;
 	IF spc = 'pg_global' THEN
-		RAISE EXCEPTION 'tablespace "pg_global" cannot belong to a tier'
-			USING ERRCODE = 'invalid_parameter_value',
-				DETAIL = 'It holds the shared system catalogs, which cannot be moved.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'tablespace "pg_global" cannot belong to a tier',
+			detail => 'It holds the shared system catalogs, which cannot be moved.');
 	END IF;
 	SELECT r.tier_name, t.discovered INTO other
 		FROM _tiered_storage.tier_tablespaces r
@@ -247,11 +246,11 @@ BEGIN
 		WHERE r.tablespace_oid = spc_oid AND r.tier_name <> tier;
 	IF FOUND THEN
 		IF NOT other.discovered THEN
-			RAISE EXCEPTION 'tablespace "%" already belongs to tier "%"', spc, other.tier_name
-				USING ERRCODE = 'object_in_use',
-					HINT = pg_catalog.format('Take it out of that tier first with '
-						'tiered_storage.alter_tier(%L, tablespaces => ...), or remove_tier(%1$L).',
-						other.tier_name);
+			PERFORM _tiered_storage.refuse('object_in_use',
+				format('tablespace "%s" already belongs to tier "%s"', spc, other.tier_name),
+				hint => pg_catalog.format('Take it out of that tier first with '
+					'tiered_storage.alter_tier(%L, tablespaces => ...), or remove_tier(%1$L).',
+					other.tier_name));
 		END IF;
 		RAISE NOTICE 'tablespace "%" is taken over from the discovered tier "%"', spc,
 			other.tier_name;
@@ -262,11 +261,11 @@ BEGIN
 		WHERE given AND c.tablespace_oid = spc_oid AND c.tier_name <> tier
 			AND b.datname <> pg_catalog.current_database();
 	IF FOUND THEN
-		RAISE EXCEPTION 'tablespace "%" belongs to tier "%" in database "%"', spc, other.tier_name,
-			other.datname
-			USING ERRCODE = 'object_in_use',
-				DETAIL = 'A tablespace is shared by all databases, which must agree on its tier.',
-				HINT = 'Use the same tier name here, or change it there first.';
+		PERFORM _tiered_storage.refuse('object_in_use',
+			format('tablespace "%s" belongs to tier "%s" in database "%s"', spc, other.tier_name,
+				other.datname),
+			detail => 'A tablespace is shared by all databases, which must agree on its tier.',
+			hint => 'Use the same tier name here, or change it there first.');
 	END IF;
 END
 $$;
@@ -285,11 +284,11 @@ BEGIN
 		WHERE d.tablespace_name = ANY (tablespaces) AND d.total_bytes >= 0) f;
 	SELECT t.capacity_bytes INTO capacity FROM _tiered_storage.tier t WHERE t.tier_name = tier;
 	IF capacity > total THEN
-		RAISE EXCEPTION 'capacity of tier "%" is larger than its file systems', tier
-			USING ERRCODE = 'invalid_parameter_value',
-				DETAIL = pg_catalog.format('The capacity is %s bytes, the file systems have %s '
-					'bytes.', capacity, total),
-				HINT = 'Leave capacity_bytes out to use the size of the file system.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('capacity of tier "%s" is larger than its file systems', tier),
+			detail => pg_catalog.format('The capacity is %s bytes, the file systems have %s '
+				'bytes.', capacity, total),
+			hint => 'Leave capacity_bytes out to use the size of the file system.');
 	END IF;
 END
 $$;
@@ -313,14 +312,13 @@ DECLARE
 	left_out name[];
 BEGIN
 	IF tablespaces IS NULL OR cardinality(tablespaces) = 0 THEN
-		RAISE EXCEPTION 'tier "%" needs at least one tablespace', tier
-			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'Create one with CREATE TABLESPACE; pg_default is a tablespace too.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('tier "%s" needs at least one tablespace', tier),
+			hint => 'Create one with CREATE TABLESPACE; pg_default is a tablespace too.');
 	END IF;
 	IF array_ndims(tablespaces) <> 1 OR array_position(tablespaces, NULL) IS NOT NULL THEN
-		RAISE EXCEPTION 'tablespaces of tier "%" must be a one-dimensional array without nulls',
-			tier
-			USING ERRCODE = 'invalid_parameter_value';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('tablespaces of tier "%s" must be a one-dimensional array without nulls', tier));
 	END IF;
 
 	FOREACH spc IN ARRAY tablespaces LOOP
@@ -358,15 +356,24 @@ BEGIN
 	PERFORM _tiered_storage.tier_check_capacity(tier, tablespaces);
 
 	FOR other IN
-		SELECT DISTINCT r.tier_name
+		SELECT r.tier_name, min(d.device) AS device,
+			bool_or(e.file_system_id = d.file_system_id) AS is_one_file_system
 		FROM _tiered_storage.tablespace_devices() d
-		JOIN _tiered_storage.tablespace_devices() e ON e.file_system_id = d.file_system_id
+		JOIN _tiered_storage.tablespace_devices() e
+			ON e.file_system_id = d.file_system_id OR e.device = d.device
 		JOIN _tiered_storage.tier_tablespaces r ON r.tablespace_oid = e.tablespace_oid
-		WHERE given AND d.tablespace_name = ANY (tablespaces) AND r.tier_name <> tier
-		ORDER BY 1
+		WHERE given AND d.tablespace_name = ANY (tablespaces)
+			AND r.tier_name NOT IN (tier, 'unknown')
+		GROUP BY r.tier_name ORDER BY r.tier_name
 	LOOP
-		RAISE NOTICE 'tiers "%" and "%" share a file system', tier, other.tier_name
-			USING HINT = 'Moving data between them frees no space.';
+		IF other.is_one_file_system THEN
+			RAISE NOTICE 'tiers "%" and "%" share a file system', tier, other.tier_name
+				USING HINT = 'Moving data between them frees no space and makes nothing faster.';
+		ELSE
+			RAISE NOTICE 'tiers "%" and "%" are on the same device, %', tier, other.tier_name,
+				other.device
+				USING HINT = 'Moving data between them makes nothing faster.';
+		END IF;
 	END LOOP;
 END
 $$;

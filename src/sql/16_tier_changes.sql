@@ -16,23 +16,22 @@ DECLARE
 	unknown text;
 BEGIN
 	IF device IS NOT NULL AND jsonb_typeof(device) <> 'object' THEN
-		RAISE EXCEPTION 'device must be an object'
-			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'For example {"random_read_ms": 0.1}.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value', 'device must be an object',
+			hint => 'For example {"random_read_ms": 0.1}.');
 	END IF;
 	SELECT k INTO unknown FROM jsonb_object_keys(device) k WHERE k <> ALL (known) LIMIT 1;
 	IF FOUND THEN
-		RAISE EXCEPTION 'device has no key "%"', unknown
-			USING ERRCODE = 'invalid_parameter_value',
-				HINT = COALESCE('Did you mean "' || (SELECT k FROM unnest(known) k
-					WHERE _tiered_storage.is_alike(k::name, unknown::name) LIMIT 1) || '"?',
-					'Its keys are ' || array_to_string(known, ', ') || '.');
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('device has no key "%s"', unknown),
+			hint => COALESCE('Did you mean "' || (SELECT k FROM unnest(known) k
+				WHERE _tiered_storage.is_alike(k::name, unknown::name) LIMIT 1) || '"?',
+				'Its keys are ' || array_to_string(known, ', ') || '.'));
 	END IF;
 	SELECT k INTO unknown FROM jsonb_each(device) e (k, v)
 		WHERE jsonb_typeof(v) IN ('object', 'array') LIMIT 1;
 	IF FOUND THEN
-		RAISE EXCEPTION 'key "%" of device must have a string, a number or a boolean', unknown
-			USING ERRCODE = 'invalid_parameter_value';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('key "%s" of device must have a string, a number or a boolean', unknown));
 	END IF;
 	RETURN jsonb_populate_record(NULL::_tiered_storage.tier, device);
 END
@@ -69,9 +68,9 @@ BEGIN
 	PERFORM _tiered_storage.refresh_tablespaces();
 	IF EXISTS (SELECT FROM _tiered_storage.tier x WHERE x.tier_name = add_tier.name
 		AND NOT x.discovered) THEN
-		RAISE EXCEPTION 'tier "%" already exists', name
-			USING ERRCODE = 'duplicate_object',
-				HINT = 'Use tiered_storage.alter_tier() to change it.';
+		PERFORM _tiered_storage.refuse('duplicate_object',
+			format('tier "%s" already exists', name),
+			hint => 'Use tiered_storage.alter_tier() to change it.');
 	END IF;
 	/* The first tablespace whose device is known gives the profile. */
 	SELECT x.profile, x.compressed INTO d
@@ -146,8 +145,8 @@ BEGIN
 	IF new_name <> name THEN
 		PERFORM _tiered_storage.tier_check_name(new_name);
 		IF EXISTS (SELECT FROM _tiered_storage.tier x WHERE x.tier_name = new_name) THEN
-			RAISE EXCEPTION 'tier "%" already exists', new_name
-				USING ERRCODE = 'duplicate_object';
+			PERFORM _tiered_storage.refuse('duplicate_object',
+				format('tier "%s" already exists', new_name));
 		END IF;
 		UPDATE _tiered_storage.tier x SET tier_name = new_name WHERE x.tier_name = alter_tier.name;
 		t.tier_name := new_name;
@@ -180,41 +179,41 @@ BEGIN
 		FROM _tiered_storage.policies p
 		WHERE tier_require_unused.name IN (p.tier_name, p.index_tier);
 	IF users IS NOT NULL THEN
-		RAISE EXCEPTION 'tier "%" is used by a tiering policy', name
-			USING ERRCODE = 'dependent_objects_still_exist',
-				DETAIL = pg_catalog.format('Policies on %s move there.', users),
-				HINT = 'Remove them first with '
-					'tiered_storage.remove_policy(policy_id => ...); '
-					'tiered_storage.policies has the ids.';
+		PERFORM _tiered_storage.refuse('dependent_objects_still_exist',
+			format('tier "%s" is used by a tiering policy', name),
+			detail => pg_catalog.format('Policies on %s move there.', users),
+			hint => 'Remove them first with '
+				'tiered_storage.remove_policy(policy_id => ...); '
+				'tiered_storage.policies has the ids.');
 	END IF;
 	SELECT pg_catalog.string_agg(p.relation_name, ', ' ORDER BY p.policy_id) INTO users
 		FROM _tiered_storage.policies p
 		WHERE tier_require_unused.name = p.return_tier;
 	IF users IS NOT NULL THEN
-		RAISE EXCEPTION 'tier "%" is used by a tiering policy', name
-			USING ERRCODE = 'dependent_objects_still_exist',
-				DETAIL = pg_catalog.format('It is the return_tier of policies on %s.', users),
-				HINT = 'Change them first with '
-					'tiered_storage.alter_policy(policy_id => ...): return_tier; '
-					'tiered_storage.policies has the ids.';
+		PERFORM _tiered_storage.refuse('dependent_objects_still_exist',
+			format('tier "%s" is used by a tiering policy', name),
+			detail => pg_catalog.format('It is the return_tier of policies on %s.', users),
+			hint => 'Change them first with '
+				'tiered_storage.alter_policy(policy_id => ...): return_tier; '
+				'tiered_storage.policies has the ids.');
 	END IF;
 	SELECT pg_catalog.string_agg(v.relation_name, ', ' ORDER BY v.pin_id) INTO users
 		FROM _tiered_storage.pin_targets v WHERE v.tier_name = tier_require_unused.name;
 	IF users IS NOT NULL THEN
-		RAISE EXCEPTION 'tier "%" is used by a pin', name
-			USING ERRCODE = 'dependent_objects_still_exist',
-				DETAIL = pg_catalog.format('It is where %s is pinned.', users),
-				HINT = 'Remove the pins first with tiered_storage.unpin().';
+		PERFORM _tiered_storage.refuse('dependent_objects_still_exist',
+			format('tier "%s" is used by a pin', name),
+			detail => pg_catalog.format('It is where %s is pinned.', users),
+			hint => 'Remove the pins first with tiered_storage.unpin().');
 	END IF;
 	SELECT pg_catalog.string_agg(pg_catalog.format('from %s to %s', f.tier_name, f.target_name),
 			', ' ORDER BY f.policy_id) INTO users
 		FROM _tiered_storage.fullness_policy f
 		WHERE tier_require_unused.name IN (f.tier_name, f.target_name);
 	IF users IS NOT NULL THEN
-		RAISE EXCEPTION 'tier "%" is used by a fullness policy', name
-			USING ERRCODE = 'dependent_objects_still_exist',
-				DETAIL = pg_catalog.format('Relations are moved %s.', users),
-				HINT = 'Remove it first with tiered_storage.remove_policy().';
+		PERFORM _tiered_storage.refuse('dependent_objects_still_exist',
+			format('tier "%s" is used by a fullness policy', name),
+			detail => pg_catalog.format('Relations are moved %s.', users),
+			hint => 'Remove it first with tiered_storage.remove_policy().');
 	END IF;
 END
 $$;
@@ -246,9 +245,9 @@ BEGIN
 	EXCEPTION WHEN foreign_key_violation THEN
 		/* By a transaction that has committed while we waited; only a new snapshot shows it. */
 		PERFORM _tiered_storage.tier_require_unused(name);
-		RAISE EXCEPTION 'tier "%" is used by a policy or a pin that was added meanwhile', name
-			USING ERRCODE = 'dependent_objects_still_exist',
-				HINT = 'Try again in another transaction to see which.';
+		PERFORM _tiered_storage.refuse('dependent_objects_still_exist',
+			format('tier "%s" is used by a policy or a pin that was added meanwhile', name),
+			hint => 'Try again in another transaction to see which.');
 	END;
 END
 $$;

@@ -88,9 +88,9 @@ BEGIN
 			max(d.free_bytes) OVER (PARTITION BY d.file_system_id) DESC NULLS LAST,
 			tt.tablespace_name LIMIT 1;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION 'tier "%" has no tablespace', tier
-			USING ERRCODE = 'object_not_in_prerequisite_state',
-				HINT = 'Give it one with tiered_storage.alter_tier(name, tablespaces => ...).';
+		PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
+			format('tier "%s" has no tablespace', tier),
+			hint => 'Give it one with tiered_storage.alter_tier(name, tablespaces => ...).');
 	END IF;
 END
 $$;
@@ -274,8 +274,8 @@ DECLARE
 BEGIN
 	IF calibrate_tier.name IS NULL OR calibrate_tier.max_seconds IS NULL
 		OR calibrate_tier.max_bytes IS NULL OR calibrate_tier.dry_run IS NULL THEN
-		RAISE EXCEPTION 'arguments of calibrate_tier() must not be null'
-			USING ERRCODE = 'null_value_not_allowed';
+		PERFORM _tiered_storage.refuse('null_value_not_allowed',
+			'arguments of calibrate_tier() must not be null');
 	END IF;
 	t := _tiered_storage.tier_require(calibrate_tier.name);
 	spc := _tiered_storage.calibration_tablespace(t.tier_name);

@@ -281,25 +281,24 @@ BEGIN
 		RETURN;
 	END IF;
 	IF given_bytes < 0 THEN
-		RAISE EXCEPTION 'written_bytes must not be negative: %', given_bytes
-			USING ERRCODE = 'numeric_value_out_of_range';
+		PERFORM _tiered_storage.refuse('numeric_value_out_of_range',
+			format('written_bytes must not be negative: %s', given_bytes));
 	END IF;
 	/* NaN is greater than all numbers. */
 	IF given_fraction < 0 OR given_fraction > 2.55 THEN
-		RAISE EXCEPTION 'used_fraction must be between 0 and 2.55: %', given_fraction
-			USING ERRCODE = 'numeric_value_out_of_range',
-				HINT = 'It is a fraction: 0.03 for 3 %.';
+		PERFORM _tiered_storage.refuse('numeric_value_out_of_range',
+			format('used_fraction must be between 0 and 2.55: %s', given_fraction),
+			hint => 'It is a fraction: 0.03 for 3 %.');
 	END IF;
 	devices := ARRAY(SELECT DISTINCT d.device FROM _tiered_storage.tablespace_devices() d
 		JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = d.tablespace_oid
 		WHERE t.tier_name = tier AND d.device = COALESCE(figures ->> 'device', d.device)
 		ORDER BY 1);
 	IF cardinality(devices) <> 1 THEN
-		RAISE EXCEPTION 'tier "%" has % devices that this can be about', tier,
-			cardinality(devices)
-			USING ERRCODE = 'undefined_object',
-				HINT = 'Name one that the view tiered_storage.devices has for the tier: '
-					'{"device": ..., "used_fraction": ...}.';
+		PERFORM _tiered_storage.refuse('undefined_object',
+			format('tier "%s" has %s devices that this can be about', tier, cardinality(devices)),
+			hint => 'Name one that the view tiered_storage.devices has for the tier: '
+				'{"device": ..., "used_fraction": ...}.');
 	END IF;
 	INSERT INTO _tiered_storage.device_wear_given (device, given_at, written_bytes, used_fraction,
 		ledger_bytes)

@@ -124,31 +124,30 @@ DECLARE
 	sampled_at timestamptz;
 BEGIN
 	IF NOT isfinite(from_at) OR NOT isfinite(to_at) THEN
-		RAISE EXCEPTION 'a period must have a finite begin and end'
-			USING ERRCODE = 'invalid_parameter_value';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'a period must have a finite begin and end');
 	END IF;
 	IF from_at >= to_at THEN
-		RAISE EXCEPTION 'the period must end after it has begun'
-			USING ERRCODE = 'invalid_parameter_value',
-				DETAIL = format('It would begin at %s and end at %s.', from_at, to_at);
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'the period must end after it has begun',
+			detail => format('It would begin at %s and end at %s.', from_at, to_at));
 	END IF;
 	SELECT GREATEST(s.observed_since, s.sampled_at
 		- current_setting('tiered_storage.history_retention', true)::interval), s.sampled_at
 		INTO observed_since, sampled_at
 		FROM _tiered_storage.last_load s;
 	IF sampled_at IS NULL OR sampled_at <= observed_since THEN
-		RAISE EXCEPTION 'there are no two samples yet that a load could be computed from'
-			USING ERRCODE = 'object_not_in_prerequisite_state',
-				HINT = 'The worker takes one each tiered_storage.sample_interval; or use CALL '
-					'tiered_storage.sample().';
+		PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
+			'there are no two samples yet that a load could be computed from',
+			hint => 'The worker takes one each tiered_storage.sample_interval; or use CALL '
+				'tiered_storage.sample().');
 	END IF;
 	ends_at := LEAST(to_at, sampled_at);
 	begins_at := GREATEST(COALESCE(from_at, GREATEST(COALESCE(to_at, sampled_at), observed_since)
 		- interval '1 hour'), observed_since);
 	IF begins_at >= ends_at THEN
-		RAISE EXCEPTION 'the load of that period was not sampled'
-			USING ERRCODE = 'no_data_found',
-				DETAIL = format('The load is known from %s to %s.', observed_since, sampled_at);
+		PERFORM _tiered_storage.refuse('no_data_found', 'the load of that period was not sampled',
+			detail => format('The load is known from %s to %s.', observed_since, sampled_at));
 	END IF;
 	IF from_at < begins_at OR to_at > ends_at THEN
 		RAISE NOTICE 'the load is known from % to % only', observed_since, sampled_at
@@ -293,8 +292,8 @@ AS $$
 #variable_conflict use_column
 BEGIN
 	IF from1 IS NULL OR to1 IS NULL OR from2 IS NULL OR to2 IS NULL THEN
-		RAISE EXCEPTION 'both periods must have a begin and an end'
-			USING ERRCODE = 'null_value_not_allowed';
+		PERFORM _tiered_storage.refuse('null_value_not_allowed',
+			'both periods must have a begin and an end');
 	END IF;
 	RETURN QUERY
 		SELECT f.metric, f.value, s.value, s.value / NULLIF(f.value, 0),

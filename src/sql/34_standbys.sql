@@ -111,13 +111,13 @@ AS $$
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.remove_standby()');
 	IF remove_standby.name IS NULL THEN
-		RAISE EXCEPTION 'the name of a standby must not be null'
-			USING ERRCODE = 'null_value_not_allowed';
+		PERFORM _tiered_storage.refuse('null_value_not_allowed',
+			'the name of a standby must not be null');
 	END IF;
 	DELETE FROM _tiered_storage.standby s WHERE s.standby_name = remove_standby.name;
 	IF NOT FOUND AND remove_standby.if_exists IS NOT TRUE THEN
-		RAISE EXCEPTION 'standby "%" does not exist', remove_standby.name
-			USING ERRCODE = 'undefined_object';
+		PERFORM _tiered_storage.refuse('undefined_object',
+			format('standby "%s" does not exist', remove_standby.name));
 	END IF;
 	PERFORM _tiered_storage.forget_standbys();
 END

@@ -10,17 +10,39 @@
  * random, with nine of ten reads found in memory.  The same rule gives the other costs,
  * with two limits: a backend needs 5 us for a page however fast it arrives, and above 10
  * no plan gets better.
+ *
+ * Tiers on one device are equally fast, whatever their profiles say: they get the figures of the
+ * fastest.  Measured figures are believed.
  */
 CREATE FUNCTION _tiered_storage.settings_of_tablespaces()
 RETURNS SETOF _tiered_storage.setting_advice
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
-	WITH figures AS (
-		SELECT t.*,
-			GREATEST(0.005, 8192 / 1e3 / t.sequential_read_mb_per_s) AS sequential_page_ms,
+	WITH place AS MATERIALIZED (
+		SELECT tt.tier_name, d.device, d.file_system_id
+		FROM _tiered_storage.tablespace_devices() d
+		JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid = d.tablespace_oid),
+	shared AS (
+		SELECT t.tier_name, array_agg(DISTINCT q.tier_name ORDER BY q.tier_name) AS others
+		FROM _tiered_storage.tiers t
+		JOIN place p ON p.tier_name = t.tier_name
+		JOIN place q ON q.tier_name <> p.tier_name
+			AND (q.device = p.device OR q.file_system_id = p.file_system_id)
+		WHERE t.calibrated_at IS NULL
+		GROUP BY t.tier_name),
+	figures AS (
+		SELECT t.tier_name, t.calibrated_at, s.others, f.*,
+			GREATEST(0.005, 8192 / 1e3 / f.sequential_read_mb_per_s) AS sequential_page_ms,
 			(SELECT GREATEST(0.005, min(8192 / 1e3 / f.sequential_read_mb_per_s))
 				FROM _tiered_storage.tiers f) AS fastest_page_ms
-		FROM _tiered_storage.tiers t),
+		FROM _tiered_storage.tiers t
+		LEFT JOIN shared s ON s.tier_name = t.tier_name
+		CROSS JOIN LATERAL (
+			SELECT min(o.random_read_ms) AS random_read_ms,
+				max(o.sequential_read_mb_per_s) AS sequential_read_mb_per_s,
+				max(o.parallelism) AS parallelism
+			FROM _tiered_storage.tiers o
+			WHERE o.tier_name = t.tier_name OR o.tier_name = ANY (s.others)) f),
 	costs AS (
 		SELECT f.*,
 			/* One read of ten reaches the device, on each tier. */
@@ -33,19 +55,20 @@ AS $$
 		FROM figures f),
 	advice AS (
 		SELECT c.tier_name, tt.tablespace_name, s.spcoptions, c.calibrated_at, a.setting, a.value,
-			a.reason
+			a.reason || COALESCE(' (on one device with ' || array_to_string(c.others, ', ')
+				|| ')', '') AS reason
 		FROM costs c
 		JOIN _tiered_storage.tier_tablespaces tt ON tt.tier_name = c.tier_name
 		JOIN pg_tablespace s ON s.oid = tt.tablespace_oid
 		CROSS JOIN LATERAL (VALUES
 			('seq_page_cost', c.seq_page_cost::text,
-				format('a page in sequence takes %s us, on the fastest tier %s us; one of ten is '
-					'from the device',
+				format('a page in sequence takes %s us, on the fastest tier %s us; assumes a '
+					'90 %% cache hit rate',
 					round((c.sequential_page_ms * 1000)::numeric, 1),
 					round((c.fastest_page_ms * 1000)::numeric, 1))),
 			('random_page_cost', c.random_page_cost::text,
-				format('a page at random takes %s ms, %s times one in sequence; one of ten is '
-					'from the device',
+				format('a page at random takes %s ms, %s times one in sequence; assumes a '
+					'90 %% cache hit rate',
 					trim_scale(round(c.random_read_ms::numeric, 3)),
 					round((c.random_read_ms / c.sequential_page_ms)::numeric,
 						CASE WHEN c.random_read_ms < c.sequential_page_ms THEN 2 ELSE 0 END))),

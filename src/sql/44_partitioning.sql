@@ -325,8 +325,8 @@ AS $$
 #variable_conflict use_column
 BEGIN
 	IF min_size_bytes IS NULL OR min_size_bytes < 0 THEN
-		RAISE EXCEPTION '"min_size_bytes" must not be null or negative'
-			USING ERRCODE = 'invalid_parameter_value';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'"min_size_bytes" must not be null or negative');
 	END IF;
 	RETURN QUERY
 		SELECT h.relation, h.size_bytes, a.hot_fraction, a.key_column, a.key_correlation,

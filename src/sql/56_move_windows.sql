@@ -50,9 +50,9 @@ DECLARE
 		ORDER BY z.name <> wanted LIMIT 1);
 BEGIN
 	IF found IS NULL THEN
-		RAISE EXCEPTION 'time zone "%" not recognized', wanted
-			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'The view pg_timezone_names lists them.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('time zone "%s" not recognized', wanted),
+			hint => 'The view pg_timezone_names lists them.');
 	END IF;
 	RETURN found;
 END
@@ -76,14 +76,14 @@ BEGIN
 	SELECT COALESCE(d, 'null') INTO unknown FROM unnest(days) d
 		WHERE (lower(d) = ANY (week)) IS NOT TRUE LIMIT 1;
 	IF FOUND THEN
-		RAISE EXCEPTION 'invalid day "%"', unknown
-			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'Days are mon, tue, wed, thu, fri, sat and sun; null means every day.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('invalid day "%s"', unknown),
+			hint => 'Days are mon, tue, wed, thu, fri, sat and sun; null means every day.');
 	END IF;
 	IF cardinality(days) = 0 THEN
-		RAISE EXCEPTION 'a move window without days would never open'
-			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'Null means every day; enabled => false keeps a window closed.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'a move window without days would never open',
+			hint => 'Null means every day; enabled => false keeps a window closed.');
 	END IF;
 	RETURN (SELECT array_agg(w.day ORDER BY w.n) FROM unnest(week) WITH ORDINALITY w(day, n)
 		WHERE w.day IN (SELECT lower(d) FROM unnest(days) d));
@@ -96,8 +96,8 @@ LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	IF name IS NULL THEN
-		RAISE EXCEPTION 'the name of a move window must not be null'
-			USING ERRCODE = 'null_value_not_allowed';
+		PERFORM _tiered_storage.refuse('null_value_not_allowed',
+			'the name of a move window must not be null');
 	END IF;
 END
 $$;
@@ -109,36 +109,34 @@ AS $$
 BEGIN
 	PERFORM _tiered_storage.move_window_name_check(w.window_name);
 	IF w.window_name = '' THEN
-		RAISE EXCEPTION 'the name of a move window must not be empty'
-			USING ERRCODE = 'invalid_parameter_value';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'the name of a move window must not be empty');
 	ELSIF w.starts IS NULL OR w.ends IS NULL THEN
-		RAISE EXCEPTION '"starts" and "ends" must not be null'
-			USING ERRCODE = 'null_value_not_allowed';
+		PERFORM _tiered_storage.refuse('null_value_not_allowed',
+			'"starts" and "ends" must not be null');
 	ELSIF w.starts = '24:00' THEN
-		RAISE EXCEPTION 'a move window cannot start at 24:00'
-			USING ERRCODE = 'invalid_parameter_value', HINT = 'Use 00:00 of the next day.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'a move window cannot start at 24:00', hint => 'Use 00:00 of the next day.');
 	ELSIF w.starts = w.ends THEN
-		RAISE EXCEPTION 'a move window that ends when it starts is empty'
-			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'Use starts => ''00:00'', ends => ''24:00'' for whole days.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'a move window that ends when it starts is empty',
+			hint => 'Use starts => ''00:00'', ends => ''24:00'' for whole days.');
 	ELSIF w.max_bytes <= 0 THEN
-		RAISE EXCEPTION 'max_bytes must be positive'
-			USING ERRCODE = 'invalid_parameter_value',
-				HINT = 'Leave it out for no limit; enabled => false keeps a window closed.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value', 'max_bytes must be positive',
+			hint => 'Leave it out for no limit; enabled => false keeps a window closed.');
 	ELSIF EXTRACT(year FROM w.jitter) <> 0 OR EXTRACT(month FROM w.jitter) <> 0
 		OR EXTRACT(day FROM w.jitter) <> 0 THEN
-		RAISE EXCEPTION 'jitter must be hours, minutes and seconds'
-			USING ERRCODE = 'invalid_parameter_value',
-				DETAIL = 'Days, months and years are not always equally long.',
-				HINT = 'For example ''20 minutes''.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'jitter must be hours, minutes and seconds',
+			detail => 'Days, months and years are not always equally long.',
+			hint => 'For example ''20 minutes''.');
 	ELSIF w.jitter < '0' THEN
-		RAISE EXCEPTION 'jitter must not be negative'
-			USING ERRCODE = 'invalid_parameter_value';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value', 'jitter must not be negative');
 	ELSIF (w.jitter >= w.ends - w.starts
 		+ CASE WHEN w.ends < w.starts THEN interval '24 hours' ELSE '0' END) THEN
-		RAISE EXCEPTION 'jitter must be less than the move window is long'
-			USING ERRCODE = 'invalid_parameter_value',
-				DETAIL = 'It would be over before it opens.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'jitter must be less than the move window is long',
+			detail => 'It would be over before it opens.');
 	END IF;
 END
 $$;
@@ -168,13 +166,13 @@ BEGIN
 	PERFORM _tiered_storage.move_window_check(w);
 	LOCK TABLE _tiered_storage.move_window IN SHARE ROW EXCLUSIVE MODE;
 	IF EXISTS (SELECT FROM _tiered_storage.move_window x WHERE x.window_name = name) THEN
-		RAISE EXCEPTION 'move window "%" already exists', name
-			USING ERRCODE = 'duplicate_object',
-				HINT = 'Remove it first, to define it anew: SELECT '
-				'tiered_storage.remove_move_window(...).';
+		PERFORM _tiered_storage.refuse('duplicate_object',
+			format('move window "%s" already exists', name),
+			hint => 'Remove it first, to define it anew: SELECT '
+				'tiered_storage.remove_move_window(...).');
 	ELSIF (SELECT count(*) FROM _tiered_storage.move_window) >= most THEN
-		RAISE EXCEPTION 'there are % move windows already', most
-			USING ERRCODE = 'program_limit_exceeded';
+		PERFORM _tiered_storage.refuse('program_limit_exceeded',
+			format('there are %s move windows already', most));
 	END IF;
 	INSERT INTO _tiered_storage.move_window SELECT w.*;
 END
@@ -201,9 +199,9 @@ BEGIN
 		RAISE NOTICE 'move window "%" does not exist, skipping', name;
 		RETURN;
 	END IF;
-	RAISE EXCEPTION 'move window "%" does not exist', name
-		USING ERRCODE = 'undefined_object',
-			HINT = 'SELECT window_name FROM tiered_storage.move_windows lists them.';
+	PERFORM _tiered_storage.refuse('undefined_object',
+		format('move window "%s" does not exist', name),
+		hint => 'SELECT window_name FROM tiered_storage.move_windows lists them.');
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.remove_move_window IS

@@ -208,39 +208,36 @@ DECLARE
 	earliest timestamptz;
 BEGIN
 	IF from_at IS NULL OR to_at IS NULL THEN
-		RAISE EXCEPTION 'the period must have a begin and an end'
-			USING ERRCODE = 'null_value_not_allowed',
-				HINT = 'Leave an argument out for its default: the last 7 days.';
+		PERFORM _tiered_storage.refuse('null_value_not_allowed',
+			'the period must have a begin and an end',
+			hint => 'Leave an argument out for its default: the last 7 days.');
 	ELSIF NOT isfinite(from_at) OR NOT isfinite(to_at) THEN
-		RAISE EXCEPTION 'the period must have a finite begin and end'
-			USING ERRCODE = 'invalid_parameter_value';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'the period must have a finite begin and end');
 	ELSIF from_at >= to_at THEN
-		RAISE EXCEPTION 'the period must end after it has begun'
-			USING ERRCODE = 'invalid_parameter_value',
-				DETAIL = format('It would begin at %s and end at %s.', from_at, to_at);
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'the period must end after it has begun',
+			detail => format('It would begin at %s and end at %s.', from_at, to_at));
 	ELSIF date_part('epoch', to_at) - date_part('epoch', from_at) < 10 THEN
-		RAISE EXCEPTION 'the period is too short'
-			USING ERRCODE = 'invalid_parameter_value',
-				DETAIL = format('It would begin at %s and end at %s.', from_at, to_at),
-				HINT = 'It is 10 seconds at least.';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value', 'the period is too short',
+			detail => format('It would begin at %s and end at %s.', from_at, to_at),
+			hint => 'It is 10 seconds at least.');
 	ELSIF date_part('epoch', to_at) - date_part('epoch', from_at) > 36525 * 86400.0 THEN
-		RAISE EXCEPTION 'the period is too long'
-			USING ERRCODE = 'datetime_field_overflow',
-				DETAIL = format('It would begin at %s and end at %s.', from_at, to_at),
-				HINT = 'It is 100 years at most.';
+		PERFORM _tiered_storage.refuse('datetime_field_overflow', 'the period is too long',
+			detail => format('It would begin at %s and end at %s.', from_at, to_at),
+			hint => 'It is 100 years at most.');
 	END IF;
 	SELECT GREATEST(now(), s.last_sample_at), LEAST(l.observed_since, s.last_sample_at)
 		INTO latest, earliest
 		FROM _tiered_storage.last_sample s
 		LEFT JOIN _tiered_storage.last_load l ON true;
 	IF from_at >= COALESCE(latest, now()) THEN
-		RAISE EXCEPTION 'the period has not begun yet'
-			USING ERRCODE = 'invalid_parameter_value',
-				DETAIL = format('It would begin at %s.', from_at);
+		PERFORM _tiered_storage.refuse('invalid_parameter_value', 'the period has not begun yet',
+			detail => format('It would begin at %s.', from_at));
 	ELSIF to_at <= earliest THEN
-		RAISE EXCEPTION 'nothing of the period was sampled'
-			USING ERRCODE = 'invalid_parameter_value',
-				DETAIL = format('Samples of this database begin at %s.', earliest);
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'nothing of the period was sampled',
+			detail => format('Samples of this database begin at %s.', earliest));
 	END IF;
 	RETURN _tiered_storage.report_page(_tiered_storage.report_facts(from_at, to_at));
 END

@@ -24,8 +24,8 @@ BEGIN
 	WHERE octet_length(v.value) > v.most
 	LIMIT 1;
 	IF bad IS NOT NULL THEN
-		RAISE EXCEPTION '% is too long', missing
-			USING ERRCODE = 'invalid_parameter_value', DETAIL = bad;
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('%s is too long', missing), detail => bad);
 	END IF;
 	SELECT format('%s is %s, and must be between %s and %s.', l.property, left(v.value, 40),
 		l.lowest, l.highest) INTO bad
@@ -42,8 +42,8 @@ BEGIN
 			date '1970-01-01', date '2199-12-31');
 	END IF;
 	IF bad IS NOT NULL THEN
-		RAISE EXCEPTION 'invalid device profile "%"', p.profile
-			USING ERRCODE = 'invalid_parameter_value', DETAIL = bad;
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('invalid device profile "%s"', p.profile), detail => bad);
 	END IF;
 	SELECT string_agg(figure, ', ') INTO missing
 	FROM unnest('{random_read_ms,random_write_ms,sequential_read_mb_per_s,
@@ -52,10 +52,10 @@ BEGIN
 		AND NOT EXISTS (SELECT FROM _tiered_storage.default_profiles() d
 			WHERE d.profile = p.profile);
 	IF missing IS NOT NULL THEN
-		RAISE EXCEPTION 'device profile "%" is new, and not all of its figures are given',
-			p.profile
-			USING ERRCODE = 'null_value_not_allowed', DETAIL = format('Missing: %s.', missing),
-				HINT = 'SELECT * FROM tiered_storage.device_profiles() shows those of others.';
+		PERFORM _tiered_storage.refuse('null_value_not_allowed',
+			format('device profile "%s" is new, and not all of its figures are given', p.profile),
+			detail => format('Missing: %s.', missing),
+			hint => 'SELECT * FROM tiered_storage.device_profiles() shows those of others.');
 	END IF;
 END
 $$;
@@ -86,8 +86,8 @@ DECLARE
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.alter_device_profile()');
 	IF COALESCE(profile, '') = '' THEN
-		RAISE EXCEPTION 'profile must not be null or empty'
-			USING ERRCODE = 'invalid_parameter_value';
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'profile must not be null or empty');
 	END IF;
 	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
 	SELECT d.* INTO p FROM _tiered_storage.device_profile d
@@ -95,19 +95,20 @@ BEGIN
 	IF device IS NULL THEN
 		IF NOT EXISTS (SELECT FROM tiered_storage.device_profiles() d
 			WHERE d.profile = alter_device_profile.profile) THEN
-			RAISE EXCEPTION 'device profile "%" does not exist', profile
-				USING ERRCODE = 'undefined_object', HINT = 'SELECT profile FROM '
-					'tiered_storage.device_profiles() lists the profiles.';
+			PERFORM _tiered_storage.refuse('undefined_object',
+				format('device profile "%s" does not exist', profile),
+				hint => 'SELECT profile FROM '
+					'tiered_storage.device_profiles() lists the profiles.');
 		END IF;
 		SELECT string_agg(quote_ident(t.tier_name), ', ' ORDER BY t.tier_name) INTO users
 			FROM _tiered_storage.tier t WHERE t.profile = alter_device_profile.profile
 				AND NOT EXISTS (SELECT FROM _tiered_storage.default_profiles() d
 					WHERE d.profile = alter_device_profile.profile);
 		IF users IS NOT NULL THEN
-			RAISE EXCEPTION 'device profile "%" is used by a tier', profile
-				USING ERRCODE = 'dependent_objects_still_exist',
-					DETAIL = format('Tiers: %s.', users), HINT = 'Give them another one with '
-						'tiered_storage.alter_tier(profile => ...).';
+			PERFORM _tiered_storage.refuse('dependent_objects_still_exist',
+				format('device profile "%s" is used by a tier', profile),
+				detail => format('Tiers: %s.', users), hint => 'Give them another one with '
+					'tiered_storage.alter_tier(profile => ...).');
 		END IF;
 	ELSE
 		IF jsonb_typeof(device) = 'object' THEN
@@ -115,10 +116,10 @@ BEGIN
 				WHERE k = 'profile' OR NOT to_jsonb(jsonb_populate_record(p, '{}')) ? k;
 		END IF;
 		IF jsonb_typeof(device) <> 'object' OR keys IS NOT NULL THEN
-			RAISE EXCEPTION 'invalid figures of device profile "%"', profile
-				USING ERRCODE = 'invalid_parameter_value', DETAIL = COALESCE(
+			PERFORM _tiered_storage.refuse('invalid_parameter_value',
+				format('invalid figures of device profile "%s"', profile), detail => COALESCE(
 					'Not known: ' || keys || '.', 'They are no object of JSON.'),
-					HINT = 'The keys are columns of tiered_storage.device_profiles().';
+				hint => 'The keys are columns of tiered_storage.device_profiles().');
 		END IF;
 		p := jsonb_populate_record(p, device);
 		p.profile := profile;

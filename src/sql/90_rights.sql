@@ -90,7 +90,7 @@ BEGIN
 	END LOOP;
 END
 $$;
-GRANT EXECUTE ON FUNCTION _tiered_storage.first_hour,
+GRANT EXECUTE ON FUNCTION _tiered_storage.refuse, _tiered_storage.first_hour,
 	_tiered_storage.tablespace_claims, _tiered_storage.is_paused,
 	_tiered_storage.tablespace_devices, _tiered_storage.distributed_table,
 	_tiered_storage.access_tracking,

@@ -62,7 +62,7 @@ $$, 'the functions and procedures are these, with these arguments, defaults, res
 
 -- Those beneath have names.
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_storage' $$, $$ VALUES
-	('state_tables'), ('take_snapshot'), ('restore_state'), ('ring_member'), ('empty_member'), ('split_samples'), ('roll_up'), ('first_hour'), ('forget_standbys'),
+	('state_tables'), ('take_snapshot'), ('restore_state'), ('ring_member'), ('empty_member'), ('split_samples'), ('roll_up'), ('refuse'), ('first_hour'), ('forget_standbys'),
 	('cached_ranges'), ('calibration_store'), ('calibration_tablespace'), ('calibration_verdict'),
 	('calibration_warn'), ('claimed_elsewhere'), ('device_fit'), ('discover_tablespace'), ('discovered_name'),
 	('effect_verdict'), ('counted_file_io'), ('counter_growth'), ('directory_tiers'), ('file_class_io'),

@@ -1,0 +1,91 @@
+/*-------------------------------------------------------------------------
+ *
+ * base/refuse_sql.c
+ *		Errors of functions that are written in PL/pgSQL: SQL function.
+ *
+ * RAISE adds a CONTEXT line for each function of ours on the way.  Here these are left out, and
+ * those of the caller's own functions stay.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(tier_refuse);
+
+/* The conditions that our functions raise, by their names in PL/pgSQL. */
+static const struct
+{
+	const char *name;
+	int			code;
+}			conditions[] = {
+	{"datetime_field_overflow", ERRCODE_DATETIME_FIELD_OVERFLOW},
+	{"dependent_objects_still_exist", ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST},
+	{"duplicate_object", ERRCODE_DUPLICATE_OBJECT},
+	{"invalid_parameter_value", ERRCODE_INVALID_PARAMETER_VALUE},
+	{"no_data_found", ERRCODE_NO_DATA_FOUND},
+	{"null_value_not_allowed", ERRCODE_NULL_VALUE_NOT_ALLOWED},
+	{"numeric_value_out_of_range", ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE},
+	{"object_in_use", ERRCODE_OBJECT_IN_USE},
+	{"object_not_in_prerequisite_state", ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE},
+	{"program_limit_exceeded", ERRCODE_PROGRAM_LIMIT_EXCEEDED},
+	{"undefined_object", ERRCODE_UNDEFINED_OBJECT},
+};
+
+static int
+condition_code(const char *name)
+{
+	for (size_t i = 0; i < lengthof(conditions); i++)
+		if (strcmp(conditions[i].name, name) == 0)
+			return conditions[i].code;
+	return ERRCODE_INTERNAL_ERROR;
+}
+
+/*
+ * The lines behind the last one of a function in our schemas, innermost first.  Where messages
+ * are translated, all lines.
+ */
+static const char *
+context_of_caller(const char *context)
+{
+	static const char *const ours[] = {"function tiered_storage.", "function _tiered_storage."};
+	const char *rest = context;
+
+	for (size_t i = 0; i < lengthof(ours); i++)
+		for (const char *at = context; (at = strstr(at, ours[i])) != NULL;)
+		{
+			at += strcspn(at, "\n");
+			if (*at == '\n')
+				at++;
+			rest = Max(rest, at);
+		}
+	return rest;
+}
+
+static char *
+text_argument(FunctionCallInfo fcinfo, int n)
+{
+	return PG_ARGISNULL(n) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(n));
+}
+
+Datum
+tier_refuse(PG_FUNCTION_ARGS)
+{
+	char	   *code = text_argument(fcinfo, 0);
+	char	   *message = text_argument(fcinfo, 1);
+	char	   *detail = text_argument(fcinfo, 2);
+	char	   *hint = text_argument(fcinfo, 3);
+	const char *context = context_of_caller(GetErrorContextStack());
+
+	/* What catches the error restores the stack of its own. */
+	error_context_stack = NULL;
+	ereport(ERROR,
+			(errcode(condition_code(code == NULL ? "" : code)),
+			 errmsg_internal("%s", message == NULL ? "" : message),
+			 detail == NULL ? 0 : errdetail_internal("%s", detail),
+			 hint == NULL ? 0 : errhint("%s", hint),
+			 *context == '\0' ? 0 : errcontext_msg("%s", context)));
+	PG_RETURN_VOID();
+}
