@@ -163,7 +163,8 @@ device_of(const TierMoveCall *call, Oid tablespace_oid)
 static void
 warn_same_device(const TierMoveCall *call, Oid from_oid, Oid to_oid)
 {
-	if (tier_log_moves && tier_device_is_shared(device_of(call, from_oid), device_of(call, to_oid)))
+	if (tier_log_moves &&
+		tier_device_is_shared(device_of(call, from_oid), device_of(call, to_oid)))
 		ereport(WARNING,
 				(errmsg("%s and %s are on the same device", place_text(from_oid),
 						place_text(to_oid)),

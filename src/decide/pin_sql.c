@@ -25,6 +25,7 @@
 #include "src/compat.h"
 #include "src/catalog/tables.h"
 #include "src/server/relation.h"
+#include "src/base/settings.h"
 #include "src/base/sql.h"
 
 PG_FUNCTION_INFO_V1(tier_pin);
@@ -219,6 +220,10 @@ notice_pinned(const TierRelationInfo *info, const TierSet *set, int tier)
 		ereport(NOTICE,
 				(errmsg("%s %s is on tier \"%s\" now", tier_relation_kind_name(info->kind),
 						info->name, NameStr(set->tiers[present].name)),
+				 tier_auto_migrate == TIER_AUTO_MIGRATE_PLACEMENT ?
+				 errdetail("The worker moves it as soon as a move window and the load allow it.") :
+				 errdetail("tiered_storage.auto_migrate does not include the advice: "
+						   "apply_placement() moves it, the worker does not."),
 				 errhint("CALL tiered_storage.move_relation(%s, %s) moves it at once.",
 						 quote_literal_cstr(info->name),
 						 quote_literal_cstr(NameStr(set->tiers[tier].name)))));

@@ -59,7 +59,8 @@ BEGIN
 	IF NOT _tiered_storage.tier_value_fits('compression_ratio', t.compression_ratio::numeric) OR
 		t.compression_ratio IS NOT NULL AND NOT t.compressed THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			format('invalid compression ratio for tier "%s": %s', t.tier_name, t.compression_ratio),
+			format('invalid compression ratio for tier "%s": %s', t.tier_name,
+				t.compression_ratio),
 			hint => 'On a compressed tier, it is how many bytes fit into one: from 1 to 1e6.');
 	END IF;
 	IF NOT _tiered_storage.tier_value_fits('capacity_bytes', t.capacity_bytes) THEN
@@ -318,7 +319,8 @@ BEGIN
 	END IF;
 	IF array_ndims(tablespaces) <> 1 OR array_position(tablespaces, NULL) IS NOT NULL THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			format('tablespaces of tier "%s" must be a one-dimensional array without nulls', tier));
+			format('tablespaces of tier "%s" must be a one-dimensional array without nulls',
+				tier));
 	END IF;
 
 	FOREACH spc IN ARRAY tablespaces LOOP
