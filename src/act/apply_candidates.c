@@ -19,6 +19,7 @@
 #include "utils/snapmgr.h"
 
 #include "src/act/apply_candidates.h"
+#include "src/base/by_oid.h"
 #include "src/base/debug.h"
 #include "src/base/left_out.h"
 #include "src/catalog/tables.h"
@@ -127,14 +128,7 @@ static bool
 is_backed_off(const TierApplyRequest *request, const Past *past, Oid relation_oid)
 {
 	return request->by_worker &&
-		bsearch(&relation_oid, past->backoff, past->nbackoff, sizeof(Oid), oid_cmp) != NULL;
-}
-
-static int
-compare_waits(const void *a, const void *b)
-{
-	return oid_cmp(&((const TierMoveWait *) a)->relation_oid,
-				   &((const TierMoveWait *) b)->relation_oid);
+		tier_by_oid_find(relation_oid, past->backoff, past->nbackoff, sizeof(Oid)) != NULL;
 }
 
 /*
@@ -146,9 +140,8 @@ seconds_of(const TierAdvice *advice, const TierAdviceUnit *unit, const Past *pas
 {
 	const TierCostProfile *from = &advice->set->tiers[unit->current_tier].profile;
 	const TierCostProfile *to = &advice->set->tiers[unit->recommended_tier].profile;
-	const TierMoveWait key = {.relation_oid = unit->relation_oid};
-	const TierMoveWait *wait = bsearch(&key, past->waits, past->nwaits, sizeof(TierMoveWait),
-									   compare_waits);
+	const TierMoveWait *wait = tier_by_oid_find(unit->relation_oid, past->waits, past->nwaits,
+												sizeof(TierMoveWait));
 
 	return tier_advice_move_s(advice, unit, unit->recommended_tier) +
 		TIER_FLUSHES_PER_MOVE * Max(from->fsync_ms, to->fsync_ms) / 1000.0 +

@@ -129,7 +129,7 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	TierSet    *set;
 	bool		existed;
 
-	LOCAL_FCINFO(call, ADD_END);
+	LOCAL_FCINFO(call, POLICY_ARGUMENTS);
 
 	if (!is_dry_run)
 		tier_require_writable("tiered_storage.add_tiering_policy()");

@@ -18,6 +18,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "src/base/by_oid.h"
 #include "src/base/clock.h"
 #include "src/base/left_out.h"
 #include "src/base/settings.h"
@@ -59,15 +60,6 @@ compare_claims(const void *a, const void *b)
 	if (left->to_tier != right->to_tier)
 		return right->to_tier - left->to_tier;
 	return left->evaluation->policy->policy_id - right->evaluation->policy->policy_id;
-}
-
-static int
-compare_claimed(const void *key, const void *claim)
-{
-	Oid			relation_oid = *(const Oid *) key;
-	Oid			claimed_oid = ((const Claim *) claim)->relation_oid;
-
-	return relation_oid < claimed_oid ? -1 : relation_oid > claimed_oid;
 }
 
 /* Of all that policies would move, each relation once, with the policy that decides. */
@@ -139,8 +131,7 @@ collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves
 		foreach(cell, jobs[i].leaf->pending)
 		{
 			Oid			relation_oid = lfirst_oid(cell);
-			const Claim *claim = bsearch(&relation_oid, claims, nclaims, sizeof(Claim),
-										 compare_claimed);
+			const Claim *claim = tier_by_oid_find(relation_oid, claims, nclaims, sizeof(Claim));
 
 			if (claim->evaluation == jobs[i].evaluation)
 				jobs[i].members = lappend_oid(jobs[i].members, relation_oid);
@@ -346,13 +337,6 @@ tier_policy_candidates_load(const TierSet *set, const TierPins *pins, bool by_wo
 	return due;
 }
 
-static int
-compare_decided(const void *a, const void *b)
-{
-	return oid_cmp(&((const TierDecided *) a)->relation_oid,
-				   &((const TierDecided *) b)->relation_oid);
-}
-
 TierDecided *
 tier_policy_candidates_decided(TierEvaluation **evaluations, int nevaluations, int *n)
 {
@@ -383,7 +367,7 @@ tier_policy_candidates_decided(TierEvaluation **evaluations, int nevaluations, i
 				tier_partition_target(jobs[i].evaluation, jobs[i].leaf, lfirst_oid(cell))
 		};
 	}
-	qsort(decided, *n, sizeof(TierDecided), compare_decided);
+	qsort(decided, *n, sizeof(TierDecided), oid_cmp);
 	return decided;
 }
 

@@ -18,6 +18,7 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
+#include "src/base/by_oid.h"
 #include "src/catalog/tables.h"
 
 /*
@@ -77,24 +78,10 @@ tier_catalog_load_pin_of(MemoryContext context, Oid relation_oid)
 	return load_pins(context, relation_oid);
 }
 
-static int
-compare_pinned(const void *a, const void *b)
-{
-	Oid			left = ((const TierPinned *) a)->relation_oid;
-	Oid			right = ((const TierPinned *) b)->relation_oid;
-
-	return left < right ? -1 : left > right ? 1 : 0;
-}
-
 const TierPinned *
 tier_pins_find(const TierPins *pins, Oid relation_oid)
 {
-	TierPinned	key;
-
-	if (pins->nrelations == 0)
-		return NULL;
-	key.relation_oid = relation_oid;
-	return bsearch(&key, pins->relations, pins->nrelations, sizeof(TierPinned), compare_pinned);
+	return tier_by_oid_find(relation_oid, pins->relations, pins->nrelations, sizeof(TierPinned));
 }
 
 const TierPinned *

@@ -61,7 +61,7 @@ tier_advice_cost_of(const TierAdvice *advice, const TierAdviceUnit *unit,
 TierCost
 tier_advice_cost(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 {
-	return tier_advice_cost_of(advice, unit, &unit->load, tier);
+	return tier_advice_cost_of(advice, unit, &unit->loads.middle, tier);
 }
 
 double
@@ -246,7 +246,7 @@ set_requests(TierCostLoad *load, double requests)
 TierCostLoad
 tier_advice_load_in(const TierAdviceUnit *unit, TierScenario scenario)
 {
-	TierCostLoad load = unit->load;
+	TierCostLoad load = unit->loads.middle;
 	bool		is_low;
 
 	if (scenario == TIER_SCENARIO_AGAINST_MOVES &&
@@ -255,11 +255,11 @@ tier_advice_load_in(const TierAdviceUnit *unit, TierScenario scenario)
 	if (scenario != TIER_SCENARIO_LOW && scenario != TIER_SCENARIO_HIGH)
 		return load;
 	is_low = scenario == TIER_SCENARIO_LOW;
-	load.sequential_reads = Min(is_low ? unit->sequential_high : unit->sequential_low,
-								unit->load.random_reads + unit->load.sequential_reads);
-	load.random_reads += unit->load.sequential_reads - load.sequential_reads;
-	set_reads(&load, is_low ? unit->reads_low : unit->reads_high);
-	set_requests(&load, is_low ? unit->write_requests_low : unit->write_requests_high);
+	load.sequential_reads = Min(is_low ? unit->loads.sequential_high : unit->loads.sequential_low,
+								unit->loads.middle.random_reads + unit->loads.middle.sequential_reads);
+	load.random_reads += unit->loads.middle.sequential_reads - load.sequential_reads;
+	set_reads(&load, is_low ? unit->loads.reads_low : unit->loads.reads_high);
+	set_requests(&load, is_low ? unit->loads.write_requests_low : unit->loads.write_requests_high);
 	return load;
 }
 

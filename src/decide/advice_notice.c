@@ -153,19 +153,19 @@ undecided_copy(const TierAdvice *advice)
 static TierCostLoad
 past_load(const TierAdviceUnit *unit)
 {
-	TierCostLoad load = unit->load;
+	TierCostLoad load = unit->loads.middle;
 	double		weight = Max(0.0, Min(1.0, (unit->operations - FEW_OPERATIONS) /
 									  (MANY_OPERATIONS - FEW_OPERATIONS)));
-	double		random = unit->event_reads - unit->event_sequential_reads;
-	double		again = weight * (1.0 - unit->filling_reads / Max(unit->event_reads, 1e-9));
+	double		random = unit->loads.event_reads - unit->loads.event_sequential_reads;
+	double		again = weight * (1.0 - unit->loads.filling_reads / Max(unit->loads.event_reads, 1e-9));
 
 	if (unit->confidence != TIER_CONFIDENCE_PROVISIONAL)
 		return load;
 	load.random_reads = Max(load.random_reads + again * random,
-							weight * unit->past.random_reads);
-	load.sequential_reads = Max(load.sequential_reads + again * unit->event_sequential_reads,
-								weight * unit->past.sequential_reads);
-	load.scans = Max(load.scans, weight * unit->past.scans);
+							weight * unit->loads.past.random_reads);
+	load.sequential_reads = Max(load.sequential_reads + again * unit->loads.event_sequential_reads,
+								weight * unit->loads.past.sequential_reads);
+	load.scans = Max(load.scans, weight * unit->loads.past.scans);
 	return load;
 }
 
@@ -197,13 +197,13 @@ use_past(TierAdvice *advice)
 			continue;
 		factor = Min(1.0, SECS_PER_HOUR / Max(occupied_s[unit->current_tier], 1.0));
 		unit->is_past = load.random_reads + load.sequential_reads >
-			unit->load.random_reads + unit->load.sequential_reads;
-		unit->load = load;
-		unit->load.random_reads *= factor;
-		unit->load.sequential_reads *= factor;
-		unit->load.scans *= factor;
-		unit->sequential_low = unit->sequential_high = unit->load.sequential_reads;
-		unit->reads_low = unit->reads_high = unit->load.random_reads + unit->load.sequential_reads;
+			unit->loads.middle.random_reads + unit->loads.middle.sequential_reads;
+		unit->loads.middle = load;
+		unit->loads.middle.random_reads *= factor;
+		unit->loads.middle.sequential_reads *= factor;
+		unit->loads.middle.scans *= factor;
+		unit->loads.sequential_low = unit->loads.sequential_high = unit->loads.middle.sequential_reads;
+		unit->loads.reads_low = unit->loads.reads_high = unit->loads.middle.random_reads + unit->loads.middle.sequential_reads;
 	}
 	pfree(occupied_s);
 }

@@ -264,11 +264,11 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 			available += needed;
 		available = advice->why_closed[t] != NULL ? 0.0 : Max(available, 0.0);
 		fits = needed <= available || t == unit->current_tier;
-		random_load.random_reads = unit->load.random_reads;
-		sequential_load.sequential_reads = unit->load.sequential_reads;
-		sequential_load.scans = unit->load.scans;
-		write_load.page_writes = unit->load.page_writes;
-		write_load.merged_writes = unit->load.merged_writes;
+		random_load.random_reads = unit->loads.middle.random_reads;
+		sequential_load.sequential_reads = unit->loads.middle.sequential_reads;
+		sequential_load.scans = unit->loads.middle.scans;
+		write_load.page_writes = unit->loads.middle.page_writes;
+		write_load.merged_writes = unit->loads.middle.merged_writes;
 
 		tier_row_clear(&row);
 		set_tier(&row, 0, advice, t);

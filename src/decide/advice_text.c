@@ -91,14 +91,14 @@ static double
 random_reads(const TierAdviceUnit *unit)
 {
 	return !unit->is_past && unit->random_reads > 0.0 ? unit->random_reads :
-		unit->load.random_reads;
+		unit->loads.middle.random_reads;
 }
 
 static double
 sequential_reads(const TierAdviceUnit *unit)
 {
 	return !unit->is_past && unit->sequential_reads > 0.0 ? unit->sequential_reads :
-		unit->load.sequential_reads;
+		unit->loads.middle.sequential_reads;
 }
 
 /* For so short a time that time alone would make it firmer. */
@@ -197,19 +197,19 @@ tier_advice_date(TimestampTz at)
 static double
 busy_of(const TierAdvice *advice, const TierAdviceUnit *unit, int part, int tier)
 {
-	TierCostLoad load = {.size_bytes = unit->load.size_bytes};
+	TierCostLoad load = {.size_bytes = unit->loads.middle.size_bytes};
 
 	if (part == PART_RANDOM)
-		load.random_reads = unit->load.random_reads;
+		load.random_reads = unit->loads.middle.random_reads;
 	else if (part == PART_SEQUENTIAL)
 	{
-		load.sequential_reads = unit->load.sequential_reads;
-		load.scans = unit->load.scans;
+		load.sequential_reads = unit->loads.middle.sequential_reads;
+		load.scans = unit->loads.middle.scans;
 	}
 	else
 	{
-		load.page_writes = unit->load.page_writes;
-		load.merged_writes = unit->load.merged_writes;
+		load.page_writes = unit->loads.middle.page_writes;
+		load.merged_writes = unit->loads.middle.merged_writes;
 	}
 	return tier_advice_cost_of(advice, unit, &load, tier).busy_s;
 }
@@ -220,8 +220,8 @@ idle_text(const TierAdviceUnit *unit)
 {
 	if (tier_advice_is_event(unit))
 		return pstrdup("loaded or used once");
-	return pstrdup(unit->misses_per_hour >= 1.0 &&
-				   unit->load.random_reads + unit->load.sequential_reads + unit->event_reads <
+	return pstrdup(unit->loads.misses >= 1.0 &&
+				   unit->loads.middle.random_reads + unit->loads.middle.sequential_reads + unit->loads.event_reads <
 				   LEAST_PER_HOUR ?
 				   "next to no I/O, the page cache has what is read" : "next to no I/O");
 }
@@ -230,8 +230,8 @@ idle_text(const TierAdviceUnit *unit)
 static const char *
 share_text(const TierAdviceUnit *unit)
 {
-	double		reads = unit->load.random_reads + unit->load.sequential_reads;
-	double		share = reads / Max(unit->misses_per_hour + unit->hits_per_hour, reads);
+	double		reads = unit->loads.middle.random_reads + unit->loads.middle.sequential_reads;
+	double		share = reads / Max(unit->loads.misses + unit->loads.hits, reads);
 
 	if (unit->is_past)
 		return " by the server's statistics";
@@ -244,7 +244,7 @@ share_text(const TierAdviceUnit *unit)
 static char *
 use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 {
-	double		reads = unit->load.random_reads + unit->load.sequential_reads;
+	double		reads = unit->loads.middle.random_reads + unit->loads.middle.sequential_reads;
 	double		most = -1;
 	int			part = PART_RANDOM;
 
@@ -268,7 +268,7 @@ use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 							tier_advice_bytes(sequential_reads(unit) * BLCKSZ),
 							share_text(unit));
 		case PART_WRITES:
-			return psprintf("%s pages/h written", tier_advice_number(unit->load.page_writes));
+			return psprintf("%s pages/h written", tier_advice_number(unit->loads.middle.page_writes));
 	}
 
 	return psprintf("%s random reads/h%s", tier_advice_number(random_reads(unit)),
@@ -278,10 +278,10 @@ use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 bool
 tier_advice_is_event(const TierAdviceUnit *unit)
 {
-	double		events = unit->event_reads + unit->event_writes;
+	double		events = unit->loads.event_reads + unit->loads.event_writes;
 
 	return events >= LEAST_PER_HOUR &&
-		events > unit->load.random_reads + unit->load.sequential_reads + unit->load.page_writes;
+		events > unit->loads.middle.random_reads + unit->loads.middle.sequential_reads + unit->loads.middle.page_writes;
 }
 
 static bool
@@ -293,10 +293,10 @@ is_over_a_day_ago(TimestampTz at)
 TimestampTz
 tier_advice_unused_since(const TierAdviceUnit *unit)
 {
-	if (unit->load.random_reads + unit->load.sequential_reads >= LEAST_PER_HOUR)
+	if (unit->loads.middle.random_reads + unit->loads.middle.sequential_reads >= LEAST_PER_HOUR)
 		return 0;
 	if (unit->last_read_at != 0)
-		return unit->event_reads < LEAST_PER_HOUR && is_over_a_day_ago(unit->last_read_at) ?
+		return unit->loads.event_reads < LEAST_PER_HOUR && is_over_a_day_ago(unit->last_read_at) ?
 			unit->unread_since : 0;
 
 	/* What was read though nothing was scanned was loading and maintenance. */
@@ -372,7 +372,7 @@ reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
 		if (unit->last_used_at != 0 && is_over_a_day_ago(unit->last_used_at))
 			return psprintf("loaded or used once, and not since %s",
 							tier_advice_date(unit->last_used_at));
-		return pstrdup(unit->filling_reads > 0.5 * (unit->event_reads + unit->event_writes) ?
+		return pstrdup(unit->loads.filling_reads > 0.5 * (unit->loads.event_reads + unit->loads.event_writes) ?
 					   "what was read has filled memory: whether that goes on is not known yet" :
 					   "loaded or used once lately: whether that goes on is not known yet");
 	}
@@ -393,17 +393,17 @@ is_wide(double low, double high)
 static char *
 range_text(const TierAdviceUnit *unit)
 {
-	if (is_wide(unit->reads_low, unit->reads_high))
-		return psprintf("if that goes on, %s to %s reads/h", tier_advice_number(unit->reads_low),
-						tier_advice_number(unit->reads_high));
-	if (is_wide(unit->sequential_low, unit->sequential_high))
+	if (is_wide(unit->loads.reads_low, unit->loads.reads_high))
+		return psprintf("if that goes on, %s to %s reads/h", tier_advice_number(unit->loads.reads_low),
+						tier_advice_number(unit->loads.reads_high));
+	if (is_wide(unit->loads.sequential_low, unit->loads.sequential_high))
 		return psprintf("if %s to %s reads/h are sequential",
-						tier_advice_number(unit->sequential_low),
-						tier_advice_number(unit->sequential_high));
-	if (is_wide(unit->write_requests_low, unit->write_requests_high))
+						tier_advice_number(unit->loads.sequential_low),
+						tier_advice_number(unit->loads.sequential_high));
+	if (is_wide(unit->loads.write_requests_low, unit->loads.write_requests_high))
 		return psprintf("if %s to %s writes/h stay apart",
-						tier_advice_number(unit->write_requests_low),
-						tier_advice_number(unit->write_requests_high));
+						tier_advice_number(unit->loads.write_requests_low),
+						tier_advice_number(unit->loads.write_requests_high));
 	return pstrdup("depends on the load of others");
 }
 

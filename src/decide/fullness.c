@@ -19,6 +19,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "src/base/by_oid.h"
 #include "src/base/debug.h"
 #include "src/base/left_out.h"
 #include "src/base/sql.h"
@@ -218,7 +219,7 @@ tier_fullness_may_lack_crash_room(const TierFullnessLevel *level, double high)
 static bool
 is_among(Oid relation_oid, const Oid *sorted, int n)
 {
-	return n > 0 && bsearch(&relation_oid, sorted, n, sizeof(Oid), oid_cmp) != NULL;
+	return tier_by_oid_find(relation_oid, sorted, n, sizeof(Oid)) != NULL;
 }
 
 /* What can be said of it without a look at it. */

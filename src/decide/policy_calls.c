@@ -22,38 +22,27 @@
 PG_FUNCTION_INFO_V1(tier_alter_policy);
 PG_FUNCTION_INFO_V1(tier_remove_policy);
 
-static const TierOption add_options[] = {
-	{"no_writes_for", INTERVALOID, ADD_IDLE_FOR + 1},
-	{"below_reads_per_hour", FLOAT8OID, ADD_IDLE_FOR + 2},
-	{"age_from", TEXTOID, ADD_AGE_FROM},
-	{"key_unit", TEXTOID, ADD_KEY_UNIT},
-	{"key_epoch", TIMESTAMPTZOID, ADD_KEY_EPOCH},
-	{"key_shift", INT4OID, ADD_KEY_SHIFT},
-	{"time_zone", TEXTOID, ADD_TIME_ZONE},
-	{"include_indexes", BOOLOID, ADD_INCLUDE_INDEXES},
-	{"return_when_reads_per_hour", FLOAT8OID, ADD_RETURN},
-	{"return_after", INTERVALOID, ADD_RETURN + 1},
-	{"return_tier", NAMEOID, ADD_RETURN + 2},
-	{"on_shards", BOOLOID, ADD_ON_SHARDS},
+/* To alter all but the last; to add those from no_writes_for on. */
+static const TierOption tiering_options[] = {
+	{"move_after", INTERVALOID, POLICY_MOVE_AFTER},
+	{"tier", NAMEOID, POLICY_TIER},
+	{"index_tier", NAMEOID, POLICY_INDEX_TIER},
+	{"idle_for", INTERVALOID, POLICY_IDLE_FOR},
+	{"no_writes_for", INTERVALOID, POLICY_NO_WRITES_FOR},
+	{"below_reads_per_hour", FLOAT8OID, POLICY_BELOW_READS},
+	{"age_from", TEXTOID, POLICY_AGE_FROM},
+	{"key_unit", TEXTOID, POLICY_KEY_UNIT},
+	{"key_epoch", TIMESTAMPTZOID, POLICY_KEY_EPOCH},
+	{"key_shift", INT4OID, POLICY_KEY_SHIFT},
+	{"time_zone", TEXTOID, POLICY_TIME_ZONE},
+	{"include_indexes", BOOLOID, POLICY_INCLUDE_INDEXES},
+	{"return_when_reads_per_hour", FLOAT8OID, POLICY_RETURN},
+	{"return_after", INTERVALOID, POLICY_RETURN_AFTER},
+	{"return_tier", NAMEOID, POLICY_RETURN_TIER},
+	{"on_shards", BOOLOID, POLICY_ON_SHARDS},
 };
 
-static const TierOption tiering_changes[] = {
-	{"move_after", INTERVALOID, ALTER_MOVE_AFTER},
-	{"tier", NAMEOID, ALTER_NEW_TIER},
-	{"index_tier", NAMEOID, ALTER_INDEX_TIER},
-	{"include_indexes", BOOLOID, ALTER_INCLUDE_INDEXES},
-	{"idle_for", INTERVALOID, ALTER_IDLE_FOR},
-	{"no_writes_for", INTERVALOID, ALTER_IDLE_FOR + 1},
-	{"below_reads_per_hour", FLOAT8OID, ALTER_IDLE_FOR + 2},
-	{"age_from", TEXTOID, ALTER_AGE_FROM},
-	{"key_unit", TEXTOID, ALTER_KEY_UNIT},
-	{"key_epoch", TIMESTAMPTZOID, ALTER_KEY_EPOCH},
-	{"key_shift", INT4OID, ALTER_KEY_SHIFT},
-	{"time_zone", TEXTOID, ALTER_TIME_ZONE},
-	{"return_when_reads_per_hour", FLOAT8OID, ALTER_RETURN},
-	{"return_after", INTERVALOID, ALTER_RETURN + 1},
-	{"return_tier", NAMEOID, ALTER_RETURN + 2},
-};
+#define POSITIONAL_OPTIONS 4
 
 static const TierOption fullness_changes[] = {
 	{"high_watermark", FLOAT8OID, ALTER_FULLNESS_HIGH},
@@ -76,14 +65,16 @@ begin_call(FunctionCallInfo call, FunctionCallInfo fcinfo, int n)
 void
 tier_policy_spread(FunctionCallInfo fcinfo, FunctionCallInfo call)
 {
-	static const int arguments[] = {0, 1, 2, ADD_IDLE_FOR, ADD_IN_SCHEMA, ADD_NAMES_LIKE,
-	ADD_INDEX_TIER, ADD_IF_NOT_EXISTS};
+	static const int arguments[] = {POLICY_RELATION, POLICY_MOVE_AFTER, POLICY_TIER,
+		POLICY_IDLE_FOR, POLICY_IN_SCHEMA, POLICY_NAMES_LIKE, POLICY_INDEX_TIER,
+	POLICY_IF_NOT_EXISTS};
 
-	begin_call(call, fcinfo, ADD_END);
+	begin_call(call, fcinfo, POLICY_ARGUMENTS);
 	for (int i = 0; i < (int) lengthof(arguments); i++)
 		call->args[arguments[i]] = fcinfo->args[i];
-	(void) tier_options_spread(fcinfo, lengthof(arguments), "options", add_options,
-							   lengthof(add_options), call);
+	(void) tier_options_spread(fcinfo, lengthof(arguments), "options",
+							   tiering_options + POSITIONAL_OPTIONS,
+							   lengthof(tiering_options) - POSITIONAL_OPTIONS, call);
 }
 
 /*
@@ -138,19 +129,19 @@ tier_alter_policy(PG_FUNCTION_ARGS)
 	List	   *nulls;
 	bool		fullness;
 
-	LOCAL_FCINFO(call, ALTER_END);
+	LOCAL_FCINFO(call, POLICY_ARGUMENTS);
 
 	tier_require_writable("tiered_storage.alter_policy()");
 	fullness = means_fullness(fcinfo);
-	begin_call(call, fcinfo, fullness ? ALTER_FULLNESS_END : ALTER_END);
+	begin_call(call, fcinfo, fullness ? ALTER_FULLNESS_END : POLICY_ARGUMENTS);
 	nulls = fullness ?
 		tier_options_spread(fcinfo, CHANGE_CHANGES, "changes", fullness_changes,
 							lengthof(fullness_changes), call) :
-		tier_options_spread(fcinfo, CHANGE_CHANGES, "changes", tiering_changes,
-							lengthof(tiering_changes), call);
+		tier_options_spread(fcinfo, CHANGE_CHANGES, "changes", tiering_options,
+							lengthof(tiering_options) - 1, call);
 	if (nulls != NIL)
 	{
-		NullableDatum *unset = &call->args[fullness ? ALTER_FULLNESS_UNSET : ALTER_UNSET];
+		NullableDatum *unset = &call->args[fullness ? ALTER_FULLNESS_UNSET : POLICY_UNSET];
 
 		unset->value = names_array(nulls);
 		unset->isnull = false;
@@ -159,8 +150,8 @@ tier_alter_policy(PG_FUNCTION_ARGS)
 		call->args[0] = fcinfo->args[0];
 	call->args[fullness ? 0 : 1] = fcinfo->args[1];
 	call->args[fullness ? 1 : 2] = fcinfo->args[2];
-	call->args[fullness ? ALTER_FULLNESS_ENABLED : ALTER_ENABLED] = fcinfo->args[CHANGE_ENABLED];
-	call->args[fullness ? ALTER_FULLNESS_IF_EXISTS : ALTER_IF_EXISTS] =
+	call->args[fullness ? ALTER_FULLNESS_ENABLED : POLICY_ENABLED] = fcinfo->args[CHANGE_ENABLED];
+	call->args[fullness ? ALTER_FULLNESS_IF_EXISTS : POLICY_IF_EXISTS] =
 		fcinfo->args[CHANGE_IF_EXISTS];
 	return fullness ? tier_fullness_alter(call) : tier_policy_alter(call);
 }

@@ -21,47 +21,39 @@
 /* The argument of add_tiering_policy() behind what tier_policy_spread() takes. */
 #define ADD_TIERING_POLICY_DRY_RUN 9
 
-/* Arguments of tier_policy_prepare(); relation, move_after and tier are the first. */
-enum
-{
-	ADD_INCLUDE_INDEXES = 3,
-	ADD_AGE_FROM,
-	ADD_KEY_UNIT,
-	ADD_KEY_EPOCH,
-	ADD_KEY_SHIFT,
-	ADD_TIME_ZONE,
-	ADD_IF_NOT_EXISTS,
-	ADD_IDLE_FOR,				/* then no_writes_for, below_reads_per_hour */
-	ADD_INDEX_TIER = ADD_IDLE_FOR + 3,
-	ADD_IN_SCHEMA,
-	ADD_NAMES_LIKE,
-	ADD_RETURN,					/* return_when_reads_per_hour, _after, _tier */
-	ADD_ON_SHARDS = ADD_RETURN + 3,
-	ADD_END
-};
-
 /*
- * Arguments of tier_policy_alter(); relation, tier and policy_id, of which the first or the
- * last is given, are the first of it and of tier_policy_remove(), where if_exists follows.
- * ALTER_UNSET is an array of text without nulls.
+ * Arguments of calls about tiering policies.  First which one, as remove_policy() has it, then what
+ * it has, and what else is said of a policy to add or to alter.  POLICY_UNSET is an array of text
+ * without nulls.
  */
 enum
 {
-	ALTER_ENABLED = 3,
-	ALTER_MOVE_AFTER,
-	ALTER_NEW_TIER,
-	ALTER_INCLUDE_INDEXES,
-	ALTER_AGE_FROM,
-	ALTER_KEY_UNIT,
-	ALTER_KEY_EPOCH,
-	ALTER_KEY_SHIFT,
-	ALTER_TIME_ZONE,
-	ALTER_IF_EXISTS,
-	ALTER_IDLE_FOR,				/* then no_writes_for, below_reads_per_hour */
-	ALTER_INDEX_TIER = ALTER_IDLE_FOR + 3,
-	ALTER_UNSET,
-	ALTER_RETURN,				/* return_when_reads_per_hour, _after, _tier */
-	ALTER_END = ALTER_RETURN + 3
+	POLICY_RELATION,
+	POLICY_OF_TIER,
+	POLICY_ID,
+	POLICY_TIER,
+	POLICY_MOVE_AFTER,
+	POLICY_IDLE_FOR,
+	POLICY_NO_WRITES_FOR,
+	POLICY_BELOW_READS,
+	POLICY_INDEX_TIER,
+	POLICY_INCLUDE_INDEXES,
+	POLICY_AGE_FROM,
+	POLICY_KEY_UNIT,
+	POLICY_KEY_EPOCH,
+	POLICY_KEY_SHIFT,
+	POLICY_TIME_ZONE,
+	POLICY_RETURN,
+	POLICY_RETURN_AFTER,
+	POLICY_RETURN_TIER,
+	POLICY_UNSET,
+	POLICY_ENABLED,
+	POLICY_IF_EXISTS,
+	POLICY_IN_SCHEMA,
+	POLICY_NAMES_LIKE,
+	POLICY_ON_SHARDS,
+	POLICY_IF_NOT_EXISTS,
+	POLICY_ARGUMENTS
 };
 
 /*
@@ -79,7 +71,7 @@ enum
 	ALTER_FULLNESS_END
 };
 
-/* Makes the call, which has room for ADD_END arguments, of one of add_tiering_policy(). */
+/* Makes the call, which has room for POLICY_ARGUMENTS, of one of add_tiering_policy(). */
 extern void tier_policy_spread(FunctionCallInfo fcinfo, FunctionCallInfo call);
 
 /*

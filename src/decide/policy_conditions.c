@@ -108,11 +108,6 @@ check_return(const TierPolicyRow *policy)
 					 errhint("Give return_when_reads_per_hour, or leave them out.")));
 		return;
 	}
-	if (!(policy->return_reads_per_hour > 0.0) || isinf(policy->return_reads_per_hour))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("return_when_reads_per_hour must be more than zero, "
-						"and not infinite")));
 	if (policy->return_reads_per_hour <= policy->below_reads_per_hour)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -163,10 +158,5 @@ tier_policy_check_conditions(const TierPolicyRow *policy)
 		check_idle_interval("idle_for", &policy->idle_for);
 	if (policy->has_no_writes_for)
 		check_idle_interval("no_writes_for", &policy->no_writes_for);
-	if (!isnan(policy->below_reads_per_hour) &&
-		(!(policy->below_reads_per_hour > 0.0) || isinf(policy->below_reads_per_hour)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("below_reads_per_hour must be more than zero, and not infinite")));
 	check_return(policy);
 }

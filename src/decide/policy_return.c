@@ -17,6 +17,7 @@
 #include "utils/timestamp.h"
 
 #include "src/base/attempt.h"
+#include "src/base/by_oid.h"
 #include "src/base/clock.h"
 #include "src/base/debug.h"
 #include "src/base/left_out.h"
@@ -249,24 +250,6 @@ read_history(Candidate *candidates, int n, TimestampTz now)
  * ---------------------------------------------------------------------
  */
 
-static int
-compare_moves(const void *key, const void *move)
-{
-	Oid			relation_oid = *(const Oid *) key;
-	Oid			moved_oid = ((const TierLastMove *) move)->relation_oid;
-
-	return relation_oid < moved_oid ? -1 : relation_oid > moved_oid;
-}
-
-static int
-compare_places(const void *a, const void *b)
-{
-	Oid			left = ((const LeafPlace *) a)->relation_oid;
-	Oid			right = ((const LeafPlace *) b)->relation_oid;
-
-	return left < right ? -1 : left > right;
-}
-
 static void
 load_moves(Returning *returning, const Candidate *candidates, int n)
 {
@@ -322,7 +305,7 @@ find_places(Returning *returning, TierEvaluation **evaluations, int n)
 			evaluations[i]->leaves[j].info.relation_oid, evaluations[i],
 				&evaluations[i]->leaves[j]
 		};
-	qsort(returning->places, returning->nplaces, sizeof(LeafPlace), compare_places);
+	qsort(returning->places, returning->nplaces, sizeof(LeafPlace), oid_cmp);
 }
 
 /* The slowest tier to which another policy would move it from there; -1: none would. */
@@ -331,21 +314,15 @@ slowest_wish(const Returning *returning, const Candidate *candidate, Oid relatio
 {
 	Oid			leaf_oid = candidate->leaf->info.relation_oid;
 	int			slowest = -1;
-	int			low = 0;
-	int			high = returning->nplaces;
+	const LeafPlace *found = tier_by_oid_find(leaf_oid, returning->places, returning->nplaces,
+											  sizeof(LeafPlace));
+	const LeafPlace *end = returning->places + returning->nplaces;
 
-	while (low < high)
+	while (found != NULL && found > returning->places && found[-1].relation_oid == leaf_oid)
+		found--;
+	for (const LeafPlace *place = found;
+		 place != NULL && place < end && place->relation_oid == leaf_oid; place++)
 	{
-		int			middle = low + (high - low) / 2;
-
-		if (returning->places[middle].relation_oid < leaf_oid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < returning->nplaces && returning->places[low].relation_oid == leaf_oid; low++)
-	{
-		const LeafPlace *place = &returning->places[low];
 		int			target;
 
 		if (place->evaluation == candidate->evaluation || !is_wanted(place->leaf) ||
@@ -358,18 +335,12 @@ slowest_wish(const Returning *returning, const Candidate *candidate, Oid relatio
 	return slowest;
 }
 
-static int
-compare_placed(const void *key, const void *placed)
-{
-	return oid_cmp(key, &((const TierRecentMove *) placed)->relation_oid);
-}
-
 /* For how long it stays yet, whoever has put it there; 0: no longer. */
 static double
 resides_s(const Returning *returning, Oid relation_oid)
 {
-	const TierRecentMove *placed = bsearch(&relation_oid, returning->placed, returning->nplaced,
-										   sizeof(TierRecentMove), compare_placed);
+	const TierRecentMove *placed = tier_by_oid_find(relation_oid, returning->placed,
+													returning->nplaced, sizeof(TierRecentMove));
 
 	return placed == NULL ? 0.0 :
 		Max(tier_cooldown_min * (double) SECS_PER_MINUTE -
@@ -382,8 +353,8 @@ origin_of(const Returning *returning, const Candidate *candidate, Oid relation_o
 		  const TierRelationInfo *info, const char **why)
 {
 	const TierPolicyRow *policy = candidate->evaluation->policy;
-	const TierLastMove *move = bsearch(&relation_oid, returning->moves, returning->nmoves,
-									   sizeof(TierLastMove), compare_moves);
+	const TierLastMove *move = tier_by_oid_find(relation_oid, returning->moves, returning->nmoves,
+												sizeof(TierLastMove));
 	double		stays_s;
 	int			tier;
 

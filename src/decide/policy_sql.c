@@ -43,53 +43,35 @@
 #include "src/server/relation.h"
 #include "src/base/sql.h"
 
-/* Sets what is given of idle_for, no_writes_for and below_reads_per_hour. */
-static void
-take_use_conditions(FunctionCallInfo fcinfo, int first, TierPolicyRow *policy)
+/* NaN stands for none, so it is not given. */
+static double
+rate_argument(FunctionCallInfo fcinfo, int argument, const char *name)
 {
-	if (!PG_ARGISNULL(first))
-	{
-		policy->has_idle_for = true;
-		policy->idle_for = *PG_GETARG_INTERVAL_P(first);
-	}
-	if (!PG_ARGISNULL(first + 1))
-	{
-		policy->has_no_writes_for = true;
-		policy->no_writes_for = *PG_GETARG_INTERVAL_P(first + 1);
-	}
-	if (!PG_ARGISNULL(first + 2))
-	{
-		policy->below_reads_per_hour = PG_GETARG_FLOAT8(first + 2);
-		if (isnan(policy->below_reads_per_hour))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("below_reads_per_hour must be more than zero, and not infinite")));
-	}
+	double		rate = PG_GETARG_FLOAT8(argument);
+
+	if (!(rate > 0.0) || isinf(rate))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be more than zero, and not infinite", name)));
+	return rate;
 }
 
-/* Sets what is given of return_when_reads_per_hour, return_after and return_tier. */
 static void
-take_return(FunctionCallInfo fcinfo, int first, TierPolicyRow *policy)
+take_interval(FunctionCallInfo fcinfo, int argument, Interval *interval, bool *has)
 {
-	if (!PG_ARGISNULL(first))
-	{
-		policy->return_reads_per_hour = PG_GETARG_FLOAT8(first);
-		if (isnan(policy->return_reads_per_hour))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("return_when_reads_per_hour must be more than zero, "
-							"and not infinite")));
-	}
-	if (!PG_ARGISNULL(first + 1))
-	{
-		policy->has_return_after = true;
-		policy->return_after = *PG_GETARG_INTERVAL_P(first + 1);
-	}
-	if (!PG_ARGISNULL(first + 2))
-	{
-		policy->has_return_tier = true;
-		policy->return_tier = *PG_GETARG_NAME(first + 2);
-	}
+	if (PG_ARGISNULL(argument))
+		return;
+	*interval = *PG_GETARG_INTERVAL_P(argument);
+	*has = true;
+}
+
+static void
+take_tier(FunctionCallInfo fcinfo, int argument, NameData *tier_name, bool *has)
+{
+	if (PG_ARGISNULL(argument))
+		return;
+	*tier_name = *PG_GETARG_NAME(argument);
+	*has = true;
 }
 
 /*
@@ -127,6 +109,61 @@ check_age_from(const char *age_from)
 				 errhint("Age counts from \"now\", "
 						 "or from the \"newest\" partition that holds data.")));
 	return strcmp(age_from, "newest") == 0;
+}
+
+/* How ages are told. */
+static void
+take_key(FunctionCallInfo fcinfo, TierPolicyRow *policy)
+{
+	if (!PG_ARGISNULL(POLICY_AGE_FROM))
+		policy->age_from_newest =
+			check_age_from(text_to_cstring(PG_GETARG_TEXT_PP(POLICY_AGE_FROM)));
+	if (!PG_ARGISNULL(POLICY_KEY_UNIT))
+	{
+		policy->key.unit = text_to_cstring(PG_GETARG_TEXT_PP(POLICY_KEY_UNIT));
+		policy->key_counts = tier_partition_unit_counts(policy->key.unit);
+
+		/*
+		 * What the former unit counted from means nothing to one that does
+		 * not.
+		 */
+		policy->key.has_epoch = policy->key_counts && policy->key.has_epoch;
+		policy->key.shift = policy->key_counts ? policy->key.shift : 0;
+	}
+	if (!PG_ARGISNULL(POLICY_KEY_EPOCH))
+	{
+		policy->key.has_epoch = true;
+		policy->key.epoch = PG_GETARG_TIMESTAMPTZ(POLICY_KEY_EPOCH);
+	}
+	if (!PG_ARGISNULL(POLICY_KEY_SHIFT))
+		policy->key.shift = PG_GETARG_INT32(POLICY_KEY_SHIFT);
+}
+
+/* Sets what is given. */
+static void
+take_properties(FunctionCallInfo fcinfo, TierPolicyRow *policy)
+{
+	bool		has_tier;
+
+	take_tier(fcinfo, POLICY_TIER, &policy->tier_name, &has_tier);
+	take_interval(fcinfo, POLICY_MOVE_AFTER, &policy->move_after,
+				  &policy->has_move_after);
+	take_interval(fcinfo, POLICY_IDLE_FOR, &policy->idle_for, &policy->has_idle_for);
+	take_interval(fcinfo, POLICY_NO_WRITES_FOR, &policy->no_writes_for,
+				  &policy->has_no_writes_for);
+	if (!PG_ARGISNULL(POLICY_BELOW_READS))
+		policy->below_reads_per_hour = rate_argument(fcinfo, POLICY_BELOW_READS,
+													 "below_reads_per_hour");
+	take_tier(fcinfo, POLICY_INDEX_TIER, &policy->index_tier, &policy->has_index_tier);
+	if (!PG_ARGISNULL(POLICY_INCLUDE_INDEXES))
+		policy->include_indexes = PG_GETARG_BOOL(POLICY_INCLUDE_INDEXES);
+	take_key(fcinfo, policy);
+	if (!PG_ARGISNULL(POLICY_RETURN))
+		policy->return_reads_per_hour = rate_argument(fcinfo, POLICY_RETURN,
+													  "return_when_reads_per_hour");
+	take_interval(fcinfo, POLICY_RETURN_AFTER, &policy->return_after,
+				  &policy->has_return_after);
+	take_tier(fcinfo, POLICY_RETURN_TIER, &policy->return_tier, &policy->has_return_tier);
 }
 
 /*
@@ -269,10 +306,10 @@ take_group(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 {
 	policy->is_group = true;
 	policy->owner_oid = GetUserId();
-	policy->has_schema = !PG_ARGISNULL(ADD_IN_SCHEMA);
+	policy->has_schema = !PG_ARGISNULL(POLICY_IN_SCHEMA);
 	if (policy->has_schema)
 	{
-		char	   *name = NameStr(*PG_GETARG_NAME(ADD_IN_SCHEMA));
+		char	   *name = NameStr(*PG_GETARG_NAME(POLICY_IN_SCHEMA));
 
 		/* Nobody needs a right on the schema to learn that it is there. */
 		policy->schema_oid = get_namespace_oid(name, false);
@@ -285,15 +322,15 @@ take_group(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 					 errdetail("It is the system's, temporary, or of this extension.")));
 		policy->owner_oid = tier_group_schema_owner(policy->schema_oid);
 	}
-	if (!PG_ARGISNULL(ADD_NAMES_LIKE))
+	if (!PG_ARGISNULL(POLICY_NAMES_LIKE))
 	{
-		check_pattern_length(toast_raw_datum_size(PG_GETARG_DATUM(ADD_NAMES_LIKE)) - VARHDRSZ);
-		policy->names_like = text_to_cstring(PG_GETARG_TEXT_PP(ADD_NAMES_LIKE));
+		check_pattern_length(toast_raw_datum_size(PG_GETARG_DATUM(POLICY_NAMES_LIKE)) - VARHDRSZ);
+		policy->names_like = text_to_cstring(PG_GETARG_TEXT_PP(POLICY_NAMES_LIKE));
 		check_pattern(policy->names_like);
 	}
 	policy->relation_name =
 		psprintf("%s.%s", policy->has_schema ?
-				 quote_identifier(NameStr(*PG_GETARG_NAME(ADD_IN_SCHEMA))) : "*",
+				 quote_identifier(NameStr(*PG_GETARG_NAME(POLICY_IN_SCHEMA))) : "*",
 				 policy->names_like == NULL ? "*" : policy->names_like);
 }
 
@@ -301,7 +338,7 @@ take_group(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 static void
 check_what_for(FunctionCallInfo fcinfo)
 {
-	bool		group = !PG_ARGISNULL(ADD_IN_SCHEMA) || !PG_ARGISNULL(ADD_NAMES_LIKE);
+	bool		group = !PG_ARGISNULL(POLICY_IN_SCHEMA) || !PG_ARGISNULL(POLICY_NAMES_LIKE);
 
 	if (group && !PG_ARGISNULL(0))
 		ereport(ERROR,
@@ -309,7 +346,7 @@ check_what_for(FunctionCallInfo fcinfo)
 				 errmsg("a tiering policy is on a relation, "
 						"or on tables in_schema or with names_like"),
 				 errhint("Leave out one or the other.")));
-	if (group && !PG_ARGISNULL(ADD_ON_SHARDS) && PG_GETARG_BOOL(ADD_ON_SHARDS))
+	if (group && !PG_ARGISNULL(POLICY_ON_SHARDS) && PG_GETARG_BOOL(POLICY_ON_SHARDS))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("on_shards is for a policy on one table"),
@@ -381,10 +418,10 @@ tier_policy_prepare(FunctionCallInfo fcinfo, TierPolicyRow *policy, TierSet **se
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	TierRelationInfo info;
-	bool		on_shards = !PG_ARGISNULL(ADD_ON_SHARDS) && PG_GETARG_BOOL(ADD_ON_SHARDS);
+	bool		on_shards = !PG_ARGISNULL(POLICY_ON_SHARDS) && PG_GETARG_BOOL(POLICY_ON_SHARDS);
 
 	check_what_for(fcinfo);
-	tier_require_argument(fcinfo, 2, "tier");
+	tier_require_argument(fcinfo, POLICY_TIER, "tier");
 
 	memset(policy, 0, sizeof(*policy));
 	policy->created_by = GetUserId();
@@ -394,29 +431,15 @@ tier_policy_prepare(FunctionCallInfo fcinfo, TierPolicyRow *policy, TierSet **se
 		take_group(fcinfo, policy);
 	else
 		policy->relation_oid = PG_GETARG_OID(0);
-	policy->has_move_after = !PG_ARGISNULL(1);
-	if (policy->has_move_after)
-		policy->move_after = *PG_GETARG_INTERVAL_P(1);
-	policy->has_index_tier = !PG_ARGISNULL(ADD_INDEX_TIER);
-	if (policy->has_index_tier)
-		policy->index_tier = *PG_GETARG_NAME(ADD_INDEX_TIER);
 	policy->below_reads_per_hour = NAN;
 	policy->return_reads_per_hour = NAN;
-	take_use_conditions(fcinfo, ADD_IDLE_FOR, policy);
-	take_return(fcinfo, ADD_RETURN, policy);
-	policy->tier_name = *PG_GETARG_NAME(2);
-	policy->include_indexes = PG_ARGISNULL(3) || PG_GETARG_BOOL(3);
-	policy->key.unit = PG_ARGISNULL(5) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(5));
-	policy->key_counts = tier_partition_unit_counts(policy->key.unit);
-	policy->key.has_epoch = !PG_ARGISNULL(6);
-	policy->key.epoch = PG_ARGISNULL(6) ? 0 : PG_GETARG_TIMESTAMPTZ(6);
-	policy->key.shift = PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7);
+	policy->include_indexes = true;
+	policy->key_counts = tier_partition_unit_counts(NULL);
+	take_properties(fcinfo, policy);
 
 	/* 1. Is it well-formed? */
-	policy->age_from_newest = !PG_ARGISNULL(4) &&
-		check_age_from(text_to_cstring(PG_GETARG_TEXT_PP(4)));
 	tier_policy_check_conditions(policy);
-	policy->time_zone = check_time_zone(fcinfo, ADD_TIME_ZONE);
+	policy->time_zone = check_time_zone(fcinfo, POLICY_TIME_ZONE);
 	if (policy->is_group)
 		check_group_conditions(policy);
 	else
@@ -436,8 +459,8 @@ int
 tier_policy_store(FunctionCallInfo fcinfo, const TierPolicyRow *policy, const TierSet *set,
 				  bool *existed)
 {
-	bool		if_not_exists = !PG_ARGISNULL(ADD_IF_NOT_EXISTS) &&
-	PG_GETARG_BOOL(ADD_IF_NOT_EXISTS);
+	bool		if_not_exists = !PG_ARGISNULL(POLICY_IF_NOT_EXISTS) &&
+	PG_GETARG_BOOL(POLICY_IF_NOT_EXISTS);
 	TierCatalogScope scope;
 	int			policy_id;
 
@@ -539,89 +562,74 @@ complain_of_no_policy(FunctionCallInfo fcinfo, bool if_exists)
 			 errhint("SELECT * FROM tiered_storage.policies lists the policies.")));
 }
 
-/* The properties that a policy need not have, and the arguments that set them. */
+/*
+ * The properties that a policy need not have: where a row says whether it has them, or of rates
+ * the rate itself.
+ */
 static const struct
 {
 	const char *name;
-	int			argument;
+	size_t		offset;
+	bool		is_rate;
 }			optional_properties[] = {
-	{"move_after", ALTER_MOVE_AFTER},
-	{"idle_for", ALTER_IDLE_FOR},
-	{"no_writes_for", ALTER_IDLE_FOR + 1},
-	{"below_reads_per_hour", ALTER_IDLE_FOR + 2},
-	{"index_tier", ALTER_INDEX_TIER},
-	{"return_when_reads_per_hour", ALTER_RETURN},
-	{"return_after", ALTER_RETURN + 1},
-	{"return_tier", ALTER_RETURN + 2},
+	{"move_after", offsetof(TierPolicyRow, has_move_after), false},
+	{"idle_for", offsetof(TierPolicyRow, has_idle_for), false},
+	{"no_writes_for", offsetof(TierPolicyRow, has_no_writes_for), false},
+	{"below_reads_per_hour", offsetof(TierPolicyRow, below_reads_per_hour), true},
+	{"index_tier", offsetof(TierPolicyRow, has_index_tier), false},
+	{"return_when_reads_per_hour", offsetof(TierPolicyRow, return_reads_per_hour), true},
+	{"return_after", offsetof(TierPolicyRow, has_return_after), false},
+	{"return_tier", offsetof(TierPolicyRow, has_return_tier), false},
 };
 
-/*
- * What means nothing without a property goes with it: how an age is told without move_after,
- * and where to and after how long without return_when_reads_per_hour.
- */
 static void
-unset_property(TierPolicyRow *policy, int argument)
+unset_property(TierPolicyRow *policy, const char *name)
 {
-	switch (argument)
+	for (int i = 0; i < (int) lengthof(optional_properties); i++)
 	{
-		case ALTER_MOVE_AFTER:
-			policy->has_move_after = false;
-			policy->age_from_newest = false;
-			memset(&policy->key, 0, sizeof(policy->key));
-			policy->key_counts = tier_partition_unit_counts(NULL);
-			break;
-		case ALTER_IDLE_FOR:
-			policy->has_idle_for = false;
-			break;
-		case ALTER_IDLE_FOR + 1:
-			policy->has_no_writes_for = false;
-			break;
-		case ALTER_IDLE_FOR + 2:
-			policy->below_reads_per_hour = NAN;
-			break;
-		case ALTER_INDEX_TIER:
-			policy->has_index_tier = false;
-			break;
-		case ALTER_RETURN:
-			policy->return_reads_per_hour = NAN;
-			policy->has_return_after = false;
-			policy->has_return_tier = false;
-			break;
-		case ALTER_RETURN + 1:
-			policy->has_return_after = false;
-			break;
-		case ALTER_RETURN + 2:
-			policy->has_return_tier = false;
-			break;
+		char	   *field = (char *) policy + optional_properties[i].offset;
+
+		if (strcmp(name, optional_properties[i].name) != 0)
+			continue;
+		if (optional_properties[i].is_rate)
+			*(double *) field = NAN;
+		else
+			*(bool *) field = false;
+		return;
 	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("property \"%s\" of a tiering policy must not be null", name),
+			 errhint("Conditions, index_tier and the return_ properties can be null.")));
 }
 
-/* What cannot be told from "as it is" by a null. */
+/*
+ * What cannot be told from "as it is" by a null.  What means nothing without a property goes with
+ * it: how an age is told without move_after, and where to and after how long without
+ * return_when_reads_per_hour.
+ */
 static void
 unset_properties(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 {
+	bool		had_age = policy->has_move_after;
+	bool		returned = !isnan(policy->return_reads_per_hour);
 	Datum	   *names;
 	int			n;
 
-	if (PG_ARGISNULL(ALTER_UNSET))
+	if (PG_ARGISNULL(POLICY_UNSET))
 		return;
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(ALTER_UNSET), TEXTOID, -1, false, TYPALIGN_INT,
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(POLICY_UNSET), TEXTOID, -1, false, TYPALIGN_INT,
 					  &names, NULL, &n);
 	for (int i = 0; i < n; i++)
+		unset_property(policy, TextDatumGetCString(names[i]));
+	if (had_age && !policy->has_move_after)
 	{
-		char	   *name = TextDatumGetCString(names[i]);
-		int			p = 0;
-
-		while (p < (int) lengthof(optional_properties) &&
-			   strcmp(name, optional_properties[p].name) != 0)
-			p++;
-		if (p == (int) lengthof(optional_properties))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("property \"%s\" of a tiering policy must not be null", name),
-					 errhint("Conditions, index_tier and the return_ properties can be null.")));
-		unset_property(policy, optional_properties[p].argument);
+		policy->age_from_newest = false;
+		memset(&policy->key, 0, sizeof(policy->key));
+		policy->key_counts = tier_partition_unit_counts(NULL);
 	}
+	if (returned && isnan(policy->return_reads_per_hour))
+		policy->has_return_after = policy->has_return_tier = false;
 }
 
 /* The policy as it is to be, well-formed, and such as the caller may have it. */
@@ -641,58 +649,18 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 						 "tiered_storage.remove_policy(policy_id => %d).",
 						 policy->policy_id)));
 	unset_properties(fcinfo, &altered);
-	if (!PG_ARGISNULL(ALTER_ENABLED))
-		altered.is_enabled = PG_GETARG_BOOL(ALTER_ENABLED);
-	if (!PG_ARGISNULL(ALTER_MOVE_AFTER))
-	{
-		altered.has_move_after = true;
-		altered.move_after = *PG_GETARG_INTERVAL_P(ALTER_MOVE_AFTER);
-	}
-	take_use_conditions(fcinfo, ALTER_IDLE_FOR, &altered);
-	take_return(fcinfo, ALTER_RETURN, &altered);
-	if (!PG_ARGISNULL(ALTER_NEW_TIER))
-		altered.tier_name = *PG_GETARG_NAME(ALTER_NEW_TIER);
-	if (!PG_ARGISNULL(ALTER_INDEX_TIER))
-	{
-		altered.has_index_tier = true;
-		altered.index_tier = *PG_GETARG_NAME(ALTER_INDEX_TIER);
-	}
-	if (!PG_ARGISNULL(ALTER_INCLUDE_INDEXES))
-		altered.include_indexes = PG_GETARG_BOOL(ALTER_INCLUDE_INDEXES);
-	if (!PG_ARGISNULL(ALTER_AGE_FROM))
-	{
-		char	   *age_from = text_to_cstring(PG_GETARG_TEXT_PP(ALTER_AGE_FROM));
-
-		altered.age_from_newest = check_age_from(age_from);
-	}
-	if (!PG_ARGISNULL(ALTER_KEY_UNIT))
-	{
-		altered.key.unit = text_to_cstring(PG_GETARG_TEXT_PP(ALTER_KEY_UNIT));
-		altered.key_counts = tier_partition_unit_counts(altered.key.unit);
-
-		/*
-		 * What the former unit counted from means nothing to one that does
-		 * not.
-		 */
-		altered.key.has_epoch = altered.key_counts && altered.key.has_epoch;
-		altered.key.shift = altered.key_counts ? altered.key.shift : 0;
-	}
-	if (!PG_ARGISNULL(ALTER_KEY_EPOCH))
-	{
-		altered.key.has_epoch = true;
-		altered.key.epoch = PG_GETARG_TIMESTAMPTZ(ALTER_KEY_EPOCH);
-	}
-	if (!PG_ARGISNULL(ALTER_KEY_SHIFT))
-		altered.key.shift = PG_GETARG_INT32(ALTER_KEY_SHIFT);
-	if (!PG_ARGISNULL(ALTER_TIME_ZONE))
-		altered.time_zone = check_time_zone(fcinfo, ALTER_TIME_ZONE);
+	if (!PG_ARGISNULL(POLICY_ENABLED))
+		altered.is_enabled = PG_GETARG_BOOL(POLICY_ENABLED);
+	take_properties(fcinfo, &altered);
+	if (!PG_ARGISNULL(POLICY_TIME_ZONE))
+		altered.time_zone = check_time_zone(fcinfo, POLICY_TIME_ZONE);
 	tier_policy_check_conditions(&altered);
 	if (altered.is_group)
 		check_group_conditions(&altered);
 	else
 		tier_partition_check_target(&info, &altered);
 	check_policy_rights(altered.is_group ? NULL : &info, set, &altered);
-	if (!PG_ARGISNULL(ALTER_NEW_TIER))
+	if (!PG_ARGISNULL(POLICY_TIER))
 		tier_policy_refuse_faster(&altered, tier_policy_preview(&altered, set), set);
 	return altered;
 }
@@ -705,9 +673,9 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 Datum
 tier_policy_alter(FunctionCallInfo fcinfo)
 {
-	bool		if_exists = !PG_ARGISNULL(ALTER_IF_EXISTS) && PG_GETARG_BOOL(ALTER_IF_EXISTS);
-	bool		disables_only = !PG_ARGISNULL(ALTER_ENABLED) && !PG_GETARG_BOOL(ALTER_ENABLED);
-	bool		changes = !PG_ARGISNULL(ALTER_ENABLED);
+	bool		if_exists = !PG_ARGISNULL(POLICY_IF_EXISTS) && PG_GETARG_BOOL(POLICY_IF_EXISTS);
+	bool		disables_only = !PG_ARGISNULL(POLICY_ENABLED) && !PG_GETARG_BOOL(POLICY_ENABLED);
+	bool		changes = !PG_ARGISNULL(POLICY_ENABLED);
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	TierPolicyRow *policies;
@@ -716,10 +684,8 @@ tier_policy_alter(FunctionCallInfo fcinfo)
 	int			n = 0;
 	int			changed = 0;
 
-	for (int i = ALTER_ENABLED + 1; i < ALTER_END; i++)
+	for (int i = POLICY_TIER; i <= POLICY_UNSET; i++)
 	{
-		if (i == ALTER_IF_EXISTS)
-			continue;
 		changes = changes || !PG_ARGISNULL(i);
 		disables_only = disables_only && PG_ARGISNULL(i);
 	}

@@ -21,6 +21,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "src/base/by_oid.h"
 #include "src/base/clock.h"
 #include "src/compat.h"
 #include "src/decide/policy_use.h"
@@ -57,42 +58,17 @@ tier_policy_asks_for_use(const TierPolicyRow *policy)
 		!isnan(policy->below_reads_per_hour);
 }
 
-static int
-compare_tables(const void *a, const void *b)
-{
-	Oid			left = ((const TableUse *) a)->relation_oid;
-	Oid			right = ((const TableUse *) b)->relation_oid;
-
-	return left < right ? -1 : left > right ? 1 : 0;
-}
-
 static TableUse *
 find_table(const TierUses *uses, Oid relation_oid)
 {
-	TableUse	key;
-
-	key.relation_oid = relation_oid;
-	return bsearch(&key, uses->tables, uses->ntables, sizeof(TableUse), compare_tables);
+	return tier_by_oid_find(relation_oid, uses->tables, uses->ntables, sizeof(TableUse));
 }
 
 static const TierRelationState *
 find_state(const TierSampleView *view, Oid relation_oid)
 {
-	int			low = 0;
-	int			high = view->nstates - 1;
-
-	while (low <= high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (view->states[middle].id.relation_oid == relation_oid)
-			return &view->states[middle];
-		if (view->states[middle].id.relation_oid < relation_oid)
-			low = middle + 1;
-		else
-			high = middle - 1;
-	}
-	return NULL;
+	return tier_by_oid_find(relation_oid, view->states, view->nstates,
+							sizeof(TierRelationState));
 }
 
 /* Since when a use that nothing shows is known not to have been. */
@@ -217,8 +193,8 @@ tier_uses_create(const TierSampleView *view, const TierStandbyUse *standbys, Tim
 											  standbys->known_since);
 
 		/* Told, but not sampled yet. */
-		if (bsearch(&view->states[i].id.relation_oid, standbys->read, standbys->nread,
-					sizeof(Oid), oid_cmp) != NULL)
+		if (tier_by_oid_find(view->states[i].id.relation_oid, standbys->read, standbys->nread,
+							 sizeof(Oid)) != NULL)
 			note_read(&table->use, now);
 	}
 	uses->silent_standby = standbys->silent;

@@ -21,6 +21,7 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
+#include "src/base/by_oid.h"
 #include "src/base/clock.h"
 #include "src/base/debug.h"
 #include "src/base/left_out.h"
@@ -46,21 +47,7 @@
 const TierAdviceUnit *
 tier_advice_find(const TierAdvice *advice, Oid relation_oid)
 {
-	int			low = 0;
-	int			high = advice->nunits - 1;
-
-	while (low <= high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (advice->units[middle].relation_oid == relation_oid)
-			return &advice->units[middle];
-		if (advice->units[middle].relation_oid < relation_oid)
-			low = middle + 1;
-		else
-			high = middle - 1;
-	}
-	return NULL;
+	return tier_by_oid_find(relation_oid, advice->units, advice->nunits, sizeof(TierAdviceUnit));
 }
 
 /* Adds what one relation does to the unit that it belongs to. */
@@ -68,36 +55,12 @@ static void
 add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState *state,
 		 const TierDevices *devices, TierRelationLoadBasis *basis)
 {
-	TierRelationLoad load = {0};
-
 	tier_device_writes_factors(devices, state->id.tablespace_oid,
 							   unit->current_tier < 0 ? NULL :
 							   &advice->set->tiers[unit->current_tier].profile, basis);
-	tier_relation_load_add(&load, state, basis);
-	unit->load.random_reads += load.middle.random_reads;
-	unit->load.sequential_reads += load.middle.sequential_reads;
-	unit->load.scans += load.middle.scans;
-	unit->load.page_writes += load.middle.page_writes;
-	unit->load.merged_writes += load.middle.merged_writes;
-	unit->load.size_bytes += load.middle.size_bytes;
-	unit->size_bytes += load.middle.size_bytes + Max(state->stored.maps_bytes, 0);
-	unit->sequential_low += load.sequential_low;
-	unit->sequential_high += load.sequential_high;
-	unit->reads_low += load.reads_low;
-	unit->reads_high += load.reads_high;
-	unit->write_requests_low += load.write_requests_low;
-	unit->write_requests_high += load.write_requests_high;
-	unit->event_reads += load.event_reads;
-	unit->event_sequential_reads += load.event_sequential_reads;
+	tier_relation_load_add(&unit->loads, state, basis);
+	unit->size_bytes += Max(state->stored.size_bytes, 0) + Max(state->stored.maps_bytes, 0);
 	unit->operations += (double) state->stored.counters.scans;
-	unit->event_writes += load.event_writes;
-	unit->filling_reads += load.filling_reads;
-	unit->past.random_reads += load.past.random_reads;
-	unit->past.sequential_reads += load.past.sequential_reads;
-	unit->past.scans += load.past.scans;
-	unit->misses_per_hour += load.misses;
-	unit->hits_per_hour += load.hits;
-	unit->writes_estimated |= load.writes_estimated;
 	unit->cached_fraction += state->stored.cached_buffers;
 }
 
@@ -110,21 +73,7 @@ find_unit(TierAdvice *advice, Oid relation_oid)
 static const TierRelationState *
 find_state(const TierRelationState *states, int n, Oid relation_oid)
 {
-	int			low = 0;
-	int			high = n - 1;
-
-	while (low <= high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (states[middle].id.relation_oid == relation_oid)
-			return &states[middle];
-		if (states[middle].id.relation_oid < relation_oid)
-			low = middle + 1;
-		else
-			high = middle - 1;
-	}
-	return NULL;
+	return tier_by_oid_find(relation_oid, states, n, sizeof(TierRelationState));
 }
 
 /* The unit that a relation is placed with; NULL: none. */
@@ -214,8 +163,8 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 	{
 		TierAdviceUnit *unit = &advice->units[i];
 
-		unit->cached_fraction = unit->load.size_bytes <= 0 ? 0.0 :
-			Min(1.0, unit->cached_fraction * BLCKSZ / unit->load.size_bytes);
+		unit->cached_fraction = unit->loads.middle.size_bytes <= 0 ? 0.0 :
+			Min(1.0, unit->cached_fraction * BLCKSZ / unit->loads.middle.size_bytes);
 	}
 }
 
@@ -299,7 +248,7 @@ mark_devices(TierAdvice *advice, const TierDevices *devices,
 		unit->device = device->device;
 		if (tier_test_page_cache && tier_device_is_known(device) &&
 			!tier_device_is_explained(device))
-			unit->unexplained = unit->misses_per_hour < LEAST_PER_HOUR ? 0.0 :
+			unit->unexplained = unit->loads.misses < LEAST_PER_HOUR ? 0.0 :
 				tier_device_residual(device);
 	}
 }
@@ -464,27 +413,6 @@ mark_policies(TierAdvice *advice, TierPass *pass, const TierPolicyRow *policies,
 	}
 }
 
-static bool
-is_in_sorted(const List *sorted, Oid oid)
-{
-	int			low = 0;
-	int			high = list_length(sorted) - 1;
-
-	while (low <= high)
-	{
-		int			middle = low + (high - low) / 2;
-		Oid			found = list_nth_oid(sorted, middle);
-
-		if (found == oid)
-			return true;
-		if (found < oid)
-			low = middle + 1;
-		else
-			high = middle - 1;
-	}
-	return false;
-}
-
 /* What extensions have made is theirs: they may drop, truncate and lock it as they like. */
 static void
 mark_extensions(TierAdvice *advice)
@@ -496,12 +424,6 @@ mark_extensions(TierAdvice *advice)
 		advice->units[i].extension_oid =
 			tier_relation_extension_of(members, n, advice->units[i].heap_oid);
 	pfree(members);
-}
-
-static bool
-is_shell(const Oid *shells, int n, Oid relation_oid)
-{
-	return n > 0 && bsearch(&relation_oid, shells, n, sizeof(Oid), oid_cmp) != NULL;
 }
 
 /* What is looked up of each unit. */
@@ -530,7 +452,7 @@ look_at_unit(void *argument, int i)
 	if (unit->immovable != NULL)
 		return;
 	tier_debug_relation("advise", unit->relation_oid);
-	if (is_shell(looking->shells, looking->nshells, unit->heap_oid))
+	if (tier_by_oid_find(unit->heap_oid, looking->shells, looking->nshells, sizeof(Oid)) != NULL)
 		unit->immovable = "its rows are in shards of Citus";
 	else if (looking->has_columnar && tier_relation_lookup(unit->relation_oid, &info))
 		unit->immovable = tier_relation_why_never(&info);
@@ -584,32 +506,19 @@ attach_estimates(TierAdvice *advice, TierEstimateRow *estimates, int n,
 	advice->nestimates = n;
 }
 
-/* Everything times the factor that was asked for. */
+/* Everything times the factor that was asked for, but its size. */
 static void
 scale_loads(TierAdvice *advice, double factor)
 {
 	for (int i = 0; i < advice->nunits; i++)
 	{
-		TierAdviceUnit *unit = &advice->units[i];
+		TierRelationLoad *loads = &advice->units[i].loads;
+		double		size_bytes = loads->middle.size_bytes;
 
-		unit->load.random_reads *= factor;
-		unit->load.sequential_reads *= factor;
-		unit->load.scans *= factor;
-		unit->load.page_writes *= factor;
-		unit->load.merged_writes *= factor;
-		unit->sequential_low *= factor;
-		unit->sequential_high *= factor;
-		unit->reads_low *= factor;
-		unit->reads_high *= factor;
-		unit->write_requests_low *= factor;
-		unit->write_requests_high *= factor;
-		unit->event_reads *= factor;
-		unit->event_sequential_reads *= factor;
-		unit->event_writes *= factor;
-		unit->filling_reads *= factor;
-		unit->past.random_reads *= factor;
-		unit->past.sequential_reads *= factor;
-		unit->past.scans *= factor;
+		for (double *rate = (double *) loads; (void *) rate < (void *) &loads->writes_estimated;
+			 rate++)
+			*rate *= factor;
+		loads->middle.size_bytes = size_bytes;
 	}
 }
 
@@ -619,6 +528,8 @@ select_units(TierAdvice *advice)
 {
 	const TierAdviceOptions *options = &advice->options;
 	List	   *selected = NIL;
+	Oid		   *oids;
+	int			n = 0;
 	ListCell   *cell;
 
 	if (options->schemas == NIL && options->relations == NIL)
@@ -628,7 +539,10 @@ select_units(TierAdvice *advice)
 		CHECK_FOR_INTERRUPTS();
 		selected = list_concat(selected, tier_relation_inheritors(lfirst_oid(cell)));
 	}
-	list_sort(selected, list_oid_cmp);
+	oids = palloc(sizeof(Oid) * Max(list_length(selected), 1));
+	foreach(cell, selected)
+		oids[n++] = lfirst_oid(cell);
+	qsort(oids, n, sizeof(Oid), oid_cmp);
 	for (int i = 0; i < advice->nunits; i++)
 	{
 		TierAdviceUnit *unit = &advice->units[i];
@@ -637,8 +551,9 @@ select_units(TierAdvice *advice)
 		if (options->schemas != NIL &&
 			!list_member_oid(options->schemas, get_rel_namespace(unit->relation_oid)))
 			unit->is_selected = false;
-		if (options->relations != NIL && !is_in_sorted(selected, unit->relation_oid) &&
-			!is_in_sorted(selected, unit->heap_oid))
+		if (options->relations != NIL &&
+			tier_by_oid_find(unit->relation_oid, oids, n, sizeof(Oid)) == NULL &&
+			tier_by_oid_find(unit->heap_oid, oids, n, sizeof(Oid)) == NULL)
 			unit->is_selected = false;
 	}
 }

@@ -18,6 +18,7 @@
 #include "src/model/cost.h"
 #include "src/model/materiality.h"
 #include "src/model/placement.h"
+#include "src/model/relation_load.h"
 
 /*
  * How sure an advice is.  Provisional: from the server's statistics of the time before, or
@@ -102,32 +103,14 @@ typedef struct TierAdviceUnit
 	const char *immovable;		/* why nothing moves it, in words that can
 								 * follow "cannot be moved: "; NULL: it can */
 	double		size_bytes;		/* of all forks, which take room and are
-								 * moved; load has that of main forks, which
+								 * moved; loads has that of main forks, which
 								 * are read */
 	double	   *ratios;			/* by tier: bytes of it that fit into one, 0:
 								 * as many as of any; NULL: so on all tiers */
-	TierCostLoad load;			/* middle of what is not known exactly */
-	double		sequential_low; /* blocks per hour */
-	double		sequential_high;
-	double		reads_low;		/* blocks per hour, both kinds together */
-	double		reads_high;
-	double		write_requests_low; /* page writes per hour that are not
-									 * merged */
-	double		write_requests_high;
-	double		event_reads;	/* blocks per hour that are left out of load,
-								 * since they came in too few intervals to be
-								 * a rate */
-	double		event_writes;	/* pages per hour, the same */
-	double		filling_reads;	/* of event_reads, those that have filled
-								 * memory */
-	double		event_sequential_reads; /* of event_reads */
+	TierRelationLoad loads;		/* of all that belongs to it; middle is what
+								 * counts */
 	double		operations;		/* scans that the server's statistics know, of
 								 * a table also those of its indexes */
-	TierCostLoad past;			/* reads per hour before the first sample; not
-								 * in load */
-	double		misses_per_hour;	/* of which load is what reached the
-									 * device */
-	double		hits_per_hour;
 	double		cached_fraction;
 	double		unexplained;	/* residual of the device, if that is too much
 								 * for trust; else 0 */
@@ -146,8 +129,6 @@ typedef struct TierAdviceUnit
 								 * proven; not before no read can have been
 								 * missed.  0: not known */
 	double		resides_s;		/* still to stay, since it was moved lately */
-	bool		writes_estimated;	/* page_writes, of some of it, from row
-									 * changes */
 	bool		depends_on_load;	/* other end of what is known of it, other
 									 * tier */
 	double		saved_s;		/* device time by the recommended tier, s per
@@ -161,7 +142,8 @@ typedef struct TierAdviceUnit
 	double		random_reads;	/* as tier_relation_measured() says, by the
 								 * last sample; NaN: it was in none */
 	double		sequential_reads;
-	bool		is_past;		/* load is of the time before the first sample */
+	bool		is_past;		/* loads is of the time before the first
+								 * sample */
 	TierConfidence confidence;
 } TierAdviceUnit;
 

@@ -150,7 +150,7 @@ tier_unused_relations(PG_FUNCTION_ARGS)
 		tier_row_name(&row, 2, NameStr(advice->set->tiers[unit->current_tier].name));
 		tier_row_time(&row, 3, unit->unread_since);
 		tier_row_datum(&row, 4, Int64GetDatum((int64) unit->size_bytes));
-		tier_row_datum(&row, 5, Float8GetDatum(unit->load.page_writes));
+		tier_row_datum(&row, 5, Float8GetDatum(unit->loads.middle.page_writes));
 		if (unused[i].cheapest != unit->current_tier)
 		{
 			tier_row_name(&row, 6, NameStr(advice->set->tiers[unused[i].cheapest].name));
