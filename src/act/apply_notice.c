@@ -72,40 +72,35 @@ tier_apply_tell_tried_again(const TierMoveReport *report, bool by_worker)
 					report->error)));
 }
 
+/* Is anything as sure as that, and less than `below`? */
+static bool
+is_advised_any(const TierAdvice *advice, TierConfidence least, TierConfidence below)
+{
+	for (int i = 0; i < advice->nunits; i++)
+		if (tier_candidate_is_advised(&advice->units[i], least) &&
+			advice->units[i].confidence < below)
+			return true;
+	return false;
+}
+
 void
 tier_apply_tell_unsure(const TierApplyRequest *request, const TierAdvice *advice,
 					   TierApplySummary *summary)
 {
-	bool		any_tentative = false;
-
 	if (request->by_worker)
 		return;
 	if (summary->beyond_limit > 0 && summary->advised > 0)
 		ereport(NOTICE,
-				(errmsg_plural("%d more relation is advised to move, but beyond the limit of %s",
-							   "%d more relations are advised to move, but beyond the limit of %s",
-							   summary->beyond_limit, summary->beyond_limit,
-							   tier_size_text(request->max_bytes))));
+				(errmsg("advised, but beyond the limit of %s: %d more",
+						tier_size_text(request->max_bytes), summary->beyond_limit)));
 	if (summary->unsure == 0)
 		return;
-	for (int i = 0; i < advice->nunits; i++)
-		any_tentative |= !tier_candidate_is_advised(&advice->units[i], request->least) &&
-			tier_candidate_is_advised(&advice->units[i], TIER_CONFIDENCE_TENTATIVE);
 	ereport(NOTICE,
 			(errmsg("%s", summary->advice_text),
-			 request->for_owners || !any_tentative ? 0 :
+			 request->for_owners ||
+			 !is_advised_any(advice, TIER_CONFIDENCE_TENTATIVE, request->least) ? 0 :
 			 errhint("CALL tiered_storage.apply_placement('tentative') includes what is "
 					 "tentative.")));
-}
-
-/* Is anything, however little is known of it? */
-static bool
-is_advised_any(const TierAdvice *advice)
-{
-	for (int i = 0; i < advice->nunits; i++)
-		if (tier_candidate_is_advised(&advice->units[i], TIER_CONFIDENCE_PROVISIONAL))
-			return true;
-	return false;
 }
 
 void
@@ -116,12 +111,8 @@ tier_apply_tell_nothing(const TierApplyRequest *request, const TierAdvice *advic
 		return;
 	if (summary->beyond_limit > 0)
 		ereport(NOTICE,
-				(errmsg_plural("nothing is moved: the %d relation that is advised to move "
-							   "exceeds the limit of %s",
-							   "nothing is moved: each of the %d relations "
-							   "that are advised to move exceeds the limit of %s",
-							   summary->beyond_limit, summary->beyond_limit,
-							   tier_size_text(request->max_bytes)),
+				(errmsg("nothing is moved: each of the advised moves exceeds the limit of %s",
+						tier_size_text(request->max_bytes)),
 				 request->for_owners ?
 				 errhint("It is what tiered_storage.move_limit_per_day leaves for today.") :
 				 errhint("Raise max_bytes.")));
@@ -129,7 +120,8 @@ tier_apply_tell_nothing(const TierApplyRequest *request, const TierAdvice *advic
 		ereport(NOTICE,
 				(errmsg("nothing is moved: no recommendation is \"%s\"",
 						tier_advice_confidence_text(request->least))));
-	else if (!is_advised_any(advice))
+	else if (!is_advised_any(advice, TIER_CONFIDENCE_PROVISIONAL,
+							 TIER_CONFIDENCE_FIRM + 1))
 		tier_advice_notice_empty(advice);
 	else
 		ereport(NOTICE,
@@ -179,13 +171,9 @@ tier_apply_tell_others(const TierApplyRequest *request, const TierAdvice *advice
 static char *
 others_text(const TierApplySummary *summary)
 {
-	const char *whose = summary->for_owners ? "their owners" : "this role";
-
-	if (summary->others == 0)
-		return NULL;
-	return summary->others == 1 ?
-		psprintf("1 relation is advised to move that %s may not move.", whose) :
-		psprintf("%d relations are advised to move that %s may not move.", summary->others, whose);
+	return summary->others == 0 ? NULL :
+		psprintf("Advised, but not allowed to %s: %d.",
+				 summary->for_owners ? "their owners" : "this role", summary->others);
 }
 
 int

@@ -155,17 +155,6 @@ typedef struct Left
 	int			gone;
 } Left;
 
-static void
-add_sentence(StringInfo sentences, int n, const char *one, const char *several)
-{
-	if (n != 0 && sentences->len > 0)
-		appendStringInfoChar(sentences, ' ');
-	if (n == 1)
-		appendStringInfoString(sentences, one);
-	else if (n > 1)
-		appendStringInfo(sentences, several, n);
-}
-
 /* For ereport and for a dry run; NULL: nothing. */
 static char *
 left_text(const Left *left)
@@ -173,17 +162,14 @@ left_text(const Left *left)
 	StringInfoData sentences;
 
 	initStringInfo(&sentences);
-	add_sentence(&sentences, left->elsewhere,
-				 "1 relation was left alone, because it has been moved since.",
-				 "%d relations were left alone, because they have been moved since.");
-	add_sentence(&sentences, left->uncertain,
-				 "1 index does not exist any more; what has its name now may not have taken its "
-				 "place, and was left alone.",
-				 "%d indexes do not exist any more; what has their names now may not have taken "
-				 "their places, and was left alone.");
-	add_sentence(&sentences, left->gone,
-				 "1 relation does not exist any more.",
-				 "%d relations do not exist any more.");
+	if (left->elsewhere > 0)
+		appendStringInfo(&sentences, "Left alone, because moved since: %d.", left->elsewhere);
+	if (left->uncertain > 0)
+		appendStringInfo(&sentences, "%sLeft alone, because an index with another identity has "
+						 "the name now: %d.", sentences.len > 0 ? " " : "", left->uncertain);
+	if (left->gone > 0)
+		appendStringInfo(&sentences, "%sDropped since: %d.", sentences.len > 0 ? " " : "",
+						 left->gone);
 	return sentences.len == 0 ? NULL : sentences.data;
 }
 
@@ -195,10 +181,8 @@ report_nothing_to_undo(const Past *past, const Left *left)
 			(errmsg("batch " INT64_FORMAT ": there is nothing to undo", past->batch_id),
 			 past->undone_by != 0 ?
 			 errdetail("Batch " INT64_FORMAT " has undone it.", past->undone_by) :
-			 left->uncertain != 0 ? errdetail_internal("%s", left_text(left)) :
-			 left->elsewhere != 0 ? errdetail("What it moved has been moved again since.") :
 			 past->n == 0 ? errdetail("It has moved nothing.") :
-			 errdetail("Nothing that it moved exists any more."),
+			 left_text(left) == NULL ? 0 : errdetail_internal("%s", left_text(left)),
 			 !past->may_redo ? 0 :
 			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") "
 					 "would move the relations again.",
@@ -438,18 +422,10 @@ tier_undo_move(PG_FUNCTION_ARGS)
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
 					batch->batch_id, batch->counts.moved, batch->counts.not_moved),
 			 left_behind == NULL ? 0 : errdetail_internal("%s", left_behind),
-			 policies == NULL ? 0 : kind == TIER_POLICY_FULLNESS ?
-			 errhint("When the tier is too full again, fullness policies %s would move them "
-					 "again: SELECT tiered_storage.alter_policy(policy_id => id, "
-					 "enabled => false) FROM unnest('{%s}'::int[]) id prevents that.",
-					 policies, policies) : npolicies == 1 ?
-			 errhint("Tiering policy %s would move them again: "
-					 "SELECT tiered_storage.alter_policy(policy_id => %s, "
-					 "enabled => false) prevents that.",
-					 policies, policies) :
-			 errhint("Tiering policies %s would move them again: "
+			 policies == NULL ? 0 :
+			 errhint("%s policies would move them again: "
 					 "SELECT tiered_storage.alter_policy(policy_id => id, "
 					 "enabled => false) FROM unnest('{%s}'::int[]) id prevents that.",
-					 policies, policies)));
+					 kind == TIER_POLICY_FULLNESS ? "Fullness" : "Tiering", policies)));
 	PG_RETURN_NULL();
 }

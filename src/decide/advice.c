@@ -256,7 +256,7 @@ tier_advice_load_in(const TierAdviceUnit *unit, TierScenario scenario)
 		return load;
 	is_low = scenario == TIER_SCENARIO_LOW;
 	load.sequential_reads = Min(is_low ? unit->loads.sequential_high : unit->loads.sequential_low,
-								unit->loads.middle.random_reads + unit->loads.middle.sequential_reads);
+								tier_unit_reads(unit));
 	load.random_reads += unit->loads.middle.sequential_reads - load.sequential_reads;
 	set_reads(&load, is_low ? unit->loads.reads_low : unit->loads.reads_high);
 	set_requests(&load, is_low ? unit->loads.write_requests_low : unit->loads.write_requests_high);

@@ -169,50 +169,6 @@ way_out(const TierAdvice *advice, int tier)
 	return line.data;
 }
 
-/* What is on a tier that stays too full, and why, with the bytes: "pinned 200 MB, ...". */
-static char *
-obstacles(const TierAdvice *advice, int tier)
-{
-	enum
-	{
-		PINNED, OF_EXTENSIONS, BY_POLICY, MOVED_LATELY, NOT_ASKED_FOR, NO_ROOM, NREASONS
-	};
-	static const char *const words[] = {"pinned", "of extensions", "kept by policies",
-	"moved lately", "not asked for", "without room elsewhere"};
-	double		bytes[NREASONS] = {0};
-	StringInfoData line;
-
-	for (int i = 0; i < advice->nunits; i++)
-	{
-		const TierAdviceUnit *unit = &advice->units[i];
-		double		stored;
-
-		if (unit->recommended_tier != tier)
-			continue;
-		stored = tier_advice_stored(advice, unit, tier);
-		if (!unit->is_selected)
-			bytes[NOT_ASKED_FOR] += stored;
-		else if (unit->pinned_tier >= 0)
-			bytes[PINNED] += stored;
-		else if (OidIsValid(unit->extension_oid))
-			bytes[OF_EXTENSIONS] += stored;
-		else if (unit->policy_tier >= 0)
-			bytes[BY_POLICY] += stored;
-		else if (unit->resides_s > 0.0)
-			bytes[MOVED_LATELY] += stored;
-		else
-			bytes[NO_ROOM] += stored;
-	}
-	initStringInfo(&line);
-	for (int r = 0; r < NREASONS; r++)
-		if (bytes[r] > 0.0)
-			appendStringInfo(&line, "%s%s %s", line.len > 0 ? ", " : "",
-							 tier_advice_bytes(bytes[r]), words[r]);
-	if (line.len == 0)
-		appendStringInfoString(&line, "nothing placed there");
-	return line.data;
-}
-
 /* ---------------------------------------------------------------------
  * In words
  * ---------------------------------------------------------------------
@@ -312,11 +268,10 @@ tier_advice_violation(const TierAdvice *advice, int tier)
 		add_remark(&line, psprintf("%s: nothing is moved there", advice->why_closed[tier]));
 	if (exceeds(advice, tier, after->bytes, TIER_RESOURCE_BYTES))
 		add_remark(&line, psprintf(tier_advice_is_too_full(advice, tier) ?
-								   "would remain too full by %s, with %s" :
-								   "would become too full by %s, with %s",
+								   "would remain too full by %s" :
+								   "would become too full by %s",
 								   tier_advice_bytes(after->bytes -
-													 asked->of[TIER_RESOURCE_BYTES]),
-								   obstacles(advice, tier)));
+													 asked->of[TIER_RESOURCE_BYTES])));
 	if (exceeds(advice, tier, after->occupied_s, TIER_RESOURCE_BUSY))
 		add_remark(&line, psprintf("would be needed for %.0f%% of its time, "
 								   "beyond the limit of %.0f%%%s",

@@ -157,7 +157,8 @@ past_load(const TierAdviceUnit *unit)
 	double		weight = Max(0.0, Min(1.0, (unit->operations - FEW_OPERATIONS) /
 									  (MANY_OPERATIONS - FEW_OPERATIONS)));
 	double		random = unit->loads.event_reads - unit->loads.event_sequential_reads;
-	double		again = weight * (1.0 - unit->loads.filling_reads / Max(unit->loads.event_reads, 1e-9));
+	double		again = weight *
+	(1.0 - unit->loads.filling_reads / Max(unit->loads.event_reads, 1e-9));
 
 	if (unit->confidence != TIER_CONFIDENCE_PROVISIONAL)
 		return load;
@@ -197,13 +198,14 @@ use_past(TierAdvice *advice)
 			continue;
 		factor = Min(1.0, SECS_PER_HOUR / Max(occupied_s[unit->current_tier], 1.0));
 		unit->is_past = load.random_reads + load.sequential_reads >
-			unit->loads.middle.random_reads + unit->loads.middle.sequential_reads;
+			tier_unit_reads(unit);
 		unit->loads.middle = load;
 		unit->loads.middle.random_reads *= factor;
 		unit->loads.middle.sequential_reads *= factor;
 		unit->loads.middle.scans *= factor;
-		unit->loads.sequential_low = unit->loads.sequential_high = unit->loads.middle.sequential_reads;
-		unit->loads.reads_low = unit->loads.reads_high = unit->loads.middle.random_reads + unit->loads.middle.sequential_reads;
+		unit->loads.sequential_low = unit->loads.middle.sequential_reads;
+		unit->loads.sequential_high = unit->loads.middle.sequential_reads;
+		unit->loads.reads_low = unit->loads.reads_high = tier_unit_reads(unit);
 	}
 	pfree(occupied_s);
 }
@@ -366,83 +368,103 @@ tier_advice_notice_unseen(const TierAdvice *advice, bool relies_on_it)
 				 errhint("add_standby() makes its reads count, if there are any.")));
 }
 
-void
-tier_advice_notice_empty(const TierAdvice *advice)
+/* Where nothing is recommended, why, and what to do; in the order in which that matters. */
+typedef struct Emptiness
+{
+	char	   *why;			/* follows "nothing is recommended" */
+	const char *detail;			/* or NULL */
+	const char *hint;			/* or NULL */
+}			Emptiness;
+
+static Emptiness
+find_emptiness(const TierAdvice *advice)
 {
 	const TierSet *set = advice->set;
 	Counts		counts = count_units(advice, NULL);
+	Emptiness	empty = {0};
 	int			nfull;
 	char	   *full = too_full_tiers(advice, &nfull);
 
 	if (set->ntiers == 0 || (counts.selected > 0 && counts.in_no_tier == counts.selected))
-		ereport(NOTICE,
-				(errmsg("nothing is recommended: "
-						"no tablespace of these relations belongs to a tier"),
-				 errhint("SELECT * FROM tiered_storage.discover_tiers() looks what devices there "
-						 "are; add_tier() names them.")));
+	{
+		empty.why = ": no tablespace of these relations belongs to a tier";
+		empty.hint = "SELECT * FROM tiered_storage.discover_tiers() looks what devices there are; "
+			"add_tier() names them.";
+	}
 	else if (set->ntiers == 1)
-		ereport(NOTICE,
-				(errmsg("nothing is recommended: there is only one tier, \"%s\"",
-						NameStr(set->tiers[0].name)),
-				 errhint("%s", tiers_hint())));
+	{
+		empty.why = psprintf(": there is only one tier, \"%s\"", NameStr(set->tiers[0].name));
+		empty.hint = tiers_hint();
+	}
 	else if (counts.selected == 0)
-		ereport(NOTICE,
-				(errmsg("nothing is recommended: there is nothing to place"),
-				 errdetail("Temporary relations, those of the system and of tiered_storage "
-						   "itself are left alone.")));
+	{
+		empty.why = ": there is nothing to place";
+		empty.detail = "Temporary relations, those of the system and of tiered_storage itself are "
+			"left alone.";
+	}
 	else if (counts.small + counts.held == counts.selected && counts.held > 0)
-		ereport(NOTICE,
-				(errmsg("nothing is recommended: "
-						"pins, policies, extensions and the cooldown after moves keep all "
-						"relations%s where they are",
-						counts.small == 0 ? "" : " of " TIER_ADVICE_MIN_BYTES_TEXT " and more"),
-				 errdetail("tiered_storage.cooldown is %s.", setting("cooldown"))));
+	{
+		empty.why = psprintf(": pins, policies, extensions and the cooldown after moves keep all "
+							 "relations%s where they are",
+							 counts.small == 0 ? "" :
+							 " of " TIER_ADVICE_MIN_BYTES_TEXT " and more");
+		empty.detail = psprintf("tiered_storage.cooldown is %s.", setting("cooldown"));
+	}
 	else if (counts.small == counts.selected)
-		ereport(NOTICE,
-				(errmsg("nothing is recommended: "
-						"all relations are smaller than %s, and moving one saves too little",
-						TIER_ADVICE_MIN_BYTES_TEXT)));
+		empty.why = ": all relations are smaller than " TIER_ADVICE_MIN_BYTES_TEXT
+			", and moving one saves too little";
 	else if (full != NULL)
-		ereport(NOTICE,
-				(errmsg_plural("nothing is recommended, though tier %s is too full: "
-							   "what is there may not leave it, or has no room elsewhere",
-							   "nothing is recommended, though tiers %s are too full: "
-							   "what is there may not leave them, or has no room elsewhere",
-							   nfull, full),
-				 errdetail("%s", tier_advice_headline(advice, PG_INT32_MAX)),
-				 errhint("Give a tier more room, or unpin what may leave.")));
+	{
+		empty.why = psprintf(", though %s %s too full: what is there may not leave %s, or has no "
+							 "room elsewhere", psprintf(nfull == 1 ? "tier %s" : "tiers %s", full),
+							 nfull == 1 ? "is" : "are", nfull == 1 ? "it" : "them");
+		empty.detail = tier_advice_headline(advice, PG_INT32_MAX);
+		empty.hint = "Give a tier more room, or unpin what may leave.";
+	}
 	else if (counts.short_time + counts.held >= counts.selected - counts.small &&
 			 !advice->options.as_if_observed)
-		ereport(NOTICE,
-				(errmsg("nothing is recommended yet: observed for %s of %s",
-						tier_advice_duration(counts.longest_s),
-						tier_advice_duration(tier_units_required_s())),
-				 counts.events > 0 ?
-				 errdetail("%d relation%s loaded, or used only once so far.", counts.events,
-						   counts.events == 1 ? " was" : "s were") :
-				 errdetail("Nothing that was seen so far would move a relation then."),
-				 errhint("tiered_storage.observation_period says how long, but at least %s; "
-						 "recommend_placement(true) shows what is known.",
-						 tier_advice_duration(TIER_EVIDENCE_RATE *
-											  tier_test_evidence_interval_s))));
+	{
+		empty.why = psprintf(" yet: observed for %s of %s",
+							 tier_advice_duration(counts.longest_s),
+							 tier_advice_duration(tier_units_required_s()));
+		empty.detail = counts.events > 0 ?
+			psprintf("%d relation%s loaded, or used only once so far.", counts.events,
+					 counts.events == 1 ? " was" : "s were") :
+			"Nothing that was seen so far would move a relation then.";
+		empty.hint = psprintf("tiered_storage.observation_period says how long, but at least %s; "
+							  "recommend_placement(true) shows what is known.",
+							  tier_advice_duration(TIER_EVIDENCE_RATE *
+												   tier_test_evidence_interval_s));
+	}
 	else if (counts.events > 0 && counts.events + counts.held + counts.small == counts.selected)
-		ereport(NOTICE,
-				(errmsg("nothing is recommended yet: the relations were loaded, or used only "
-						"once, so far%s",
-						counts.held == 0 ? "" :
-						", or are held by pins, policies or the cooldown"),
-				 errdetail("What is read or written at only one or two separate times "
-						   "is taken for an event, not for work that goes on."),
-				 errhint("Ask again when the usual work has gone on for a while; "
-						 "recommend_placement(true) shows what is known.")));
+	{
+		empty.why = psprintf(" yet: the relations were loaded, or used only once, so far%s",
+							 counts.held == 0 ? "" :
+							 ", or are held by pins, policies or the cooldown");
+		empty.detail = "What is read or written at only one or two separate times "
+			"is taken for an event, not for work that goes on.";
+		empty.hint = "Ask again when the usual work has gone on for a while; "
+			"recommend_placement(true) shows what is known.";
+	}
 	else
-		ereport(NOTICE,
-				(counts.kept_out > 0 ?
-				 errmsg("nothing is recommended: there is no room where relations would be "
-						"better") :
-				 errmsg("nothing is recommended: all relations are where they are best, "
-						"or moving them would save too little"),
-				 errdetail("%s", tier_advice_headline(advice, PG_INT32_MAX))));
+	{
+		empty.why = counts.kept_out > 0 ?
+			": there is no room where relations would be better" :
+			": all relations are where they are best, or moving them would save too little";
+		empty.detail = tier_advice_headline(advice, PG_INT32_MAX);
+	}
+	return empty;
+}
+
+void
+tier_advice_notice_empty(const TierAdvice *advice)
+{
+	Emptiness	empty = find_emptiness(advice);
+
+	ereport(NOTICE,
+			(errmsg_internal("nothing is recommended%s", empty.why),
+			 empty.detail == NULL ? 0 : errdetail_internal("%s", empty.detail),
+			 empty.hint == NULL ? 0 : errhint("%s", empty.hint)));
 }
 
 void
@@ -450,28 +472,17 @@ tier_advice_notice_unknown(const TierAdvice *advice)
 {
 	Counts		counts = count_units(advice, NULL);
 
-	if (advice->set->ntiers == 0 || counts.selected == 0 || counts.in_no_tier == counts.selected)
-		ereport(NOTICE,
-				(errmsg("nothing is known that could be placed"),
-				 counts.selected == 0 ?
-				 errdetail("There is no table or index, "
-						   "but for temporary ones, those of the system and of tiered_storage.") :
-				 errdetail("No tablespace of these relations belongs to a tier."),
-				 counts.selected == 0 ? 0 :
-				 errhint("SELECT * FROM tiered_storage.discover_tiers() "
-						 "looks what devices there are.")));
-	else if (advice->set->ntiers == 1)
-		ereport(NOTICE,
-				(errmsg("there is only one tier, \"%s\", so nothing can be elsewhere",
-						NameStr(advice->set->tiers[0].name)),
-				 errhint("%s", tiers_hint())));
-	else if (counts.unknown == counts.selected)
+	if (advice->set->ntiers < 2 || counts.in_no_tier == counts.selected)
+	{
+		tier_advice_notice_empty(advice);
+		return;
+	}
+	if (counts.unknown == counts.selected)
 		ereport(NOTICE,
 				(errmsg("next to nothing is known yet: observed for %s of %s",
 						tier_advice_duration(counts.longest_s),
 						tier_advice_duration(tier_units_required_s())),
-				 errdetail("The figures are those of this short time, and will change."),
-				 errhint("tiered_storage.observation_period says how long it takes.")));
+				 errdetail("The figures are those of this short time, and will change.")));
 }
 
 /* Stands for what has no room. */

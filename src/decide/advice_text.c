@@ -221,7 +221,7 @@ idle_text(const TierAdviceUnit *unit)
 	if (tier_advice_is_event(unit))
 		return pstrdup("loaded or used once");
 	return pstrdup(unit->loads.misses >= 1.0 &&
-				   unit->loads.middle.random_reads + unit->loads.middle.sequential_reads + unit->loads.event_reads <
+				   tier_unit_reads(unit) + unit->loads.event_reads <
 				   LEAST_PER_HOUR ?
 				   "next to no I/O, the page cache has what is read" : "next to no I/O");
 }
@@ -230,7 +230,7 @@ idle_text(const TierAdviceUnit *unit)
 static const char *
 share_text(const TierAdviceUnit *unit)
 {
-	double		reads = unit->loads.middle.random_reads + unit->loads.middle.sequential_reads;
+	double		reads = tier_unit_reads(unit);
 	double		share = reads / Max(unit->loads.misses + unit->loads.hits, reads);
 
 	if (unit->is_past)
@@ -244,7 +244,7 @@ share_text(const TierAdviceUnit *unit)
 static char *
 use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 {
-	double		reads = unit->loads.middle.random_reads + unit->loads.middle.sequential_reads;
+	double		reads = tier_unit_reads(unit);
 	double		most = -1;
 	int			part = PART_RANDOM;
 
@@ -268,7 +268,8 @@ use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 							tier_advice_bytes(sequential_reads(unit) * BLCKSZ),
 							share_text(unit));
 		case PART_WRITES:
-			return psprintf("%s pages/h written", tier_advice_number(unit->loads.middle.page_writes));
+			return psprintf("%s pages/h written",
+							tier_advice_number(unit->loads.middle.page_writes));
 	}
 
 	return psprintf("%s random reads/h%s", tier_advice_number(random_reads(unit)),
@@ -281,7 +282,7 @@ tier_advice_is_event(const TierAdviceUnit *unit)
 	double		events = unit->loads.event_reads + unit->loads.event_writes;
 
 	return events >= LEAST_PER_HOUR &&
-		events > unit->loads.middle.random_reads + unit->loads.middle.sequential_reads + unit->loads.middle.page_writes;
+		events > tier_unit_reads(unit) + unit->loads.middle.page_writes;
 }
 
 static bool
@@ -293,7 +294,7 @@ is_over_a_day_ago(TimestampTz at)
 TimestampTz
 tier_advice_unused_since(const TierAdviceUnit *unit)
 {
-	if (unit->loads.middle.random_reads + unit->loads.middle.sequential_reads >= LEAST_PER_HOUR)
+	if (tier_unit_reads(unit) >= LEAST_PER_HOUR)
 		return 0;
 	if (unit->last_read_at != 0)
 		return unit->loads.event_reads < LEAST_PER_HOUR && is_over_a_day_ago(unit->last_read_at) ?
@@ -372,7 +373,8 @@ reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
 		if (unit->last_used_at != 0 && is_over_a_day_ago(unit->last_used_at))
 			return psprintf("loaded or used once, and not since %s",
 							tier_advice_date(unit->last_used_at));
-		return pstrdup(unit->loads.filling_reads > 0.5 * (unit->loads.event_reads + unit->loads.event_writes) ?
+		return pstrdup(unit->loads.filling_reads >
+					   0.5 * (unit->loads.event_reads + unit->loads.event_writes) ?
 					   "what was read has filled memory: whether that goes on is not known yet" :
 					   "loaded or used once lately: whether that goes on is not known yet");
 	}
@@ -394,7 +396,8 @@ static char *
 range_text(const TierAdviceUnit *unit)
 {
 	if (is_wide(unit->loads.reads_low, unit->loads.reads_high))
-		return psprintf("if that goes on, %s to %s reads/h", tier_advice_number(unit->loads.reads_low),
+		return psprintf("if that goes on, %s to %s reads/h",
+						tier_advice_number(unit->loads.reads_low),
 						tier_advice_number(unit->loads.reads_high));
 	if (is_wide(unit->loads.sequential_low, unit->loads.sequential_high))
 		return psprintf("if %s to %s reads/h are sequential",

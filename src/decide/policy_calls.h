@@ -22,9 +22,9 @@
 #define ADD_TIERING_POLICY_DRY_RUN 9
 
 /*
- * Arguments of calls about tiering policies.  First which one, as remove_policy() has it, then what
- * it has, and what else is said of a policy to add or to alter.  POLICY_UNSET is an array of text
- * without nulls.
+ * Arguments of calls about tiering policies.  First which one, as remove_policy() has it, then
+ * what it has, and what else is said of a policy to add or to alter.  POLICY_UNSET is an array of
+ * text without nulls.
  */
 enum
 {

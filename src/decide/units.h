@@ -208,6 +208,13 @@ extern void tier_units_load(TierAdvice *advice);
  */
 extern double tier_units_required_s(void);
 
+/* Blocks per hour that count, both kinds together. */
+static inline double
+tier_unit_reads(const TierAdviceUnit *unit)
+{
+	return unit->loads.middle.random_reads + unit->loads.middle.sequential_reads;
+}
+
 /* The unit of this relation, or NULL. */
 extern const TierAdviceUnit *tier_advice_find(const TierAdvice *advice, Oid relation_oid);
 

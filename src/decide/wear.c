@@ -54,14 +54,18 @@ tier_wear_text(const TierWear *wear)
 					tier_size_text(wear->endurance_bytes_per_day));
 }
 
-/* For ereport: a sentence of its own. */
-static int
-errdetail_wear(const TierWear *wear)
+static void
+tell(const TierWear *wear, int level)
 {
 	char	   *sentence = tier_wear_text(wear);
 
 	sentence[0] = pg_toupper((unsigned char) sentence[0]);
-	return errdetail_internal("%s.", sentence);
+	ereport(level,
+			(errmsg("tier \"%s\" wears out", NameStr(wear->tier_name)),
+			 errdetail_internal("%s.", sentence),
+			 errhint("SELECT * FROM tiered_storage.devices says what is written to it%s.",
+					 level < WARNING ? "" :
+					 "; nothing is moved there that only the advice asks for")));
 }
 
 double
@@ -135,10 +139,7 @@ tier_wear_tell(const TierSet *set, const List *to_tablespaces)
 		told = bms_add_member(told, tier);
 		exceeded = tier_wears_exceeded(wears, &set->tiers[tier].name);
 		if (exceeded != NULL)
-			ereport(NOTICE,
-					(errmsg("tier \"%s\" wears out", NameStr(set->tiers[tier].name)),
-					 errdetail_wear(exceeded),
-					 errhint("SELECT * FROM tiered_storage.devices says what is written to it.")));
+			tell(exceeded, NOTICE);
 	}
 }
 
@@ -151,13 +152,8 @@ tier_wear_warn(void)
 	{
 		const TierWear *wear = &wears->rows[i];
 
-		if (!wear->is_exceeded || !tier_catalog_wear_is_news(wear->device) ||
-			!tier_shmem_wear_is_news(wear->device, tier_clock_now()))
-			continue;
-		ereport(WARNING,
-				(errmsg("tier \"%s\" wears out", NameStr(wear->tier_name)),
-				 errdetail_wear(wear),
-				 errhint("SELECT * FROM tiered_storage.devices says what is written to it; "
-						 "nothing is moved there that only the advice asks for.")));
+		if (wear->is_exceeded && tier_catalog_wear_is_news(wear->device) &&
+			tier_shmem_wear_is_news(wear->device, tier_clock_now()))
+			tell(wear, WARNING);
 	}
 }
