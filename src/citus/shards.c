@@ -60,7 +60,7 @@ typedef struct Rows
 	Relation	relation;
 	SysScanDesc scan;
 	HeapTuple	tuple;			/* by next_row() */
-}			Rows;
+} Rows;
 
 /* The column, if it has the type; else 0. */
 static AttrNumber
@@ -105,7 +105,7 @@ begin_rows(const char *table, const char *index, const char *key_column, Oid key
 }
 
 static bool
-next_row(Rows * rows)
+next_row(Rows *rows)
 {
 	CHECK_FOR_INTERRUPTS();
 	rows->tuple = rows->relation == NULL ? NULL : systable_getnext(rows->scan);
@@ -113,7 +113,7 @@ next_row(Rows * rows)
 }
 
 static void
-end_rows(Rows * rows)
+end_rows(Rows *rows)
 {
 	if (rows->relation == NULL)
 		return;
@@ -123,7 +123,7 @@ end_rows(Rows * rows)
 
 /* A field of the row; false: there is no such column, or nothing in it. */
 static bool
-read_field(const Rows * rows, const char *name, Oid type, Datum *value)
+read_field(const Rows *rows, const char *name, Oid type, Datum *value)
 {
 	AttrNumber	column = column_of(rows->relation, name, type);
 	bool		isnull = true;
@@ -197,7 +197,7 @@ colocation_of(Oid table_oid)
 
 /* The least hash value of a shard; false: it has none. */
 static bool
-read_least(const Rows * rows, int64 *least)
+read_least(const Rows *rows, int64 *least)
 {
 	Datum		value;
 
@@ -368,7 +368,8 @@ is_worked_on(const Shard *shard)
 		return true;
 	colocation_id = colocation_of(shard->table_oid);
 	return colocation_id > 0 &&
-		is_locked_by_citus(place_in_table(shard->table_oid, shard->number), colocation_id, COLOCATED_SHARDS_METADATA_LOCK);
+		is_locked_by_citus(place_in_table(shard->table_oid, shard->number), colocation_id,
+						   COLOCATED_SHARDS_METADATA_LOCK);
 }
 
 static bool
