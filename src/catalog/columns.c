@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/columns.c
- *		Structs as rows: column tables, and bulk writes of many rows.
+ *		Structs as rows: column tables; parameters and fields of results.
  *
  * See catalog/tables.h.  A table of ours whose rows are structs has one list of
  * its columns, from which statements, loading and storing are made, so that a
@@ -14,7 +14,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
-#include "miscadmin.h"
+#include "executor/spi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -23,9 +23,6 @@
 
 #include "src/base/clock.h"
 #include "src/catalog/tables.h"
-#include "src/server/wal.h"
-
-#define BULK_BATCH_ROWS 1000
 
 /* No sum of squares of ours comes near it, and its own square is finite. */
 #define MOST_STORED 1e100
@@ -33,48 +30,42 @@
 /* Bytes, blocks, rows or operations: more than any server has, or does in an hour. */
 #define MOST_AMOUNT 1e18
 
-struct TierBulk
-{
-	const char *sql;
-	int			ncolumns;
-	Oid		   *types;			/* of the elements */
-	Oid		   *array_types;
-	int			nrows;
-	Datum	  **values;			/* by column, BULK_BATCH_ROWS each */
-	bool	  **nulls;
-	MemoryContext batch_context;	/* copies of by-reference values */
-};
-
-/* The field of `row` as a value of the column; *isnull gets whether it is NULL. */
-static Datum
-get_field(const void *row, const TierColumn *column, bool *isnull)
+/* The field of `row` as a value of the column. */
+static TierValue
+get_field(const void *row, const TierColumn *column)
 {
 	const char *field = (const char *) row + column->offset;
+	bytea	   *copy;
 
-	*isnull = column->null_if_zero && *(const TimestampTz *) field == 0;
 	switch (column->type)
 	{
+		case BOOLOID:
+			return tier_arg_bool(*(const bool *) field);
 		case CHAROID:
-			return CharGetDatum(*field);
+			return tier_arg_char(*field);
 		case INT4OID:
-			return Int32GetDatum(*(const int32 *) field);
+			return tier_arg_int4(*(const int32 *) field);
 		case INT8OID:
-			return Int64GetDatum(*(const int64 *) field);
+			return tier_arg_int8(*(const int64 *) field);
 		case OIDOID:
-			return ObjectIdGetDatum(*(const Oid *) field);
+			return tier_arg_oid(*(const Oid *) field);
 		case TIMESTAMPTZOID:
-			return TimestampTzGetDatum(*(const TimestampTz *) field);
+			return tier_arg_if(!column->null_if_zero || *(const TimestampTz *) field != 0,
+							   tier_arg_time(*(const TimestampTz *) field));
 		case BYTEAOID:
+			copy = palloc(VARHDRSZ + column->bytes);
+			SET_VARSIZE(copy, VARHDRSZ + column->bytes);
+			memcpy(VARDATA(copy), field, column->bytes);
+			return (TierValue)
 			{
-				bytea	   *copy = palloc(VARHDRSZ + column->bytes);
-
-				SET_VARSIZE(copy, VARHDRSZ + column->bytes);
-				memcpy(VARDATA(copy), field, column->bytes);
-				return PointerGetDatum(copy);
-			}
+				BYTEAOID, PointerGetDatum(copy), false
+			};
 		default:
 			Assert(column->type == FLOAT8OID);
-			return Float8GetDatum(*(const double *) field);
+			return (TierValue)
+			{
+				FLOAT8OID, Float8GetDatum(*(const double *) field), false
+			};
 	}
 }
 
@@ -175,11 +166,62 @@ tier_columns_load(void *row, const TierColumn *columns, int ncolumns,
 }
 
 void
-tier_columns_get(const void *row, const TierColumn *columns, int ncolumns,
-				 Datum *values, bool *nulls)
+tier_columns_args(const void *row, const TierColumn *columns, int ncolumns, TierValue *values)
 {
 	for (int i = 0; i < ncolumns; i++)
-		values[i] = get_field(row, &columns[i], &nulls[i]);
+		values[i] = get_field(row, &columns[i]);
+}
+
+/* ---------------------------------------------------------------------
+ * Tables
+ * ---------------------------------------------------------------------
+ */
+
+void *
+tier_table_load(MemoryContext context, const TierTable *table, const char *condition,
+				Oid argument, int *n)
+{
+	const TierValue value = tier_arg_oid(argument);
+	StringInfoData sql;
+	char	   *rows;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT ");
+	tier_columns_append(&sql, table->columns, table->ncolumns);
+	appendStringInfo(&sql, " FROM _tiered_storage.%s%s ORDER BY 1", table->name, condition);
+	*n = (int) tier_catalog_run(sql.data, &value, condition[0] == '\0' ? 0 : 1);
+	rows = MemoryContextAllocExtended(context, table->row_bytes * Max(*n, 1),
+									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (int i = 0; i < *n; i++)
+		tier_columns_load(rows + table->row_bytes * i, table->columns, table->ncolumns, i, 1);
+	SPI_freetuptable(SPI_tuptable);
+	return rows;
+}
+
+TierBulk *
+tier_table_store(const TierTable *table)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "INSERT INTO _tiered_storage.%s (", table->name);
+	tier_columns_append(&sql, table->columns, table->ncolumns);
+	appendStringInfoString(&sql, ") SELECT * FROM unnest($1");
+	for (int i = 2; i <= table->ncolumns; i++)
+		appendStringInfo(&sql, ", $%d", i);
+	appendStringInfo(&sql, ") ON CONFLICT (%s) DO UPDATE SET ", table->columns[0].name);
+	tier_columns_append_update(&sql, table->columns + 1, table->ncolumns - 1);
+	return tier_bulk_create(sql.data);
+}
+
+void
+tier_table_add(TierBulk *bulk, const TierTable *table, const void *row)
+{
+	TierValue	values[FUNC_MAX_ARGS];
+
+	Assert(table->ncolumns <= FUNC_MAX_ARGS);
+	tier_columns_args(row, table->columns, table->ncolumns, values);
+	tier_bulk_add(bulk, values, table->ncolumns);
 }
 
 /* ---------------------------------------------------------------------
@@ -288,18 +330,44 @@ tier_arg_name_text(const char *value)
 }
 
 TierValue
-tier_arg_oids(const Oid *values, int n)
+tier_arg_array(Datum *values, int n, Oid type)
 {
-	Datum	   *oids = palloc_extended(sizeof(Datum) * Max(n, 1), MCXT_ALLOC_HUGE);
+	int16		length;
+	bool		by_value;
+	char		align;
 
-	for (int i = 0; i < n; i++)
-		oids[i] = ObjectIdGetDatum(values[i]);
+	get_typlenbyvalalign(type, &length, &by_value, &align);
 	return (TierValue)
 	{
-		OIDARRAYOID,
-			PointerGetDatum(construct_array(oids, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT)),
-			false
+		get_array_type(type),
+			PointerGetDatum(construct_array(values, n, type, length, by_value, align)), false
 	};
+}
+
+TierValue
+tier_arg_fields(const void *rows, int n, size_t row_bytes, const TierColumn *column)
+{
+	Datum	   *values = palloc_extended(sizeof(Datum) * Max(n, 1), MCXT_ALLOC_HUGE);
+
+	for (int i = 0; i < n; i++)
+		values[i] = get_field((const char *) rows + row_bytes * i, column).datum;
+	return tier_arg_array(values, n, column->type);
+}
+
+TierValue
+tier_arg_oids(const Oid *values, int n)
+{
+	static const TierColumn column = {.type = OIDOID};
+
+	return tier_arg_fields(values, n, sizeof(Oid), &column);
+}
+
+TierValue
+tier_arg_float8s(const void *doubles, int n)
+{
+	static const TierColumn column = {.type = FLOAT8OID};
+
+	return tier_arg_fields(doubles, n, sizeof(double), &column);
 }
 
 TierValue
@@ -386,6 +454,23 @@ tier_get_float8(uint64 row, int column)
 	return tier_get_float8_or(row, column, NAN);
 }
 
+void
+tier_get_float8s(uint64 row, int column, void *doubles, int n)
+{
+	bool		isnull;
+	Datum		value = tier_catalog_datum(row, column, &isnull);
+	Datum	   *datums;
+	int			ndatums;
+
+	memset(doubles, 0, sizeof(double) * n);
+	if (isnull || array_contains_nulls(DatumGetArrayTypeP(value)))
+		return;
+	deconstruct_array(DatumGetArrayTypeP(value), FLOAT8OID, sizeof(double), FLOAT8PASSBYVAL,
+					  TYPALIGN_DOUBLE, &datums, NULL, &ndatums);
+	for (int i = 0; i < Min(n, ndatums); i++)
+		((double *) doubles)[i] = DatumGetFloat8(datums[i]);
+}
+
 char *
 tier_get_text(MemoryContext context, uint64 row, int column)
 {
@@ -414,84 +499,4 @@ tier_get_interval(uint64 row, int column, Interval *interval)
 	if (!isnull)
 		*interval = *DatumGetIntervalP(value);
 	return !isnull;
-}
-
-/* ---------------------------------------------------------------------
- * Bulk writes
- * ---------------------------------------------------------------------
- */
-
-TierBulk *
-tier_bulk_create(const char *sql, int ncolumns, const Oid *types)
-{
-	TierBulk   *bulk = palloc0(sizeof(TierBulk));
-
-	bulk->sql = sql;
-	bulk->ncolumns = ncolumns;
-	bulk->types = palloc(sizeof(Oid) * ncolumns);
-	bulk->array_types = palloc(sizeof(Oid) * ncolumns);
-	bulk->values = palloc(sizeof(Datum *) * ncolumns);
-	bulk->nulls = palloc(sizeof(bool *) * ncolumns);
-	for (int i = 0; i < ncolumns; i++)
-	{
-		bulk->types[i] = types[i];
-		bulk->array_types[i] = get_array_type(types[i]);
-		bulk->values[i] = palloc(sizeof(Datum) * BULK_BATCH_ROWS);
-		bulk->nulls[i] = palloc(sizeof(bool) * BULK_BATCH_ROWS);
-	}
-	bulk->batch_context = AllocSetContextCreate(CurrentMemoryContext,
-												"tiered_storage bulk write",
-												ALLOCSET_DEFAULT_SIZES);
-	return bulk;
-}
-
-static void
-bulk_send(TierBulk *bulk)
-{
-	MemoryContext old_context;
-	Datum	   *arrays;
-
-	if (bulk->nrows == 0)
-		return;
-
-	old_context = MemoryContextSwitchTo(bulk->batch_context);
-	arrays = palloc(sizeof(Datum) * bulk->ncolumns);
-	for (int i = 0; i < bulk->ncolumns; i++)
-	{
-		int			lower = 1;
-		int16		length;
-		bool		by_value;
-		char		align;
-
-		get_typlenbyvalalign(bulk->types[i], &length, &by_value, &align);
-		arrays[i] = PointerGetDatum(construct_md_array(bulk->values[i], bulk->nulls[i],
-													   1, &bulk->nrows, &lower,
-													   bulk->types[i], length, by_value, align));
-	}
-	MemoryContextSwitchTo(old_context);
-
-	tier_catalog_execute(bulk->sql, bulk->ncolumns, bulk->array_types, arrays, NULL);
-	bulk->nrows = 0;
-	MemoryContextReset(bulk->batch_context);
-	CHECK_FOR_INTERRUPTS();
-	tier_wal_keep_up();
-}
-
-void
-tier_bulk_add(TierBulk *bulk, const Datum *values, const bool *nulls)
-{
-	for (int i = 0; i < bulk->ncolumns; i++)
-	{
-		bulk->values[i][bulk->nrows] = values[i];
-		bulk->nulls[i][bulk->nrows] = nulls != NULL && nulls[i];
-	}
-	if (++bulk->nrows == BULK_BATCH_ROWS)
-		bulk_send(bulk);
-}
-
-void
-tier_bulk_finish(TierBulk *bulk)
-{
-	bulk_send(bulk);
-	MemoryContextDelete(bulk->batch_context);
 }

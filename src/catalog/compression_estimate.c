@@ -19,8 +19,6 @@
 
 #include "src/catalog/tables.h"
 
-#define NCOLUMNS 9
-
 /* Rows of a restore or a damaged file count as what is possible. */
 static double
 ratio_of(uint64 row, int column)
@@ -57,24 +55,16 @@ tier_catalog_add_estimates(const TierEstimateRow *rows, int n)
 	"ratio, ratio_low, ratio_high, size_bytes, pieces, sampled_pieces, file_number) "
 	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
 	"(SELECT r.relfilenode FROM _tiered_storage.relation_entry($1) r))";
-	static const Oid types[NCOLUMNS] = {
-		OIDOID, NAMEOID, TIMESTAMPTZOID, FLOAT8OID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID
-	};
 
 	for (int i = 0; i < n; i++)
 	{
-		NameData	algorithm = rows[i].algorithm;
-		Datum		values[NCOLUMNS] = {
-			ObjectIdGetDatum(rows[i].relation_oid), NameGetDatum(&algorithm),
-			TimestampTzGetDatum(rows[i].estimated_at), Float8GetDatum(rows[i].estimate.ratio),
-			Float8GetDatum(rows[i].estimate.low), Float8GetDatum(rows[i].estimate.high),
-			Int64GetDatum(rows[i].size_bytes), Int64GetDatum(rows[i].pieces),
-			Int64GetDatum(rows[i].sampled_pieces)
-		};
-
 		if (!IsolationUsesXactSnapshot())
 			forget_earlier(&rows[i]);
-		tier_catalog_execute(sql, NCOLUMNS, types, values, NULL);
+		tier_query(sql, tier_arg_oid(rows[i].relation_oid), tier_arg_name(&rows[i].algorithm),
+				   tier_arg_time(rows[i].estimated_at), tier_arg_float8(rows[i].estimate.ratio),
+				   tier_arg_float8(rows[i].estimate.low), tier_arg_float8(rows[i].estimate.high),
+				   tier_arg_int8(rows[i].size_bytes), tier_arg_int8(rows[i].pieces),
+				   tier_arg_int8(rows[i].sampled_pieces));
 	}
 }
 

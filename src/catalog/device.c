@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/device.c
- *		The store of devices: counters, smoothed rates, fit.
+ *		The store of devices (counters, smoothed rates, fit) and of the growth of tablespaces.
  *
  * See catalog/tables.h.  One row for each device beneath a tablespace, written by
- * each sample, under the lock on _tiered_storage.sampler.
+ * each sample, and one for each tablespace, written by those that find a change; under the
+ * lock on _tiered_storage.sampler.
  *
  *-------------------------------------------------------------------------
  */
@@ -142,7 +143,7 @@ tier_catalog_load_devices(MemoryContext context)
 	appendStringInfoString(&sql, "SELECT ");
 	append_columns(&sql);
 	appendStringInfoString(&sql, " FROM _tiered_storage.device_state ORDER BY device");
-	n = tier_catalog_execute(sql.data, 0, NULL, NULL, NULL);
+	n = tier_query_plain(sql.data);
 
 	/* Never of size 0: it grows by repalloc. */
 	devices->devices = MemoryContextAllocZero(context, sizeof(TierDeviceState) * Max(n, 1));
@@ -151,11 +152,9 @@ tier_catalog_load_devices(MemoryContext context)
 	{
 		TierDeviceState *state = &devices->devices[i];
 		bool		isnull;
-		Datum		device = tier_catalog_datum(i, 1, &isnull);
-		Datum		instance = tier_catalog_datum(i, 2, &isnull);
 
-		state->device = MemoryContextStrdup(context, TextDatumGetCString(device));
-		state->instance = MemoryContextStrdup(context, TextDatumGetCString(instance));
+		state->device = tier_get_text(context, i, 1);
+		state->instance = tier_get_text(context, i, 2);
 		read_oids(tier_catalog_datum(i, 3, &isnull), state, context);
 		tier_columns_load(state, device_columns, NCOLUMNS, i, FIRST_COLUMN + 1);
 	}
@@ -163,36 +162,16 @@ tier_catalog_load_devices(MemoryContext context)
 	return devices;
 }
 
-static Datum
-oid_array(const Oid *oids, int n)
-{
-	Datum	   *values = palloc(sizeof(Datum) * Max(n, 1));
-
-	for (int i = 0; i < n; i++)
-		values[i] = ObjectIdGetDatum(oids[i]);
-	return PointerGetDatum(construct_array(values, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
-}
-
 static void
 store_device(const char *sql, const TierDeviceState *state)
 {
-	Oid			types[FIRST_COLUMN + lengthof(device_columns)] = {TEXTOID, TEXTOID, OIDARRAYOID};
-	Datum		values[FIRST_COLUMN + lengthof(device_columns)];
-	bool		isnull[lengthof(device_columns)];
-	char		nulls[FIRST_COLUMN + lengthof(device_columns)];
+	TierValue	values[FIRST_COLUMN + lengthof(device_columns)] = {
+		tier_arg_text(state->device), tier_arg_text(state->instance),
+		tier_arg_oids(state->tablespaces, state->ntablespaces)
+	};
 
-	memset(nulls, ' ', sizeof(nulls));
-	values[0] = CStringGetTextDatum(state->device);
-	values[1] = CStringGetTextDatum(state->instance);
-	values[2] = oid_array(state->tablespaces, state->ntablespaces);
-	tier_columns_get(state, device_columns, NCOLUMNS, values + FIRST_COLUMN, isnull);
-	for (int i = 0; i < NCOLUMNS; i++)
-	{
-		types[FIRST_COLUMN + i] = device_columns[i].type;
-		if (isnull[i])
-			nulls[FIRST_COLUMN + i] = 'n';
-	}
-	tier_catalog_execute(sql, FIRST_COLUMN + NCOLUMNS, types, values, nulls);
+	tier_columns_args(state, device_columns, NCOLUMNS, values + FIRST_COLUMN);
+	tier_catalog_run(sql, values, lengthof(values));
 }
 
 void
@@ -213,13 +192,62 @@ tier_catalog_store_devices(const TierDevices *devices)
 	for (int i = 0; i < devices->ndevices; i++)
 	{
 		const TierDeviceState *state = &devices->devices[i];
-		const Oid	types[] = {TEXTOID};
-		Datum		name = CStringGetTextDatum(state->device);
 
 		if (state->present)
 			store_device(sql.data, state);
 		else
-			tier_catalog_execute("DELETE FROM _tiered_storage.device_state WHERE device = $1",
-								 1, types, &name, NULL);
+			tier_query("DELETE FROM _tiered_storage.device_state WHERE device = $1",
+					   tier_arg_text(state->device));
 	}
+}
+
+/* ---------------------------------------------------------------------
+ * What came to each tablespace and went from it; see model/growth.h
+ * ---------------------------------------------------------------------
+ */
+
+#define GROWTH(name, type, field) \
+	{name, type, offsetof(TierTablespaceGrowth, field), false, 0, false, false}
+
+static const TierColumn growth_columns[] = {
+	GROWTH("tablespace_oid", OIDOID, tablespace_oid),
+	GROWTH("evidence_began_at", TIMESTAMPTZOID, evidence.began_at),
+	GROWTH("evidence_interval_s", FLOAT8OID, evidence.interval_s),
+	{"evidence_growth", BYTEAOID, offsetof(TierTablespaceGrowth, evidence.growth), false,
+	sizeof(((TierTablespaceGrowth *) NULL)->evidence.growth), true, false},
+};
+
+static const TierTable growth_table = {
+	"tablespace_growth", growth_columns, lengthof(growth_columns), sizeof(TierTablespaceGrowth)
+};
+
+TierGrowths *
+tier_catalog_load_growths(MemoryContext context)
+{
+	TierGrowths *growths = MemoryContextAllocZero(context, sizeof(TierGrowths));
+
+	growths->tablespaces = tier_table_load(context, &growth_table, "", InvalidOid,
+										   &growths->ntablespaces);
+	return growths;
+}
+
+void
+tier_catalog_store_growths(const TierGrowths *growths)
+{
+	static const char gone_sql[] =
+	"DELETE FROM _tiered_storage.tablespace_growth g WHERE NOT EXISTS "
+	"(SELECT FROM pg_catalog.pg_tablespace t WHERE t.oid = g.tablespace_oid)";
+	TierBulk   *bulk = tier_table_store(&growth_table);
+	bool		any = false;
+
+	for (int i = 0; i < growths->ntablespaces; i++)
+	{
+		if (!growths->tablespaces[i].changed)
+			continue;
+		any = true;
+		tier_table_add(bulk, &growth_table, &growths->tablespaces[i]);
+	}
+	tier_bulk_finish(bulk);
+	if (any)
+		tier_query_plain(gone_sql);
 }

@@ -17,46 +17,13 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
 #include "src/catalog/tables.h"
 
-/* A struct of n doubles and nothing else. */
-static TierValue
-float_array(const void *values, int n)
-{
-	Datum	   *datums = palloc(sizeof(Datum) * n);
-
-	for (int i = 0; i < n; i++)
-		datums[i] = Float8GetDatum(((const double *) values)[i]);
-	return (TierValue)
-	{
-		FLOAT8ARRAYOID, PointerGetDatum(construct_array(datums, n, FLOAT8OID, sizeof(float8),
-														FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)), false
-	};
-}
-
-/* Zeros for what is not such an array. */
-static void
-read_floats(uint64 row, int column, void *values, int n)
-{
-	bool		isnull;
-	Datum		value = tier_catalog_datum(row, column, &isnull);
-	ArrayType  *array;
-
-	memset(values, 0, sizeof(double) * n);
-	if (isnull)
-		return;
-	array = DatumGetArrayTypeP(value);
-	if (ARR_ELEMTYPE(array) == FLOAT8OID && !ARR_HASNULL(array) &&
-		ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == n)
-		memcpy(values, (char *) array + ARR_OVERHEAD_NONULLS(ARR_NDIM(array)),
-			   sizeof(double) * n);
-}
-
+/* Structs of doubles and nothing else, which are stored as arrays. */
 #define TOTALS_FIELDS ((int) (sizeof(TierEffectTotals) / sizeof(double)))
 #define WORK_FIELDS ((int) (sizeof(TierEffectWork) / sizeof(double)))
 
@@ -113,21 +80,11 @@ tier_catalog_settle_gone(const Oid *gone, int ngone, TimestampTz now)
 	"WHERE e.relation_oid = g.relation_oid AND e.settled_at IS NULL "
 	"AND (c.oid IS NULL OR CASE c.reltablespace WHEN 0 THEN g.default_tablespace "
 	"ELSE c.reltablespace END <> e.to_tablespace_oid)";
-	static const Oid types[] = {OIDOID, OIDOID, TIMESTAMPTZOID};
-	TierBulk   *bulk;
+	TierBulk   *bulk = tier_bulk_create(sql);
 
-	if (ngone == 0)
-		return;
-	bulk = tier_bulk_create(sql, 3, types);
 	for (int i = 0; i < ngone; i++)
-	{
-		Datum		values[3];
-
-		values[0] = ObjectIdGetDatum(gone[i]);
-		values[1] = ObjectIdGetDatum(MyDatabaseTableSpace);
-		values[2] = TimestampTzGetDatum(now);
-		tier_bulk_add(bulk, values, NULL);
-	}
+		tier_bulk_row(bulk, tier_arg_oid(gone[i]), tier_arg_oid(MyDatabaseTableSpace),
+					  tier_arg_time(now));
 	tier_bulk_finish(bulk);
 }
 
@@ -160,9 +117,9 @@ read_effect(TierEffect *effect, uint64 row, MemoryContext context)
 	effect->from_tablespace_oid = tier_get_oid(row, EFFECT_FROM_TABLESPACE_OID);
 	effect->from_factor = tier_get_float8(row, EFFECT_FROM_FACTOR);
 	effect->since = tier_get_time(row, EFFECT_SINCE);
-	read_floats(row, EFFECT_BEFORE, &effect->before, TOTALS_FIELDS);
+	tier_get_float8s(row, EFFECT_BEFORE, &effect->before, TOTALS_FIELDS);
 	effect->device = tier_get_text(context, row, EFFECT_DEVICE);
-	read_floats(row, EFFECT_DEVICE_BEFORE, &effect->device_before, WORK_FIELDS);
+	tier_get_float8s(row, EFFECT_DEVICE_BEFORE, &effect->device_before, WORK_FIELDS);
 	effect->exists = tier_get_bool(row, EFFECT_EXISTS);
 	effect->tablespace_oid = tier_get_oid(row, EFFECT_TABLESPACE_OID);
 	effect->is_permanent = tier_get_bool(row, EFFECT_IS_PERMANENT);
@@ -172,7 +129,7 @@ read_effect(TierEffect *effect, uint64 row, MemoryContext context)
 	if (effect->sampled_since == 0)
 		effect->sampled_since = DT_NOEND;
 	effect->size_bytes = tier_get_float8_or(row, EFFECT_SIZE_BYTES, 0.0);
-	read_floats(row, EFFECT_PERIOD, &effect->after, TOTALS_FIELDS);
+	tier_get_float8s(row, EFFECT_PERIOD, &effect->after, TOTALS_FIELDS);
 }
 
 TierEffect *
@@ -246,9 +203,9 @@ tier_catalog_start_effects(const TierEffect *effects, int n, TimestampTz now)
 
 		if (settle_unless_measurable(effect, now))
 			tier_query(sql, tier_arg_int8(effect->move_id), tier_arg_time(effect->since),
-					   float_array(&effect->before, TOTALS_FIELDS), tier_arg_text(effect->device),
+					   tier_arg_float8s(&effect->before, TOTALS_FIELDS), tier_arg_text(effect->device),
 					   tier_arg_if(effect->device != NULL,
-								   float_array(&effect->device_before, WORK_FIELDS)));
+								   tier_arg_float8s(&effect->device_before, WORK_FIELDS)));
 	}
 }
 

@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/timestamp.h"
 
 #include "src/catalog/tables.h"
@@ -24,16 +23,6 @@ enum
 	ARRAY_RATE,
 	ARRAYS
 };
-
-static Datum
-array_of(Datum *elements, int n, Oid type)
-{
-	bool		is_double = type == TIMESTAMPTZOID || type == FLOAT8OID;
-
-	return PointerGetDatum(construct_array(elements, n, type, is_double ? 8 : 4,
-										   is_double ? FLOAT8PASSBYVAL : true,
-										   is_double ? TYPALIGN_DOUBLE : TYPALIGN_INT));
-}
 
 void
 tier_catalog_find_read_time(TierReadTime *times, int n, TimestampTz now)
@@ -58,12 +47,8 @@ tier_catalog_find_read_time(TierReadTime *times, int n, TimestampTz now)
 	"GROUP BY c.place, c.rate, c.hour) p "
 	"WHERE p.reads * 3600.0 >= p.rate * p.seconds * (1 - 1e-9) GROUP BY 1";
 	static const Oid elements[ARRAYS] = {INT4OID, OIDOID, TIMESTAMPTZOID, FLOAT8OID};
-	static const Oid types[] = {
-		INT4ARRAYOID, OIDARRAYOID, TIMESTAMPTZARRAYOID, FLOAT8ARRAYOID, TIMESTAMPTZOID,
-		TIMESTAMPTZOID
-	};
 	Datum	   *arrays[ARRAYS];
-	Datum		values[ARRAYS + 2];
+	TierValue	values[ARRAYS + 2];
 	TimestampTz earliest = now;
 	int			nrows = 0;
 	int			row = 0;
@@ -87,10 +72,10 @@ tier_catalog_find_read_time(TierReadTime *times, int n, TimestampTz now)
 		}
 	}
 	for (int a = 0; a < ARRAYS; a++)
-		values[a] = array_of(arrays[a], nrows, elements[a]);
-	values[ARRAYS] = TimestampTzGetDatum(now);
-	values[ARRAYS + 1] = TimestampTzGetDatum(earliest - LONGEST_PERIOD_US);
-	found = tier_catalog_execute(sql, lengthof(types), types, values, NULL);
+		values[a] = tier_arg_array(arrays[a], nrows, elements[a]);
+	values[ARRAYS] = tier_arg_time(now);
+	values[ARRAYS + 1] = tier_arg_time(earliest - LONGEST_PERIOD_US);
+	found = tier_catalog_run(sql, values, lengthof(values));
 	for (uint64 i = 0; i < found; i++)
 	{
 		int			place = tier_get_int4(i, 1);

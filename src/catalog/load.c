@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/load.c
- *		The store of the load of the database and of the server: load_history.
+ *		The store of the load of the database and of the server: load_history, file_history.
  *
  * Runs with each sample, in its transaction: one statement reads the server's
  * counters and those of the last sample, one writes both what happened in
@@ -25,6 +25,7 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
+#include "src/base/clock.h"
 #include "src/catalog/tables.h"
 #include "src/model/heat.h"
 #include "src/server/waits.h"
@@ -180,12 +181,10 @@ read_array(Datum datum, Counters *before)
 static void
 read_counters(Counters *now, Counters *before, TimestampTz *sampled_at)
 {
-	static const Oid types[] = {OIDOID};
-	Datum		database = ObjectIdGetDatum(MyDatabaseId);
 	bool		isnull;
 	Datum		datum;
 
-	if (tier_catalog_execute(read_sql(), 1, types, &database, NULL) != 1)
+	if (tier_query(read_sql(), tier_arg_oid(MyDatabaseId)) != 1)
 		elog(ERROR, "_tiered_storage.load_state has more than one row");
 
 	memset(before, 0, sizeof(Counters));
@@ -233,7 +232,7 @@ is_idle(const Counters *delta, bool relations_active)
 		delta->values[METRIC_TEMP_FILES] == 0;
 }
 
-static Datum
+static TierValue
 make_array(const Counters *counters)
 {
 	Datum		values[lengthof(metrics)];
@@ -246,8 +245,13 @@ make_array(const Counters *counters)
 		values[i] = Int64GetDatum(counters->values[i]);
 		nulls[i] = !counters->known[i];
 	}
-	return PointerGetDatum(construct_md_array(values, nulls, 1, dims, lower, INT8OID,
-											  sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	return (TierValue)
+	{
+		INT8ARRAYOID,
+			PointerGetDatum(construct_md_array(values, nulls, 1, dims, lower, INT8OID,
+											   sizeof(int64), FLOAT8PASSBYVAL,
+											   TYPALIGN_DOUBLE)), false
+	};
 }
 
 /* The names of all metrics, to follow other columns. */
@@ -293,29 +297,22 @@ store_sql(void)
 void
 tier_catalog_sample_load(TimestampTz now_at, bool relations_active, bool by_another_server)
 {
-	static const Oid types[] = {
-		TIMESTAMPTZOID, INT8ARRAYOID, TIMESTAMPTZOID, INT8ARRAYOID, BOOLOID
-	};
 	Counters	now;
 	Counters	before;
 	Counters	delta;
 	TimestampTz sampled_at;
-	Datum		values[5];
 
 	read_counters(&now, &before, &sampled_at);
 	compute_delta(&before, &now, &delta);
-	values[0] = TimestampTzGetDatum(now_at);
-	values[1] = make_array(&now);
-	values[2] = TimestampTzGetDatum(sampled_at);
-	values[3] = make_array(&delta);
 
 	/*
 	 * The first counters of a server are its whole past, and belong to no
 	 * period.
 	 */
-	values[4] = BoolGetDatum(sampled_at != 0 && sampled_at < now_at && !by_another_server &&
-							 !is_idle(&delta, relations_active));
-	tier_catalog_execute(store_sql(), 5, types, values, NULL);
+	tier_query(store_sql(), tier_arg_time(now_at), make_array(&now), tier_arg_time(sampled_at),
+			   make_array(&delta),
+			   tier_arg_bool(sampled_at != 0 && sampled_at < now_at && !by_another_server &&
+							 !is_idle(&delta, relations_active)));
 }
 
 TierClientTime
@@ -344,25 +341,42 @@ tier_catalog_client_time(void)
 	"FROM day d, (SELECT NULLIF(EXTRACT(epoch FROM ends_at - GREATEST(observed_since, "
 	"ends_at - interval '1 day')), 0)::float8 / 3600 AS hours FROM period) n "
 	"WHERE d.active_ms >= 0 AND n.hours > 0 AND EXISTS (SELECT FROM hour)";
-	static const Oid types[] = {INT4OID};
 	TierClientTime spent = {0};
-	Datum		value = Int32GetDatum(LEAST_LOOKED_MS);
-	double		read[7];
-	bool		isnull;
 
-	if (tier_catalog_execute(sql, 1, types, &value, NULL) == 0)
+	if (tier_query(sql, tier_arg_int4(LEAST_LOOKED_MS)) == 0)
 		return spent;
-	for (int i = 0; i < (int) lengthof(read); i++)
-	{
-		value = tier_catalog_datum(0, i + 1, &isnull);
-		read[i] = isnull ? 0.0 : DatumGetFloat8(value);
-	}
-	spent.peak = read[0];
-	spent.active_s = read[1];
-	spent.device_s = read[2];
-	spent.processor_s = read[3];
-	spent.wal_s = read[4];
-	spent.temp_s = read[5];
-	spent.lock_s = read[6];
+	spent.peak = tier_get_float8_or(0, 1, 0.0);
+	spent.active_s = tier_get_float8_or(0, 2, 0.0);
+	spent.device_s = tier_get_float8_or(0, 3, 0.0);
+	spent.processor_s = tier_get_float8_or(0, 4, 0.0);
+	spent.wal_s = tier_get_float8_or(0, 5, 0.0);
+	spent.temp_s = tier_get_float8_or(0, 6, 0.0);
+	spent.lock_s = tier_get_float8_or(0, 7, 0.0);
 	return spent;
+}
+
+/* What is counted, and where, is read by SQL, since the server's views differ between versions. */
+void
+tier_catalog_sample_files(TimestampTz now_at, bool by_another_server)
+{
+	tier_query("SELECT _tiered_storage.file_sample($1, $2)", tier_arg_time(now_at),
+			   tier_arg_bool(by_another_server));
+}
+
+TierCheckpoints
+tier_catalog_checkpoints_within(double seconds)
+{
+	static const char sql[] =
+	"SELECT sum(l.checkpoints_requested)::float8, sum(l.checkpoints_timed)::float8, "
+	"sum(l.wal_bytes)::float8, sum(l.period_s) FROM _tiered_storage.load_rows l "
+	"WHERE l.hour > $1 - make_interval(hours => 1, secs => $2) "
+	"AND l.period_start > $1 - make_interval(secs => $2) AND l.period_start <= $1";
+	TierCheckpoints checkpoints;
+
+	tier_query(sql, tier_arg_time(tier_clock_now()), tier_arg_float8(seconds));
+	checkpoints.requested = tier_get_float8_or(0, 1, 0.0);
+	checkpoints.timed = tier_get_float8_or(0, 2, 0.0);
+	checkpoints.wal_bytes = tier_get_float8_or(0, 3, 0.0);
+	checkpoints.seconds = tier_get_float8_or(0, 4, 0.0);
+	return checkpoints;
 }

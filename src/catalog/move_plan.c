@@ -12,7 +12,6 @@
 
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
@@ -76,11 +75,10 @@ tier_catalog_load_failed_moves(MemoryContext context, int *n)
 	return moves;
 }
 
-static Datum
-text_or_null(const char *value, bool *isnull)
+static TierValue
+clipped(const char *value)
 {
-	*isnull = value == NULL;
-	return value == NULL ? (Datum) 0 : CStringGetTextDatum(tier_catalog_clip(value));
+	return tier_arg_text(value == NULL ? NULL : tier_catalog_clip(value));
 }
 
 void
@@ -100,32 +98,19 @@ tier_catalog_store_plan(const TierStoredMove *moves, int n)
 	"p.source, p.policy_id, p.waits_for) IS DISTINCT FROM (EXCLUDED.place, "
 	"EXCLUDED.from_tablespace_oid, EXCLUDED.to_tablespace_oid, EXCLUDED.from_tier, "
 	"EXCLUDED.to_tier, EXCLUDED.source, EXCLUDED.policy_id, EXCLUDED.waits_for)";
-	static const Oid types[] = {OIDOID, INT4OID, OIDOID, OIDOID, TEXTOID, TEXTOID, INT4OID,
-	INT4OID, TEXTOID};
-	Oid		   *oids = palloc(sizeof(Oid) * Max(n, 1));
-	TierBulk   *bulk;
+	static const TierColumn relation = {
+		.type = OIDOID,.offset = offsetof(TierStoredMove, relation_oid)
+	};
+	TierBulk   *bulk = tier_bulk_create(sql);
 
-	for (int i = 0; i < n; i++)
-		oids[i] = moves[i].relation_oid;
 	tier_query("DELETE FROM _tiered_storage.planned_move WHERE relation_oid <> ALL ($1)",
-			   tier_arg_oids(oids, n));
-	bulk = tier_bulk_create(sql, lengthof(types), types);
+			   tier_arg_fields(moves, n, sizeof(TierStoredMove), &relation));
 	for (int i = 0; i < n; i++)
-	{
-		Datum		values[lengthof(types)];
-		bool		nulls[lengthof(types)] = {0};
-
-		values[0] = ObjectIdGetDatum(moves[i].relation_oid);
-		values[1] = Int32GetDatum(i + 1);
-		values[2] = ObjectIdGetDatum(moves[i].from_tablespace_oid);
-		values[3] = ObjectIdGetDatum(moves[i].to_tablespace_oid);
-		values[4] = text_or_null(moves[i].from_tier, &nulls[4]);
-		values[5] = text_or_null(moves[i].to_tier, &nulls[5]);
-		values[6] = Int32GetDatum(moves[i].source);
-		values[7] = Int32GetDatum(moves[i].policy_id);
-		values[8] = text_or_null(moves[i].waits_for, &nulls[8]);
-		tier_bulk_add(bulk, values, nulls);
-	}
+		tier_bulk_row(bulk, tier_arg_oid(moves[i].relation_oid), tier_arg_int4(i + 1),
+					  tier_arg_oid(moves[i].from_tablespace_oid),
+					  tier_arg_oid(moves[i].to_tablespace_oid), clipped(moves[i].from_tier),
+					  clipped(moves[i].to_tier), tier_arg_int4(moves[i].source),
+					  tier_arg_int4(moves[i].policy_id), clipped(moves[i].waits_for));
 	tier_bulk_finish(bulk);
 }
 

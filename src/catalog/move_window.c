@@ -31,12 +31,9 @@ tier_catalog_load_move_windows(MemoryContext context, int *n)
 	"w.time_zone, COALESCE(w.max_bytes::float8, 'Infinity'), w.enabled "
 	"FROM _tiered_storage.move_window w ORDER BY w.window_name";
 	TierMoveWindowRow *rows;
-	MemoryContext old_context;
-	bool		isnull;
 
 	*n = (int) tier_query_plain(sql);
-	old_context = MemoryContextSwitchTo(context);
-	rows = palloc0(sizeof(TierMoveWindowRow) * Max(*n, 1));
+	rows = MemoryContextAllocZero(context, sizeof(TierMoveWindowRow) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 	{
 		rows[i].name = tier_get_name(i, 1);
@@ -44,11 +41,10 @@ tier_catalog_load_move_windows(MemoryContext context, int *n)
 		rows[i].window.starts_us = tier_get_int8(i, 3);
 		rows[i].window.ends_us = tier_get_int8(i, 4);
 		rows[i].jitter_us = tier_get_int8(i, 5);
-		rows[i].time_zone = TextDatumGetCString(tier_catalog_datum(i, 6, &isnull));
+		rows[i].time_zone = tier_get_text(context, i, 6);
 		rows[i].window.max_bytes = tier_get_float8(i, 7);
 		rows[i].is_enabled = tier_get_bool(i, 8);
 	}
-	MemoryContextSwitchTo(old_context);
 	return rows;
 }
 

@@ -42,27 +42,21 @@ load_pins(MemoryContext context, Oid relation_oid)
 	"FROM _tiered_storage.pinned_relations r "
 	"JOIN _tiered_storage.pin_targets v ON v.pin_id = r.pin_id "
 	"WHERE $1 IN (0, r.relation::pg_catalog.oid) ORDER BY r.relation::pg_catalog.oid";
-	static const Oid types[] = {OIDOID};
-	Datum		value = ObjectIdGetDatum(relation_oid);
 	TierPins   *pins = MemoryContextAllocZero(context, sizeof(TierPins));
-	MemoryContext old_context;
 	uint64		n;
-	bool		isnull;
 
 	/* Without pins the walk through the partitions is not worth its time. */
-	if (tier_catalog_execute("SELECT FROM _tiered_storage.pin LIMIT 1", 0, NULL, NULL, NULL) == 0)
+	if (tier_query_plain("SELECT FROM _tiered_storage.pin LIMIT 1") == 0)
 		return pins;
-	n = tier_catalog_execute(sql, 1, types, &value, NULL);
-	old_context = MemoryContextSwitchTo(context);
+	n = tier_query(sql, tier_arg_oid(relation_oid));
 	pins->nrelations = (int) n;
-	pins->relations = palloc_extended(sizeof(TierPinned) * Max(n, 1), MCXT_ALLOC_HUGE);
+	pins->relations = MemoryContextAllocHuge(context, sizeof(TierPinned) * Max(n, 1));
 	for (uint64 i = 0; i < n; i++)
 	{
 		pins->relations[i].relation_oid = tier_get_oid(i, 1);
 		pins->relations[i].tier_name = tier_get_name(i, 2);
-		pins->relations[i].pinned_as = TextDatumGetCString(tier_catalog_datum(i, 3, &isnull));
+		pins->relations[i].pinned_as = tier_get_text(context, i, 3);
 	}
-	MemoryContextSwitchTo(old_context);
 	return pins;
 }
 

@@ -48,15 +48,13 @@ tier_catalog_load_policies_of(MemoryContext context, int policy_id, Oid relation
 	"LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = v.policy_id "
 	"WHERE ($2 = 0 OR p.policy_id = $2) AND ($3 = 0 OR " OF_RELATION("$3") ") "
 	"ORDER BY v.policy_id";
-	MemoryContext old_context;
 	TierPolicyRow *policies;
 	uint64		n;
 	bool		isnull;
 
 	n = tier_query(sql, tier_arg_int8((int64) GetSystemIdentifier()), tier_arg_int4(policy_id),
 				   tier_arg_oid(relation_oid));
-	old_context = MemoryContextSwitchTo(context);
-	policies = palloc0(sizeof(TierPolicyRow) * Max(n, 1));
+	policies = MemoryContextAllocZero(context, sizeof(TierPolicyRow) * Max(n, 1));
 	for (uint64 i = 0; i < n; i++)
 	{
 		TierPolicyRow *policy = &policies[i];
@@ -93,7 +91,6 @@ tier_catalog_load_policies_of(MemoryContext context, int policy_id, Oid relation
 		policy->has_return_tier = NameStr(policy->return_tier)[0] != '\0';
 		policy->added_at = tier_get_time(i, 27);
 	}
-	MemoryContextSwitchTo(old_context);
 	*npolicies = (int) n;
 	return policies;
 }

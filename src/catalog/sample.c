@@ -145,30 +145,8 @@ static const TierColumn state_columns[] = {
 	COLUMN("total_row_changes", FLOAT8OID, stored.totals.row_changes),
 };
 
-#define STATE_NCOLUMNS ((int) lengthof(state_columns))
-
-/* Inserts or replaces; its parameters are one array for each column. */
-static const char *
-store_states_sql(void)
-{
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	appendStringInfoString(&buf, "INSERT INTO _tiered_storage.relation_state (");
-	tier_columns_append(&buf, state_columns, STATE_NCOLUMNS);
-	appendStringInfoString(&buf, ") SELECT * FROM unnest(");
-	for (int i = 1; i <= STATE_NCOLUMNS; i++)
-		appendStringInfo(&buf, "%s$%d", i == 1 ? "" : ", ", i);
-	appendStringInfoString(&buf, ") ON CONFLICT (relation_oid) DO UPDATE SET ");
-	tier_columns_append_update(&buf, state_columns + 1, STATE_NCOLUMNS - 1);
-	return buf.data;
-}
-
-#define HISTORY_NCOLUMNS 9
-
-static const Oid history_types[HISTORY_NCOLUMNS] = {
-	TIMESTAMPTZOID, OIDOID, INT4OID, INT8OID, INT8OID, INT8OID, INT8OID, INT8OID,
-	INT8OID
+static const TierTable states_table = {
+	"relation_state", state_columns, lengthof(state_columns), sizeof(TierRelationState)
 };
 
 /* To be followed by a SELECT of these columns. */
@@ -189,40 +167,12 @@ static const Oid history_types[HISTORY_NCOLUMNS] = {
 	"hits = r.hits + EXCLUDED.hits, row_changes = r.row_changes + EXCLUDED.row_changes, " \
 	"page_writes = r.page_writes + EXCLUDED.page_writes"
 
-/* `condition` is that of a statement that has one argument. */
-static TierRelationState *
-load_states(MemoryContext context, const char *condition, Oid argument, int *nstates)
-{
-	static const Oid types[] = {OIDOID};
-	Datum		value = ObjectIdGetDatum(argument);
-	TierRelationState *states;
-	StringInfoData sql;
-	uint64		n;
-
-	initStringInfo(&sql);
-	appendStringInfoString(&sql, "SELECT ");
-	tier_columns_append(&sql, state_columns, STATE_NCOLUMNS);
-	appendStringInfo(&sql, " FROM _tiered_storage.relation_state%s ORDER BY relation_oid",
-					 condition);
-	n = tier_catalog_execute(sql.data, condition[0] == '\0' ? 0 : 1, types, &value, NULL);
-	states = MemoryContextAllocExtended(context, sizeof(TierRelationState) * Max(n, 1),
-										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	for (uint64 i = 0; i < n; i++)
-		tier_columns_load(&states[i], state_columns, STATE_NCOLUMNS, i, 1);
-	SPI_freetuptable(SPI_tuptable);
-	*nstates = (int) n;
-	return states;
-}
-
 TierRelationState *
 tier_catalog_load_states(MemoryContext context, int *nstates, TimestampTz *last_sample_at)
 {
-	uint64		n;
-
-	n = tier_catalog_execute("SELECT last_sample_at FROM _tiered_storage.sampler",
-							 0, NULL, NULL, NULL);
-	*last_sample_at = n == 0 ? 0 : tier_get_time(0, 1);
-	return load_states(context, "", InvalidOid, nstates);
+	*last_sample_at = tier_query_plain("SELECT last_sample_at FROM _tiered_storage.sampler") == 0 ?
+		0 : tier_get_time(0, 1);
+	return tier_table_load(context, &states_table, "", InvalidOid, nstates);
 }
 
 TierCountsOrigin
@@ -230,9 +180,8 @@ tier_catalog_load_counts_origin(void)
 {
 	TierCountsOrigin origin = {0};
 
-	if (tier_catalog_execute("SELECT counts_since, system_identifier, timeline, "
-							 "clock_ahead_until, counts_lost_at "
-							 "FROM _tiered_storage.sampler", 0, NULL, NULL, NULL) == 0)
+	if (tier_query_plain("SELECT counts_since, system_identifier, timeline, "
+						 "clock_ahead_until, counts_lost_at FROM _tiered_storage.sampler") == 0)
 		return origin;
 	origin.since = tier_get_time(0, 1);
 	if (origin.since == 0)
@@ -262,18 +211,17 @@ tier_catalog_store_counts_origin(const TierCountsOrigin *origin)
 double
 tier_catalog_read_bytes(void)
 {
-
-	if (tier_catalog_execute("SELECT sum(size_bytes)::float8 FROM _tiered_storage.relation_state "
-							 "WHERE random_slow + sequential_slow > 0", 0, NULL, NULL, NULL) == 0)
-		return 0.0;
+	tier_query_plain("SELECT sum(size_bytes)::float8 FROM _tiered_storage.relation_state "
+					 "WHERE random_slow + sequential_slow > 0");
 	return tier_get_float8_or(0, 1, 0.0);
 }
 
 TierRelationState *
 tier_catalog_load_unit(MemoryContext context, Oid relation_oid, int *nstates)
 {
-	return load_states(context, " WHERE relation_oid IN " TIER_SQL_UNIT_OF_RELATION,
-					   relation_oid, nstates);
+	return tier_table_load(context, &states_table,
+						   " WHERE relation_oid IN " TIER_SQL_UNIT_OF_RELATION,
+						   relation_oid, nstates);
 }
 
 bool
@@ -303,16 +251,6 @@ tier_catalog_lock_sampler(int patience_ms)
 }
 
 static void
-bulk_add_state(TierBulk *bulk, const TierRelationState *state)
-{
-	Datum		values[lengthof(state_columns)];
-	bool		nulls[lengthof(state_columns)];
-
-	tier_columns_get(state, state_columns, STATE_NCOLUMNS, values, nulls);
-	tier_bulk_add(bulk, values, nulls);
-}
-
-static void
 bulk_add_history(TierBulk *bulk, const TierRelationState *state,
 				 TimestampTz period_start, TimestampTz period_end)
 {
@@ -320,15 +258,13 @@ bulk_add_history(TierBulk *bulk, const TierRelationState *state,
 	int64		sequential = (int64) (split->sequential_mid + 0.5);
 	int64		misses = (int64) (split->misses + 0.5);
 	int64		period_s = (period_end - period_start + USECS_PER_SEC / 2) / USECS_PER_SEC;
-	Datum		values[HISTORY_NCOLUMNS] = {
-		TimestampTzGetDatum(period_start), ObjectIdGetDatum(state->id.relation_oid),
-		Int32GetDatum((int32) Max(1, Min(period_s, PG_INT32_MAX))),
-		Int64GetDatum(state->period.delta.scans), Int64GetDatum(misses - sequential),
-		Int64GetDatum(sequential), Int64GetDatum(state->period.delta.blocks_hit),
-		Int64GetDatum(state->period.delta.row_changes), Int64GetDatum(state->period.writes.pages)
-	};
 
-	tier_bulk_add(bulk, values, NULL);
+	tier_bulk_row(bulk, tier_arg_time(period_start), tier_arg_oid(state->id.relation_oid),
+				  tier_arg_int4((int32) Max(1, Min(period_s, PG_INT32_MAX))),
+				  tier_arg_int8(state->period.delta.scans), tier_arg_int8(misses - sequential),
+				  tier_arg_int8(sequential), tier_arg_int8(state->period.delta.blocks_hit),
+				  tier_arg_int8(state->period.delta.row_changes),
+				  tier_arg_int8((int64) state->period.writes.pages));
 }
 
 /*
@@ -370,20 +306,12 @@ follow_rebuilt(const TierRelationState *states, int from, int until, TimestampTz
 	INSERT_HISTORY
 	"SELECT b.period_start, b.new_oid, b.period_s, b.scans, b.random_reads, b.sequential_reads, "
 	"b.hits, b.row_changes, b.page_writes FROM of_before b " ADD_TO_HISTORY;
-	static const Oid types[] = {OIDOID, OIDOID, TIMESTAMPTZOID};
-	TierBulk   *bulk = tier_bulk_create(sql, 3, types);
+	TierBulk   *bulk = tier_bulk_create(sql);
 
 	for (int i = from; i < until; i++)
-	{
-		Datum		values[3];
-
-		if (states[i].period.rebuilt_from == 0)
-			continue;
-		values[0] = ObjectIdGetDatum(states[i].id.relation_oid);
-		values[1] = ObjectIdGetDatum(states[i].period.rebuilt_from);
-		values[2] = TimestampTzGetDatum(at);
-		tier_bulk_add(bulk, values, NULL);
-	}
+		if (states[i].period.rebuilt_from != 0)
+			tier_bulk_row(bulk, tier_arg_oid(states[i].id.relation_oid),
+						  tier_arg_oid(states[i].period.rebuilt_from), tier_arg_time(at));
 	tier_bulk_finish(bulk);
 }
 
@@ -404,18 +332,14 @@ store_step(void *argument)
 {
 	const StateStore *store = argument;
 	const TierRelationState *states = store->states;
-	Oid			state_types[lengthof(state_columns)];
-	TierBulk   *bulk;
+	TierBulk   *bulk = tier_table_store(&states_table);
 
-	for (int i = 0; i < STATE_NCOLUMNS; i++)
-		state_types[i] = state_columns[i].type;
-	bulk = tier_bulk_create(store_states_sql(), STATE_NCOLUMNS, state_types);
 	for (int i = store->from; i < store->until; i++)
 	{
 		if (!states[i].period.changed)
 			continue;
 		tier_debug_relation("store", states[i].id.relation_oid);
-		bulk_add_state(bulk, &states[i]);
+		tier_table_add(bulk, &states_table, &states[i]);
 	}
 	tier_bulk_finish(bulk);
 
@@ -427,8 +351,7 @@ store_step(void *argument)
 	 */
 	if (store->period_start == 0)
 		return;
-	bulk = tier_bulk_create(store_history_sql(store->period_start), HISTORY_NCOLUMNS,
-							history_types);
+	bulk = tier_bulk_create(store_history_sql(store->period_start));
 	for (int i = store->from; i < store->until; i++)
 		if (states[i].period.active || states[i].period.writes.pages > 0)
 			bulk_add_history(bulk, &states[i], store->period_start, store->period_end);
@@ -479,7 +402,6 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 	"last_duration_ms = EXCLUDED.last_duration_ms, last_relations = EXCLUDED.last_relations, "
 	"last_active = EXCLUDED.last_active, samples = s.samples + 1, "
 	"counter_resets = s.counter_resets + EXCLUDED.counter_resets";
-	static const Oid dropped_types[] = {OIDOID};
 	StateStore	store = {
 		.states = states,.period_start = period_start,.period_end = summary->sampled_at,
 		.pass = pass
@@ -488,13 +410,9 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 
 	if (nstates > 0)
 		store_states(&store, 0, nstates);
-	bulk = tier_bulk_create(dropped_sql, 1, dropped_types);
+	bulk = tier_bulk_create(dropped_sql);
 	for (int i = 0; i < ndropped; i++)
-	{
-		Datum		value = ObjectIdGetDatum(dropped[i]);
-
-		tier_bulk_add(bulk, &value, NULL);
-	}
+		tier_bulk_row(bulk, tier_arg_oid(dropped[i]));
 	tier_bulk_finish(bulk);
 
 	tier_query(summary_sql, tier_arg_time(summary->sampled_at),
@@ -505,8 +423,8 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 void
 tier_catalog_restore_state(void)
 {
-	if (tier_catalog_execute("SELECT FROM _tiered_storage.sampler", 0, NULL, NULL, NULL) == 0)
-		tier_catalog_execute("SELECT _tiered_storage.restore_state()", 0, NULL, NULL, NULL);
+	if (tier_query_plain("SELECT FROM _tiered_storage.sampler") == 0)
+		tier_query_plain("SELECT _tiered_storage.restore_state()");
 }
 
 /*

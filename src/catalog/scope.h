@@ -129,6 +129,8 @@ extern TierValue tier_arg_name(const NameData *value);
 extern TierValue tier_arg_name_text(const char *value);
 extern TierValue tier_arg_interval(const Interval *value);
 extern TierValue tier_arg_oids(const Oid *values, int n);
+extern TierValue tier_arg_float8s(const void *doubles, int n);
+extern TierValue tier_arg_array(Datum *values, int n, Oid type);
 extern TierValue tier_arg_if(bool known, TierValue value);
 
 /* tier_catalog_execute() with such parameters. */
@@ -151,6 +153,9 @@ extern TimestampTz tier_get_time(uint64 row, int column);
 extern double tier_get_float8(uint64 row, int column);
 extern double tier_get_float8_or(uint64 row, int column, double if_null);
 extern char *tier_get_text(MemoryContext context, uint64 row, int column);
+
+/* As many as there are; the others, and all where one is NULL, are 0. */
+extern void tier_get_float8s(uint64 row, int column, void *doubles, int n);
 extern NameData tier_get_name(uint64 row, int column);
 
 /* False, and *interval unchanged: NULL. */
@@ -209,8 +214,8 @@ extern void tier_catalog_identify(const TierCatalogScope *scope, Oid relation_oi
  */
 
 /*
- * A column of a table and the field of a struct that it holds.  The type is one
- * of "char", int4, int8, float8, oid, timestamptz and bytea.  A table has a constant
+ * A column of a table and the field of a struct that it holds.  The type is one of "char",
+ * int4, int8, float8, oid, timestamptz and bytea; bool is only written.  A table has a constant
  * array of these, which says all there is to know about its columns.
  */
 typedef struct TierColumn
@@ -252,9 +257,13 @@ extern void tier_columns_append_update(StringInfo sql, const TierColumn *columns
 extern void tier_columns_load(void *row, const TierColumn *columns, int ncolumns,
 							  uint64 result_row, int first_column);
 
-/* The fields of the struct at `row` as values, in the order of the columns. */
-extern void tier_columns_get(const void *row, const TierColumn *columns, int ncolumns,
-							 Datum *values, bool *nulls);
+/* The fields of the struct at `row` as parameters, in the order of the columns. */
+extern void tier_columns_args(const void *row, const TierColumn *columns, int ncolumns,
+							  TierValue *values);
+
+/* One field of n structs of so many bytes, as an array; no column of it may be NULL. */
+extern TierValue tier_arg_fields(const void *rows, int n, size_t row_bytes,
+								 const TierColumn *column);
 
 /* ---------------------------------------------------------------------
  * Bulk writes: one statement for many rows, as arrays
@@ -264,16 +273,44 @@ extern void tier_columns_get(const void *row, const TierColumn *columns, int nco
 typedef struct TierBulk TierBulk;
 
 /*
- * sql takes one array parameter for each column.  It is not copied, nor are values
+ * sql takes one array parameter for each value of a row.  It is not copied, nor are values
  * that are passed by reference: both have to stay until finish.  Rows are sent
  * in batches of 1000 as they come, so that add may run a statement, and may
- * leave CurrentMemoryContext in SPI's context.  nulls may be NULL.
+ * leave CurrentMemoryContext in SPI's context.
  *
  * Lives in the memory context that is current at create; inside one scope.
  * finish sends the rest, and none if there is no row; the bulk ends with it.
  */
-extern TierBulk *tier_bulk_create(const char *sql, int ncolumns, const Oid *types);
-extern void tier_bulk_add(TierBulk *bulk, const Datum *values, const bool *nulls);
+extern TierBulk *tier_bulk_create(const char *sql);
+extern void tier_bulk_add(TierBulk *bulk, const TierValue *values, int nvalues);
 extern void tier_bulk_finish(TierBulk *bulk);
+
+#define tier_bulk_row(bulk, ...) \
+	tier_bulk_add((bulk), (const TierValue[]) {__VA_ARGS__}, \
+				  (int) (sizeof((const TierValue[]) {__VA_ARGS__}) / sizeof(TierValue)))
+
+/* ---------------------------------------------------------------------
+ * Tables whose rows are structs
+ * ---------------------------------------------------------------------
+ */
+
+typedef struct TierTable
+{
+	const char *name;
+	const TierColumn *columns;	/* the first one is the key */
+	int			ncolumns;
+	size_t		row_bytes;		/* of the struct */
+} TierTable;
+
+/*
+ * The rows by their keys, with zeros in fields that are not stored, and room for one at least.
+ * The condition is "", or " WHERE ..." with the argument as $1.  The array may exceed 1 GB.
+ */
+extern void *tier_table_load(MemoryContext context, const TierTable *table,
+							 const char *condition, Oid argument, int *n);
+
+/* A bulk that inserts or replaces rows, and adding one. */
+extern TierBulk *tier_table_store(const TierTable *table);
+extern void tier_table_add(TierBulk *bulk, const TierTable *table, const void *row);
 
 #endif							/* TIER_CATALOG_SCOPE_H */

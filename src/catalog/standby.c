@@ -71,10 +71,8 @@ tier_catalog_load_standby_use(MemoryContext context, double lately_s)
 	"ORDER BY s.standby_name";
 	static const char reads_sql[] =
 	"SELECT relation_oid FROM _tiered_storage.standby_reads ORDER BY relation_oid";
-	static const Oid types[] = {FLOAT8OID};
 	TierStandbyUse use = {0};
-	Datum		value = Float8GetDatum(lately_s);
-	uint64		n = tier_catalog_execute(sql, 1, types, &value, NULL);
+	uint64		n = tier_query(sql, tier_arg_float8(lately_s));
 
 	for (uint64 row = 0; row < n; row++)
 	{
@@ -86,7 +84,7 @@ tier_catalog_load_standby_use(MemoryContext context, double lately_s)
 	}
 	if (n == 0)
 		return use;
-	n = tier_catalog_execute(reads_sql, 0, NULL, NULL, NULL);
+	n = tier_query_plain(reads_sql);
 	use.read = MemoryContextAllocHuge(context, sizeof(Oid) * Max(n, 1));
 	for (uint64 row = 0; row < n; row++)
 		use.read[use.nread++] = tier_get_oid(row, 1);

@@ -12,7 +12,6 @@
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 
 #include "src/compat.h"
@@ -67,15 +66,13 @@ tier_catalog_due_standbys(MemoryContext context, int *n)
 	"ORDER BY t.last_attempt_at NULLS FIRST, s.standby_name";
 	uint64		nrows = tier_query_plain(sql);
 	TierStandby *standbys = MemoryContextAlloc(context, sizeof(TierStandby) * Max(nrows, 1));
-	bool		isnull;
 
 	for (uint64 row = 0; row < nrows; row++)
 	{
 		TierStandby *standby = &standbys[row];
-		Datum		conninfo = tier_catalog_datum(row, 2, &isnull);
 
 		standby->name = name_field(context, row, 1);
-		standby->conninfo = MemoryContextStrdup(context, TextDatumGetCString(conninfo));
+		standby->conninfo = tier_get_text(context, row, 2);
 		standby->added_by_oid = tier_get_oid(row, 3);
 		standby->added_by = name_field(context, row, 4);
 		standby->added_at = tier_get_time(row, 5);
@@ -141,40 +138,34 @@ note_success(const char *name, const TierStandbyAnswer *answer)
 			   tier_arg_int8(answer->conflict_delay_ms));
 }
 
-/* The columns of rows as arrays. */
-typedef struct Arrays
-{
-	Datum	   *elements[7];
-	int			nrows;
-} Arrays;
+#define FIELD(row, field, type_oid) {.type = type_oid,.offset = offsetof(row, field)}
 
-static void
-make_arrays(Arrays *arrays, int ncolumns, int nrows)
-{
-	arrays->nrows = nrows;
-	for (int i = 0; i < ncolumns; i++)
-		arrays->elements[i] = palloc_extended(sizeof(Datum) * Max(nrows, 1), MCXT_ALLOC_HUGE);
-}
+static const TierColumn counter_fields[] = {
+	FIELD(TierStandbyCounters, relation_oid, OIDOID),
+	FIELD(TierStandbyCounters, scans, INT8OID),
+	FIELD(TierStandbyCounters, tuples_read, INT8OID),
+	FIELD(TierStandbyCounters, blocks_fetched, INT8OID),
+	FIELD(TierStandbyCounters, blocks_hit, INT8OID),
+	FIELD(TierStandbyCounters, held_ms, INT8OID),
+};
 
-static Datum
-array_of(Arrays *arrays, int column, Oid type)
-{
-	bool		is_bool = type == BOOLOID;
-	bool		is_oid = type == OIDOID;
+static const TierColumn place_fields[] = {
+	FIELD(TierStandbyPlace, tablespace_oid, OIDOID),
+	FIELD(TierStandbyPlace, is_usable, BOOLOID),
+	FIELD(TierStandbyPlace, file_system_id, INT8OID),
+	FIELD(TierStandbyPlace, free_bytes, INT8OID),
+	FIELD(TierStandbyPlace, total_bytes, INT8OID),
+	FIELD(TierStandbyPlace, replayed_until, TIMESTAMPTZOID),
+};
 
-	return PointerGetDatum(construct_array(arrays->elements[column], arrays->nrows, type,
-										   is_bool ? 1 : is_oid ? sizeof(Oid) : sizeof(int64),
-										   is_bool || is_oid || FLOAT8PASSBYVAL,
-										   is_bool ? TYPALIGN_CHAR :
-										   is_oid ? TYPALIGN_INT : TYPALIGN_DOUBLE));
-}
+#define FIRST_FIELD 2			/* behind two parameters of the statement */
 
 /*
  * The growth of the counters since the last pull is what the standby has read.  The first pull
  * only stores them.  A counter that went back was reset.
  */
 static void
-store_counters(Datum name, bool is_first, const TierStandbyAnswer *answer)
+store_counters(const char *name, bool is_first, const TierStandbyAnswer *answer)
 {
 	static const char sql[] =
 	"WITH new AS MATERIALIZED (SELECT * FROM unnest($3::oid[], $4::bigint[], $5::bigint[], "
@@ -209,33 +200,19 @@ store_counters(Datum name, bool is_first, const TierStandbyAnswer *answer)
 	"tuples_read = r.tuples_read + EXCLUDED.tuples_read, "
 	"blocks_fetched = r.blocks_fetched + EXCLUDED.blocks_fetched, "
 	"blocks_hit = r.blocks_hit + EXCLUDED.blocks_hit";
-	static const Oid types[] = {TEXTOID, BOOLOID, OIDARRAYOID, INT8ARRAYOID, INT8ARRAYOID,
-	INT8ARRAYOID, INT8ARRAYOID, INT8ARRAYOID};
-	Datum		values[8];
-	Arrays		arrays;
+	TierValue	values[FIRST_FIELD + lengthof(counter_fields)] = {
+		tier_arg_text(name), tier_arg_bool(is_first)
+	};
 
-	make_arrays(&arrays, 6, answer->ncounters);
-	for (int i = 0; i < answer->ncounters; i++)
-	{
-		const TierStandbyCounters *counters = &answer->counters[i];
-
-		arrays.elements[0][i] = ObjectIdGetDatum(counters->relation_oid);
-		arrays.elements[1][i] = Int64GetDatum(counters->scans);
-		arrays.elements[2][i] = Int64GetDatum(counters->tuples_read);
-		arrays.elements[3][i] = Int64GetDatum(counters->blocks_fetched);
-		arrays.elements[4][i] = Int64GetDatum(counters->blocks_hit);
-		arrays.elements[5][i] = Int64GetDatum(counters->held_ms);
-	}
-	values[0] = name;
-	values[1] = BoolGetDatum(is_first);
-	values[2] = array_of(&arrays, 0, OIDOID);
-	for (int i = 1; i <= 5; i++)
-		values[2 + i] = array_of(&arrays, i, INT8OID);
-	tier_catalog_execute(sql, 8, types, values, NULL);
+	for (int i = 0; i < (int) lengthof(counter_fields); i++)
+		values[FIRST_FIELD + i] = tier_arg_fields(answer->counters, answer->ncounters,
+												  sizeof(TierStandbyCounters),
+												  &counter_fields[i]);
+	tier_catalog_run(sql, values, lengthof(values));
 }
 
 static void
-store_places(Datum name, const TierStandbyAnswer *answer)
+store_places(const char *name, const TierStandbyAnswer *answer)
 {
 	static const char sql[] =
 	"WITH new AS MATERIALIZED (SELECT * FROM unnest($3::oid[], $4::boolean[], $5::bigint[], "
@@ -252,38 +229,20 @@ store_places(Datum name, const TierStandbyAnswer *answer)
 	"file_system_id = EXCLUDED.file_system_id, free_bytes = EXCLUDED.free_bytes, "
 	"total_bytes = EXCLUDED.total_bytes, looked_at = EXCLUDED.looked_at, "
 	"replayed_until = EXCLUDED.replayed_until";
-	static const Oid types[] = {TEXTOID, TIMESTAMPTZOID, OIDARRAYOID, BOOLARRAYOID, INT8ARRAYOID,
-	INT8ARRAYOID, INT8ARRAYOID, TIMESTAMPTZARRAYOID};
-	Datum		values[8];
-	Arrays		arrays;
+	TierValue	values[FIRST_FIELD + lengthof(place_fields)] = {
+		tier_arg_text(name), tier_arg_time(answer->asked_at)
+	};
 
-	make_arrays(&arrays, 6, answer->nplaces);
-	for (int i = 0; i < answer->nplaces; i++)
-	{
-		const TierStandbyPlace *place = &answer->places[i];
-
-		arrays.elements[0][i] = ObjectIdGetDatum(place->tablespace_oid);
-		arrays.elements[1][i] = BoolGetDatum(place->is_usable);
-		arrays.elements[2][i] = Int64GetDatum(place->file_system_id);
-		arrays.elements[3][i] = Int64GetDatum(place->free_bytes);
-		arrays.elements[4][i] = Int64GetDatum(place->total_bytes);
-		arrays.elements[5][i] = TimestampTzGetDatum(place->replayed_until);
-	}
-	values[0] = name;
-	values[1] = TimestampTzGetDatum(answer->asked_at);
-	values[2] = array_of(&arrays, 0, OIDOID);
-	values[3] = array_of(&arrays, 1, BOOLOID);
-	for (int i = 2; i <= 4; i++)
-		values[2 + i] = array_of(&arrays, i, INT8OID);
-	values[7] = array_of(&arrays, 5, TIMESTAMPTZOID);
-	tier_catalog_execute(sql, 8, types, values, NULL);
+	for (int i = 0; i < (int) lengthof(place_fields); i++)
+		values[FIRST_FIELD + i] = tier_arg_fields(answer->places, answer->nplaces,
+												  sizeof(TierStandbyPlace), &place_fields[i]);
+	tier_catalog_run(sql, values, lengthof(values));
 }
 
 void
 tier_catalog_store_standby(const TierStandby *standby, const TierStandbyAnswer *answer)
 {
 	bool		is_first;
-	Datum		name = CStringGetTextDatum(standby->name);
 
 	if (!lock_standby(standby, &is_first))
 		return;
@@ -293,7 +252,7 @@ tier_catalog_store_standby(const TierStandby *standby, const TierStandbyAnswer *
 		return;
 	}
 	note_success(standby->name, answer);
-	store_counters(name, is_first, answer);
+	store_counters(standby->name, is_first, answer);
 	if (answer->has_places)
-		store_places(name, answer);
+		store_places(standby->name, answer);
 }

@@ -12,17 +12,21 @@
  */
 #include "postgres.h"
 
-#include <ctype.h>
-
 #include "access/xlog.h"
+#include "catalog/namespace.h"
 #include "common/hashfn.h"
 #include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"
+#include "utils/syscache.h"
 
 #include "src/compat.h"
 #include "src/catalog/tables.h"
+#include "src/server/wal.h"
 
 /* A process runs fewer; what comes after them is not kept. */
 #define MAX_STATEMENTS 128
@@ -112,53 +116,35 @@ kept_plan(const char *sql, int nargs, const Oid *types)
 	return plan;
 }
 
-/* The tables of state, of which statements read the snapshot in recovery; as in state_tables(). */
-static const char *const state_tables[] = {
-	"device_state", "device_wear", "device_wear_day", "file_history", "file_state",
-	"load_history", "load_state", "policy_result", "rebuilt_index", "relation_history",
-	"relation_state", "sampler", "standby_counters", "standby_reads", "standby_room",
-	"standby_state", "tablespace_growth"
-};
-
-/* The table of state that is named where this begins, or NULL. */
-static const char *
-state_table_at(const char *sql)
-{
-	static const char schema[] = TIER_CATALOG_SCHEMA ".";
-
-	if (strncmp(sql, schema, sizeof(schema) - 1) != 0)
-		return NULL;
-	sql += sizeof(schema) - 1;
-	for (int i = 0; i < (int) lengthof(state_tables); i++)
-	{
-		size_t		length = strlen(state_tables[i]);
-
-		if (strncmp(sql, state_tables[i], length) == 0 &&
-			!isalnum((unsigned char) sql[length]) && sql[length] != '_')
-			return state_tables[i];
-	}
-	return NULL;
-}
-
-/* The statement with each table of state replaced by what is stored of it in the snapshot. */
+/*
+ * The statement with each table of state replaced by what is stored of it in the snapshot: a table
+ * of state is one that stored_TABLE() is defined for.
+ */
 static const char *
 of_snapshot(const char *sql)
 {
+	static const char schema[] = TIER_CATALOG_SCHEMA ".";
+	Oid			schema_oid = get_namespace_oid(TIER_CATALOG_SCHEMA, false);
 	StringInfoData buf;
+	const char *at;
 
 	initStringInfo(&buf);
-	for (; *sql != '\0'; sql++)
+	while ((at = strstr(sql, schema)) != NULL)
 	{
-		const char *table = state_table_at(sql);
+		const char *name = at + sizeof(schema) - 1;
+		int			length = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
+		char	   *stored = psprintf("stored_%.*s", length, name);
 
-		if (table == NULL)
-			appendStringInfoChar(&buf, *sql);
+		appendBinaryStringInfo(&buf, sql, (int) (name - sql));
+		if (SearchSysCacheExists3(PROCNAMEARGSNSP, CStringGetDatum(stored),
+								  PointerGetDatum(buildoidvector(NULL, 0)),
+								  ObjectIdGetDatum(schema_oid)))
+			appendStringInfo(&buf, "%s()", stored);
 		else
-		{
-			appendStringInfo(&buf, TIER_CATALOG_SCHEMA ".stored_%s()", table);
-			sql += strlen(TIER_CATALOG_SCHEMA) + strlen(table);
-		}
+			appendBinaryStringInfo(&buf, name, length);
+		sql = name + length;
 	}
+	appendStringInfoString(&buf, sql);
 	return buf.data;
 }
 
@@ -181,4 +167,113 @@ tier_catalog_execute(const char *sql, int nargs, const Oid *types,
 		elog(ERROR, "statement on the tiering catalog failed: %s: %s",
 			 SPI_result_code_string(rc), sql);
 	return SPI_processed;
+}
+
+/* ---------------------------------------------------------------------
+ * Bulk writes
+ * ---------------------------------------------------------------------
+ */
+
+#define BULK_BATCH_ROWS 1000
+
+struct TierBulk
+{
+	const char *sql;
+	MemoryContext context;		/* of all that follows */
+	int			ncolumns;		/* 0: no row yet */
+	Oid		   *types;			/* of the elements */
+	int			nrows;
+	Datum	  **values;			/* by column, BULK_BATCH_ROWS each */
+	bool	  **nulls;
+	MemoryContext batch_context;	/* of the arrays */
+};
+
+TierBulk *
+tier_bulk_create(const char *sql)
+{
+	TierBulk   *bulk = palloc0(sizeof(TierBulk));
+
+	bulk->sql = sql;
+	bulk->context = CurrentMemoryContext;
+	bulk->batch_context = AllocSetContextCreate(CurrentMemoryContext,
+												"tiered_storage bulk write",
+												ALLOCSET_DEFAULT_SIZES);
+	return bulk;
+}
+
+/* Makes room for rows as this one. */
+static void
+bulk_begin(TierBulk *bulk, const TierValue *values, int nvalues)
+{
+	MemoryContext old_context = MemoryContextSwitchTo(bulk->context);
+
+	bulk->ncolumns = nvalues;
+	bulk->types = palloc(sizeof(Oid) * nvalues);
+	bulk->values = palloc(sizeof(Datum *) * nvalues);
+	bulk->nulls = palloc(sizeof(bool *) * nvalues);
+	for (int i = 0; i < nvalues; i++)
+	{
+		bulk->types[i] = values[i].type;
+		bulk->values[i] = palloc(sizeof(Datum) * BULK_BATCH_ROWS);
+		bulk->nulls[i] = palloc(sizeof(bool) * BULK_BATCH_ROWS);
+	}
+	MemoryContextSwitchTo(old_context);
+}
+
+static void
+bulk_send(TierBulk *bulk)
+{
+	MemoryContext old_context;
+	TierValue  *arrays;
+
+	if (bulk->nrows == 0)
+		return;
+
+	old_context = MemoryContextSwitchTo(bulk->batch_context);
+	arrays = palloc(sizeof(TierValue) * bulk->ncolumns);
+	for (int i = 0; i < bulk->ncolumns; i++)
+	{
+		int			lower = 1;
+		int16		length;
+		bool		by_value;
+		char		align;
+
+		get_typlenbyvalalign(bulk->types[i], &length, &by_value, &align);
+		arrays[i] = (TierValue)
+		{
+			get_array_type(bulk->types[i]),
+				PointerGetDatum(construct_md_array(bulk->values[i], bulk->nulls[i], 1,
+												   &bulk->nrows, &lower, bulk->types[i], length,
+												   by_value, align)), false
+		};
+	}
+	MemoryContextSwitchTo(old_context);
+
+	tier_catalog_run(bulk->sql, arrays, bulk->ncolumns);
+	bulk->nrows = 0;
+	MemoryContextReset(bulk->batch_context);
+	CHECK_FOR_INTERRUPTS();
+	tier_wal_keep_up();
+}
+
+void
+tier_bulk_add(TierBulk *bulk, const TierValue *values, int nvalues)
+{
+	if (bulk->ncolumns == 0)
+		bulk_begin(bulk, values, nvalues);
+	Assert(bulk->ncolumns == nvalues);
+	for (int i = 0; i < nvalues; i++)
+	{
+		bulk->values[i][bulk->nrows] = values[i].datum;
+		bulk->nulls[i][bulk->nrows] = values[i].isnull;
+	}
+	if (++bulk->nrows == BULK_BATCH_ROWS)
+		bulk_send(bulk);
+}
+
+void
+tier_bulk_finish(TierBulk *bulk)
+{
+	bulk_send(bulk);
+	MemoryContextDelete(bulk->batch_context);
 }

@@ -270,7 +270,7 @@ tier_catalog_datum(uint64 row, int column, bool *isnull)
 static void
 execute_step(void *argument)
 {
-	tier_catalog_execute(argument, 0, NULL, NULL, NULL);
+	tier_query_plain(argument);
 }
 
 /*
@@ -332,13 +332,11 @@ tier_catalog_prepared(MemoryContext context, TransactionId xid, const char **gid
 {
 	static const char sql[] =
 	"SELECT p.gid, p.prepared FROM pg_catalog.pg_prepared_xacts p WHERE p.transaction = $1";
-	static const Oid types[] = {XIDOID};
-	Datum		value = TransactionIdGetDatum(xid);
-	bool		isnull;
+	const TierValue value = {XIDOID, TransactionIdGetDatum(xid), false};
 
-	if (tier_catalog_execute(sql, 1, types, &value, NULL) == 0)
+	if (tier_catalog_run(sql, &value, 1) == 0)
 		return false;
-	*gid = MemoryContextStrdup(context, TextDatumGetCString(tier_catalog_datum(0, 1, &isnull)));
+	*gid = tier_get_text(context, 0, 1);
 	*prepared_at = tier_get_time(0, 2);
 	return true;
 }
@@ -346,6 +344,5 @@ tier_catalog_prepared(MemoryContext context, TransactionId xid, const char **gid
 bool
 tier_catalog_any_prepared(void)
 {
-	return tier_catalog_execute("SELECT FROM pg_catalog.pg_prepared_xact() LIMIT 1",
-								0, NULL, NULL, NULL) > 0;
+	return tier_query_plain("SELECT FROM pg_catalog.pg_prepared_xact() LIMIT 1") > 0;
 }

@@ -117,10 +117,8 @@ tier_catalog_load_writes(TierWritesMemory *memory)
 TimestampTz
 tier_catalog_writes_since(void)
 {
-	if (tier_catalog_execute("SELECT wal_since FROM _tiered_storage.sampler",
-							 0, NULL, NULL, NULL) == 0)
-		return 0;
-	return tier_get_time(0, 1);
+	return tier_query_plain("SELECT wal_since FROM _tiered_storage.sampler") == 0 ? 0 :
+		tier_get_time(0, 1);
 }
 
 void
@@ -133,22 +131,20 @@ tier_catalog_store_writes(const TierWritesMemory *memory)
 
 	/* What stays as it is stays where it is stored. */
 	"CASE WHEN changed_pages IS DISTINCT FROM $7 THEN $7 ELSE changed_pages END";
-	static const Oid types[] = {
-		LSNOID, TIMESTAMPTZOID, INT8OID, INT8OID, FLOAT8OID, INT8OID, BYTEAOID
-	};
 	bool		is_on = memory->position != InvalidXLogRecPtr;
-	Datum		values[7] = {
-		LSNGetDatum(memory->position), TimestampTzGetDatum(memory->since),
-		Int64GetDatum(memory->wal_bytes), Int64GetDatum(memory->read_bytes),
-		Float8GetDatum(memory->scale), Int64GetDatum(memory->unattributed_bytes),
-		is_on ? pages_datum(memory) : (Datum) 0
+	TierValue	values[] = {
+		{LSNOID, LSNGetDatum(memory->position), false},
+		tier_arg_time(memory->since),
+		tier_arg_int8(memory->wal_bytes),
+		tier_arg_int8(memory->read_bytes),
+		tier_arg_if(memory->scale != 0.0, tier_arg_float8(memory->scale)),
+		tier_arg_int8(memory->unattributed_bytes),
+		{BYTEAOID, is_on ? pages_datum(memory) : (Datum) 0, false}
 	};
-	char		nulls[7];
 
-	memset(nulls, is_on ? ' ' : 'n', sizeof(nulls));
-	if (is_on && memory->scale == 0.0)
-		nulls[4] = 'n';
-	tier_catalog_execute(sql, 7, types, values, nulls);
+	for (int i = 0; i < (int) lengthof(values); i++)
+		values[i] = tier_arg_if(is_on, values[i]);
+	tier_catalog_run(sql, values, lengthof(values));
 }
 
 void

@@ -116,7 +116,7 @@ BEGIN
 END
 $$;
 
-/* The unlogged tables of this schema; catalog/statement.c has them, too. */
+/* The unlogged tables of this schema but the plan; stored_TABLE() is defined for each. */
 CREATE FUNCTION _tiered_storage.state_tables() RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
