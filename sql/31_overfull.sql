@@ -213,6 +213,15 @@ UPDATE _tiered_storage.relation_state SET random_slow = 1000, random_fast = 1000
 SELECT objective, (SELECT count(*) FROM tiered_storage.recommend_placement(objective => objective,
 	price_per_wait_hour => price)) AS moves
 	FROM (VALUES ('time', NULL), ('balanced', 1000.0), ('balanced', 0.1)) o (objective, price);
+-- The n-th hottest is read 1 / n as often: each further one is a step of the curve, up to the number asked for.
+UPDATE _tiered_storage.relation_state SET random_slow = 1e5 / n, random_fast = 1e5 / n, device_random_slow = 1e5 / n,
+	device_random_fast = 1e5 / n
+	FROM (SELECT c.oid, substring(c.relname FROM '\d+$')::int AS n FROM pg_class c
+		WHERE c.relname ~ '^regress_small') c
+	WHERE relation_oid = c.oid;
+SELECT points, count(*) AS steps, min(used_bytes) / 8192 AS least, max(used_bytes) / 8192 AS most
+	FROM (VALUES (5), (21), (100)) p (points), tiered_storage.tier_size_curve('regress_fast', points)
+	GROUP BY points ORDER BY points;
 
 DROP FUNCTION regress_advice, regress_tiers, regress_curve, regress_where;
 DROP PROCEDURE regress_observe;

@@ -333,12 +333,14 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 
 /*
  * One answer of the curve: the best placement with `capacity`, the least with which it
- * fits, and with everything up to flat_until, as far as that was tried.
+ * fits, and with everything up to flat_until, as far as that was tried.  From nothing_from
+ * to the next step there is no other one: what is there would not fit.
  */
 typedef struct CurvePoint
 {
 	double		capacity;
 	double		flat_until;
+	double		nothing_from;	/* INFINITY: not known of any */
 	double		used;
 	double		busy_s;			/* of all tiers */
 	double		queue_s;
@@ -348,6 +350,7 @@ typedef struct CurvePoint
 	double		objective;
 	char	   *violation;		/* limits that are not kept, or NULL */
 	bool		is_current;
+	bool		was_flat;		/* the last try beyond it had this answer */
 } CurvePoint;
 
 /* Steps by capacity, each better than the one before it. */
@@ -397,6 +400,7 @@ solve_point(TierAdvice *advice, int tier, double capacity)
 	tier_advice_decide(advice);
 	after = total_of(advice->placement.after, advice->set->ntiers);
 	point.capacity = point.flat_until = capacity;
+	point.nothing_from = INFINITY;
 	point.used = advice->placement.after[tier].bytes;
 	point.busy_s = after.busy_s;
 	point.queue_s = after.queue_s;
@@ -431,93 +435,118 @@ capacity_for(const TierAdvice *advice, int tier, double bytes, double most)
 	return tier_advice_available(advice, tier, high) >= bytes ? high : most;
 }
 
+/* Notes that no answer begins from there to the next step. */
+static void
+mark_nothing(Curve *curve, double capacity)
+{
+	int			at = 0;
+
+	while (at + 1 < curve->nsteps && curve->steps[at + 1].capacity <= capacity)
+		at++;
+	if (at < curve->nsteps && curve->steps[at].capacity <= capacity)
+		curve->steps[at].nothing_from = Min(curve->steps[at].nothing_from, capacity);
+}
+
 /*
- * The answer for a capacity, where it begins.  What must be there needs room, whatever the
- * capacity is.
+ * Adds the answer for a capacity as the step where it begins, and removes steps that
+ * are no better than a smaller one.
  */
-static CurvePoint
-solve_least(const Curve *curve, double capacity)
+static void
+add_step(Curve *curve, double capacity)
 {
 	CurvePoint	point = solve_point(curve->advice, curve->tier, capacity);
 	double		least = capacity_for(curve->advice, curve->tier, point.used, MOST_BYTES);
+	int			at = 0;
+	int			kept = 1;
 
+	/*
+	 * What must be there needs room, whatever the capacity is: with less, the
+	 * answer is that of a tier that is too full.  With just enough it is
+	 * often one that is known already.
+	 */
 	if (least > capacity)
+	{
+		for (int i = 0; i < curve->nsteps; i++)
+			if (curve->steps[i].capacity == least)
+			{
+				mark_nothing(curve, capacity);
+				return;
+			}
 		point = solve_point(curve->advice, curve->tier, least);
+	}
 	point.capacity = capacity_for(curve->advice, curve->tier, point.used, MOST_BYTES);
 	point.flat_until = Max(capacity, point.capacity);
 	point.price = price_with(curve->advice, curve->tier, point.capacity);
-	return point;
-}
-
-static bool
-is_better(const CurvePoint *point, const CurvePoint *than)
-{
-	return point->capacity > than->capacity &&
-		point->objective < than->objective * (1.0 - LEAST_DIFFERENCE);
-}
-
-/* Adds what was found beyond step i, and removes steps that are no better than that. */
-static void
-add_step(Curve *curve, int i, CurvePoint point)
-{
-	int			end = i + 1;
-
-	if (!is_better(&point, &curve->steps[i]))
+	while (at < curve->nsteps && (curve->steps[at].capacity < point.capacity ||
+								  (curve->steps[at].capacity == point.capacity &&
+								   curve->steps[at].objective <= point.objective)))
+		at++;
+	memmove(&curve->steps[at + 1], &curve->steps[at], sizeof(CurvePoint) * (curve->nsteps - at));
+	curve->steps[at] = point;
+	curve->nsteps++;
+	for (int i = 1; i < curve->nsteps; i++)
 	{
-		curve->steps[i].flat_until = Max(curve->steps[i].flat_until, point.flat_until);
-		return;
+		CurvePoint *last = &curve->steps[kept - 1];
+
+		if (curve->steps[i].objective < last->objective * (1.0 - LEAST_DIFFERENCE))
+			curve->steps[kept++] = curve->steps[i];
+		else
+		{
+			last->flat_until = Max(last->flat_until, curve->steps[i].flat_until);
+			last->was_flat = true;
+		}
 	}
-	for (; end < curve->nsteps && !is_better(&curve->steps[end], &point); end++)
-		point.flat_until = Max(point.flat_until, curve->steps[end].flat_until);
-	memmove(&curve->steps[i + 2], &curve->steps[end],
-			sizeof(CurvePoint) * (curve->nsteps - end));
-	curve->steps[i + 1] = point;
-	curve->nsteps += i + 2 - end;
+	curve->nsteps = kept;
+	if (least > capacity)
+		mark_nothing(curve, capacity);
 }
 
 /*
- * Where most is not known yet: between two steps that are far from each other in capacity and in
- * what they save; -1: nowhere.
+ * Where most is not known yet: between two steps that are far from each other in
+ * capacity and in what they save.  Halfway; and where that had no other answer, just
+ * below the next step, which finds the one before that.  Negative: nowhere.
  */
-static int
-widest_step(const Curve *curve)
+static double
+next_capacity(Curve *curve)
 {
-	const CurvePoint *steps = curve->steps;
-	double		least = LEAST_STEP * (steps[curve->nsteps - 1].capacity - steps[0].capacity);
+	CurvePoint *chosen = NULL;
+	double		width_of_all = curve->steps[curve->nsteps - 1].capacity - curve->steps[0].capacity;
 	double		most = 0.0;
-	int			widest = -1;
+	double		capacity = -1.0;
 
 	for (int i = 0; i < curve->nsteps - 1; i++)
 	{
-		double		width = steps[i + 1].capacity - steps[i].flat_until;
-		double		area = width * (steps[i].objective - steps[i + 1].objective);
+		CurvePoint *step = &curve->steps[i];
+		double		end = Min(step[1].capacity, step->nothing_from);
+		double		width = end - step->flat_until;
+		double		area = width * (step->objective - step[1].objective);
 
-		if (width < Max(least, 2.0) || area <= most)
+		if (width < Max(width_of_all * LEAST_STEP, 2.0) || area <= most)
 			continue;
 		most = area;
-		widest = i;
+		chosen = step;
+		capacity = step->was_flat ? end - 1.0 : floor(step->flat_until + width / 2.0);
 	}
-	return widest;
+	if (chosen != NULL)
+		chosen->was_flat = false;
+	return capacity;
 }
 
 /* From what must be there to what would be used if there were room for everything. */
 static void
 find_steps(Curve *curve)
 {
-	curve->steps[0] = solve_least(curve, 0.0);
-	curve->nsteps = 1;
-	add_step(curve, 0, solve_least(curve, MOST_BYTES));
-	for (int solved = 2; solved < 2 * curve->most_steps && curve->nsteps < curve->most_steps;
-		 solved++)
-	{
-		int			i = widest_step(curve);
-		double		from;
+	int			most_solved = 2 * curve->most_steps;
+	double		capacity;
 
-		if (i < 0)
+	add_step(curve, 0.0);
+	add_step(curve, MOST_BYTES);
+	for (int solved = 2; solved < most_solved && curve->nsteps < curve->most_steps; solved++)
+	{
+		capacity = next_capacity(curve);
+		if (capacity < 0)
 			break;
-		from = curve->steps[i].flat_until;
-		add_step(curve, i,
-				 solve_least(curve, floor((from + curve->steps[i + 1].capacity) / 2.0)));
+		add_step(curve, capacity);
 	}
 }
 
