@@ -262,7 +262,7 @@ FROM regress_numbers(:'page', 'placement-table') p FULL JOIN (SELECT row_number(
 SELECT count(*) AS recommendations, bool_and(p.numbers = r.numbers) AS same
 FROM regress_numbers(:'page', 'recommendations-table') p FULL
 	JOIN (SELECT row_number() OVER (ORDER BY saved_io_s_per_hour DESC) AS n, ARRAY[size_bytes,
-	saved_io_s_per_hour, random_reads_per_hour, saved_wait_s_per_hour, price_delta_per_month, move_cost_s] AS numbers
+	saved_io_s_per_hour, price_delta_per_month] AS numbers
 		FROM tiered_storage.recommend_placement()) r USING (n);
 SELECT count(*) > 1 AS curve, bool_and(p.numbers = c.numbers) AS same
 FROM regress_numbers(:'page', 'curve-table') p FULL JOIN (SELECT row_number() OVER () AS n,
@@ -272,7 +272,7 @@ FROM regress_numbers(:'page', 'curve-table') p FULL JOIN (SELECT row_number() OV
 SELECT count(*) AS moves, bool_and(p.numbers = m.numbers) AS same
 FROM regress_numbers(:'page', 'moves-table') p FULL JOIN (SELECT row_number() OVER (ORDER BY started_at DESC) AS n,
 	array_remove(ARRAY[size_bytes, elapsed_ms,
-	lock_held_ms, lock_wait_ms, predicted_saved_io_s_per_hour, measured_saved_io_s_per_hour], NULL) AS numbers
+	lock_held_ms], NULL) AS numbers
 		FROM _tiered_storage.moves) m USING (n);
 SELECT * FROM regress_numbers(:'page', 'effects-table');
 SELECT count(*) > 0 AS wear, bool_and(p.numbers = w.numbers) AS same

@@ -122,9 +122,8 @@ AS $$
 		(SELECT _tiered_storage.report_table('recommendations-table', 'Recommended moves',
 			'{Relation|name|html,Kind|kind|text,From|current_tier|tier,To|recommended_tier|tier,
 				Size|size_bytes|bytes,Device time saved|saved_io_s_per_hour|s/h,
-				Confidence|confidence|text,Firm|firm_when|text,Why|why|why,
-				Random reads per hour|random_reads_per_hour,Waits saved|saved_wait_s_per_hour|s/h,
-				Price per month|price_delta_per_month,Takes|move_cost_s|s,Statement|command|code}',
+				Price per month|price_delta_per_month,Confidence|confidence|text,
+				Firm|firm_when|text,Why|why|why}',
 			a.rows, facts -> 'classes') FROM advice a),
 		COALESCE('The advice: ' || _tiered_storage.report_escape(facts #>> '{advice,all,reason}')
 			|| '.', 'Nothing is known that could be placed.')),

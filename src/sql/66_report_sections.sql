@@ -361,13 +361,10 @@ AS $$
 		|| _tiered_storage.report_table('moves-table', format('The last moves, %s of %s',
 				jsonb_array_length(g.moves -> 'rows'), g.moves ->> 'moves'),
 			'{Relation|relation|name,From|from_tier|tier,To|to_tier|tier,State|state|text,
-				Error|error|why,Began|started_at|time,Size|size_bytes|bytes,Took|elapsed_ms|ms,
-				Lock held|lock_held_ms|ms,Lock waited for|lock_wait_ms|ms,
-				Predicted saving|predicted_saved_io_s_per_hour|s/h,
-				Measured saving|measured_saved_io_s_per_hour|s/h,
-				Asked for by|requested_by|name,Why|reason|why}',
-			(SELECT jsonb_agg(r || jsonb_build_object('error', left(r ->> 'error', 500))
-				ORDER BY n) FROM jsonb_array_elements(g.moves -> 'rows') WITH ORDINALITY x (r, n)),
+				Began|started_at|time,Size|size_bytes|bytes,Took|elapsed_ms|ms,
+				Lock held|lock_held_ms|ms,Asked for by|requested_by|name,Why|why|why}',
+			(SELECT jsonb_agg(r || jsonb_build_object('why',
+				COALESCE(left(r ->> 'error', 500), r ->> 'reason')) ORDER BY n) FROM jsonb_array_elements(g.moves -> 'rows') WITH ORDINALITY x (r, n)),
 			facts -> 'classes')
 		|| '<h3>Predicted against measured</h3>' || COALESCE((SELECT e.html FROM effects e),
 			format('<p class="empty"><strong>Nothing to show.</strong> No move of this period '

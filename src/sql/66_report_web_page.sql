@@ -39,7 +39,7 @@ html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--page);color:var(--ink);line-height:1.5;
 font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Liberation Sans",sans-serif;
 font-variant-numeric:tabular-nums}
-header,main,footer{max-width:1120px;margin:0 auto;padding:0 20px}
+header,main,footer{max-width:1240px;margin:0 auto;padding:0 20px}
 header{padding-top:36px}
 h1{font-size:30px;line-height:1.2;margin:0 0 6px;letter-spacing:-.01em;overflow-wrap:anywhere}
 h2{font-size:21px;line-height:1.3;margin:0 0 4px}
@@ -131,9 +131,9 @@ white-space:normal;min-width:56px}
 thead .n,td.n{text-align:right}
 th:last-child,td:last-child{padding-right:0}
 .why{display:block;white-space:normal;width:max-content;max-width:430px}
-#recommendations .why{max-width:350px}#moves .why{max-width:800px}
-#tiers .why,#budget .why,#files .why,#writes .why{width:auto;min-width:220px}
-#writes .why{min-width:150px}
+#recommendations .why{max-width:350px}#moves .why{max-width:330px}
+#tiers .why,#budget .why,#files .why,#writes .why{width:auto;min-width:140px}
+
 time,data{white-space:nowrap}
 .pair{width:100px;height:14px;display:block}
 summary{cursor:pointer;color:var(--accent);padding:6px 0}
