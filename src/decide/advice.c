@@ -552,7 +552,6 @@ allocate_placement(TierAdvice *advice)
 	placement->pushed_out_of = palloc_extended(sizeof(int) * nunits, MCXT_ALLOC_HUGE);
 	placement->now = palloc0(sizeof(TierPlacementTotals) * ntiers);
 	placement->after = palloc0(sizeof(TierPlacementTotals) * ntiers);
-	placement->byte_worth = palloc0(sizeof(double) * ntiers);
 	advice->next_gb_saves = palloc0(sizeof(double) * ntiers);
 	placement->bottleneck = palloc0(sizeof(TierPlacementBottleneck) * ntiers);
 	placement->asked = palloc0(sizeof(TierPlacementLimits) * ntiers);

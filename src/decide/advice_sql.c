@@ -159,15 +159,11 @@ require_unit(const TierAdvice *advice, Oid relation_oid)
 	return unit;
 }
 
-/* Why not there, where it would be better: what others gain from a GB. */
+/* Why not there, where it would be better. */
 static char *
 explain_pushed_out(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 {
-	double		worth = advice->placement.byte_worth[tier] * 1e9;
-	double		own = (tier_advice_busy(advice, unit, unit->recommended_tier) -
-					   tier_advice_busy(advice, unit, tier)) /
-	Max(tier_advice_stored(advice, unit, tier), 1.0) * 1e9;
-	double		needed = tier_advice_stored(advice, unit, tier);
+	double		left = advice->available_bytes[tier] - advice->placement.after[tier].bytes;
 
 	switch (advice->placement.bottleneck[tier])
 	{
@@ -181,16 +177,9 @@ explain_pushed_out(const TierAdvice *advice, const TierAdviceUnit *unit, int tie
 		case TIER_BOTTLENECK_BYTES:
 			break;
 	}
-	if (worth <= 0 || needed > advice->available_bytes[tier])
-		return psprintf("it would be better here, but it needs %s, and %s are left",
-						tier_advice_bytes(needed),
-						tier_advice_bytes(Max(advice->available_bytes[tier] -
-											  advice->placement.after[tier].bytes, 0.0)));
-	if (advice->options.objective == TIER_OBJECTIVE_TIME && own >= 0 && own <= worth)
-		return psprintf("it would be better here, but others gain more from the space for "
-						"each byte: %.1f s of device time per hour and GB, this one %.1f s",
-						worth, own);
-	return pstrdup("it would be better here, but others gain more from the space for each byte");
+	return psprintf("it would be better here, but it needs %s, and what gains more for each byte "
+					"leaves %s", tier_advice_bytes(tier_advice_stored(advice, unit, tier)),
+					tier_advice_bytes(Max(left, 0.0)));
 }
 
 static char *

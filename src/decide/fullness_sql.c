@@ -198,26 +198,12 @@ tier_add_fullness_policy(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(policy_id);
 }
 
-/* Arguments 0 and 1 of alter and remove: the tier, the number. */
 static bool
 matches(const TierFullnessRow *row, FunctionCallInfo fcinfo)
 {
-	return (PG_ARGISNULL(0) ||
-			strcmp(NameStr(row->tier_name), NameStr(*PG_GETARG_NAME(0))) == 0) &&
-		(PG_ARGISNULL(1) || row->policy_id == PG_GETARG_INT32(1));
-}
-
-static void
-complain_of_none(FunctionCallInfo fcinfo, bool if_exists)
-{
-	char	   *which = PG_ARGISNULL(0) ? psprintf("fullness policy %d", PG_GETARG_INT32(1)) :
-	psprintf("fullness policy of tier \"%s\"", NameStr(*PG_GETARG_NAME(0)));
-
-	ereport(if_exists ? NOTICE : ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("%s does not exist%s", which, if_exists ? ", skipping" : ""),
-			 if_exists ? 0 :
-			 errhint("SELECT * FROM tiered_storage.policies lists the policies.")));
+	return (PG_ARGISNULL(POLICY_OF_TIER) ||
+			strcmp(NameStr(row->tier_name), NameStr(*PG_GETARG_NAME(POLICY_OF_TIER))) == 0) &&
+		(PG_ARGISNULL(POLICY_ID) || row->policy_id == PG_GETARG_INT32(POLICY_ID));
 }
 
 static void
@@ -238,20 +224,20 @@ altered(const TierFullnessRow *row, FunctionCallInfo fcinfo)
 {
 	TierFullnessRow result = *row;
 
-	if (!PG_ARGISNULL(ALTER_FULLNESS_ENABLED))
-		result.is_enabled = PG_GETARG_BOOL(ALTER_FULLNESS_ENABLED);
-	if (!PG_ARGISNULL(ALTER_FULLNESS_NEW_TARGET))
-		result.target_name = *PG_GETARG_NAME(ALTER_FULLNESS_NEW_TARGET);
-	if (!PG_ARGISNULL(ALTER_FULLNESS_HIGH))
-		result.high_watermark = watermark_argument(fcinfo, ALTER_FULLNESS_HIGH, "high_watermark");
-	if (!PG_ARGISNULL(ALTER_FULLNESS_LOW))
-		result.low_watermark = watermark_argument(fcinfo, ALTER_FULLNESS_LOW, "low_watermark");
-	if (!PG_ARGISNULL(ALTER_FULLNESS_UNSET))
+	if (!PG_ARGISNULL(POLICY_ENABLED))
+		result.is_enabled = PG_GETARG_BOOL(POLICY_ENABLED);
+	if (!PG_ARGISNULL(POLICY_TIER))
+		result.target_name = *PG_GETARG_NAME(POLICY_TIER);
+	if (!PG_ARGISNULL(POLICY_HIGH))
+		result.high_watermark = watermark_argument(fcinfo, POLICY_HIGH, "high_watermark");
+	if (!PG_ARGISNULL(POLICY_LOW))
+		result.low_watermark = watermark_argument(fcinfo, POLICY_LOW, "low_watermark");
+	if (!PG_ARGISNULL(POLICY_UNSET))
 	{
 		Datum	   *names;
 		int			n;
 
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(ALTER_FULLNESS_UNSET), TEXTOID, -1, false,
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(POLICY_UNSET), TEXTOID, -1, false,
 						  TYPALIGN_INT, &names, NULL, &n);
 		for (int i = 0; i < n; i++)
 			unset_property(&result, TextDatumGetCString(names[i]));
@@ -262,27 +248,15 @@ altered(const TierFullnessRow *row, FunctionCallInfo fcinfo)
 Datum
 tier_fullness_alter(FunctionCallInfo fcinfo)
 {
-	bool		if_exists = !PG_ARGISNULL(ALTER_FULLNESS_IF_EXISTS) &&
-	PG_GETARG_BOOL(ALTER_FULLNESS_IF_EXISTS);
-	bool		disables_only = !PG_ARGISNULL(ALTER_FULLNESS_ENABLED) &&
-	!PG_GETARG_BOOL(ALTER_FULLNESS_ENABLED);
-	bool		changes = false;
+	bool		if_exists = !PG_ARGISNULL(POLICY_IF_EXISTS) &&
+	PG_GETARG_BOOL(POLICY_IF_EXISTS);
+	bool		disables_only = !tier_policy_changes(fcinfo, "fullness");
 	TierCatalogScope scope;
 	TierFullnessRow *rows;
 	TierSet    *set;
 	int			nrows;
 	int			changed = 0;
 
-	for (int i = ALTER_FULLNESS_ENABLED; i < ALTER_FULLNESS_IF_EXISTS; i++)
-	{
-		changes = changes || !PG_ARGISNULL(i);
-		disables_only = disables_only && (i == ALTER_FULLNESS_ENABLED || PG_ARGISNULL(i));
-	}
-	if (!changes)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("nothing of the fullness policy is to be changed"),
-				 errhint("Give at least one property, such as enabled or high_watermark.")));
 	require_administrator();
 
 	/* As they are when nobody else changes them any more. */
@@ -309,14 +283,14 @@ tier_fullness_alter(FunctionCallInfo fcinfo)
 			warn_of_crash_room(set, &row);
 	}
 	if (changed == 0)
-		complain_of_none(fcinfo, if_exists);
+		tier_policy_complain_of_none(fcinfo, "fullness", if_exists);
 	PG_RETURN_INT32(changed);
 }
 
 Datum
 tier_fullness_remove(FunctionCallInfo fcinfo)
 {
-	bool		if_exists = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2);
+	bool		if_exists = !PG_ARGISNULL(3) && PG_GETARG_BOOL(3);
 	TierCatalogScope scope;
 	TierFullnessRow *rows;
 	int			nrows;
@@ -330,6 +304,6 @@ tier_fullness_remove(FunctionCallInfo fcinfo)
 			removed += tier_catalog_delete_fullness(rows[i].policy_id);
 	tier_catalog_leave(&scope);
 	if (removed == 0)
-		complain_of_none(fcinfo, if_exists);
+		tier_policy_complain_of_none(fcinfo, "fullness", if_exists);
 	PG_RETURN_INT32(removed);
 }

@@ -45,9 +45,9 @@ static const TierOption tiering_options[] = {
 #define POSITIONAL_OPTIONS 4
 
 static const TierOption fullness_changes[] = {
-	{"high_watermark", FLOAT8OID, ALTER_FULLNESS_HIGH},
-	{"low_watermark", FLOAT8OID, ALTER_FULLNESS_LOW},
-	{"target", NAMEOID, ALTER_FULLNESS_NEW_TARGET},
+	{"high_watermark", FLOAT8OID, POLICY_HIGH},
+	{"low_watermark", FLOAT8OID, POLICY_LOW},
+	{"target", NAMEOID, POLICY_TIER},
 };
 
 /* A call without arguments yet. */
@@ -133,39 +133,67 @@ tier_alter_policy(PG_FUNCTION_ARGS)
 
 	tier_require_writable("tiered_storage.alter_policy()");
 	fullness = means_fullness(fcinfo);
-	begin_call(call, fcinfo, fullness ? ALTER_FULLNESS_END : POLICY_ARGUMENTS);
-	nulls = fullness ?
-		tier_options_spread(fcinfo, CHANGE_CHANGES, "changes", fullness_changes,
-							lengthof(fullness_changes), call) :
-		tier_options_spread(fcinfo, CHANGE_CHANGES, "changes", tiering_options,
-							lengthof(tiering_options) - 1, call);
+	begin_call(call, fcinfo, POLICY_ARGUMENTS);
+	nulls = tier_options_spread(fcinfo, CHANGE_CHANGES, "changes",
+								fullness ? fullness_changes : tiering_options,
+								fullness ? lengthof(fullness_changes) :
+								lengthof(tiering_options) - 1, call);
 	if (nulls != NIL)
+		call->args[POLICY_UNSET] = (NullableDatum)
 	{
-		NullableDatum *unset = &call->args[fullness ? ALTER_FULLNESS_UNSET : POLICY_UNSET];
-
-		unset->value = names_array(nulls);
-		unset->isnull = false;
-	}
-	if (!fullness)
-		call->args[0] = fcinfo->args[0];
-	call->args[fullness ? 0 : 1] = fcinfo->args[1];
-	call->args[fullness ? 1 : 2] = fcinfo->args[2];
-	call->args[fullness ? ALTER_FULLNESS_ENABLED : POLICY_ENABLED] = fcinfo->args[CHANGE_ENABLED];
-	call->args[fullness ? ALTER_FULLNESS_IF_EXISTS : POLICY_IF_EXISTS] =
-		fcinfo->args[CHANGE_IF_EXISTS];
+		names_array(nulls), false
+	};
+	for (int i = POLICY_RELATION; i <= POLICY_ID; i++)
+		call->args[i] = fcinfo->args[i];
+	call->args[POLICY_ENABLED] = fcinfo->args[CHANGE_ENABLED];
+	call->args[POLICY_IF_EXISTS] = fcinfo->args[CHANGE_IF_EXISTS];
 	return fullness ? tier_fullness_alter(call) : tier_policy_alter(call);
 }
 
 Datum
 tier_remove_policy(PG_FUNCTION_ARGS)
 {
-	LOCAL_FCINFO(call, 3);
-
 	tier_require_writable("tiered_storage.remove_policy()");
-	if (!means_fullness(fcinfo))
-		return tier_policy_remove(fcinfo);
-	begin_call(call, fcinfo, 3);
-	for (int i = 0; i < 3; i++)
-		call->args[i] = fcinfo->args[i + 1];
-	return tier_fullness_remove(call);
+	return means_fullness(fcinfo) ? tier_fullness_remove(fcinfo) : tier_policy_remove(fcinfo);
+}
+
+bool
+tier_policy_changes(FunctionCallInfo call, const char *kind)
+{
+	bool		enables = !call->args[POLICY_ENABLED].isnull &&
+	DatumGetBool(call->args[POLICY_ENABLED].value);
+	bool		changes = false;
+
+	for (int i = POLICY_TIER; i <= POLICY_UNSET; i++)
+		changes = changes || !call->args[i].isnull;
+	if (!changes && call->args[POLICY_ENABLED].isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("nothing of the %s policy is to be changed", kind),
+				 errhint("Give at least one property, such as enabled.")));
+	return changes || enables;
+}
+
+void
+tier_policy_complain_of_none(FunctionCallInfo call, const char *kind, bool if_exists)
+{
+	const NullableDatum *args = call->args;
+	StringInfoData which;
+
+	initStringInfo(&which);
+	appendStringInfo(&which, "%s policy", kind);
+	if (!args[POLICY_ID].isnull)
+		appendStringInfo(&which, " %d", DatumGetInt32(args[POLICY_ID].value));
+	if (!args[POLICY_RELATION].isnull)
+		appendStringInfo(&which, " of relation %s",
+						 DatumGetCString(DirectFunctionCall1(regclassout,
+															 args[POLICY_RELATION].value)));
+	if (!args[POLICY_OF_TIER].isnull)
+		appendStringInfo(&which, " for tier \"%s\"",
+						 NameStr(*DatumGetName(args[POLICY_OF_TIER].value)));
+	ereport(if_exists ? NOTICE : ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("%s does not exist%s", which.data, if_exists ? ", skipping" : ""),
+			 if_exists ? 0 :
+			 errhint("SELECT * FROM tiered_storage.policies lists the policies.")));
 }

@@ -22,7 +22,7 @@
 #define ADD_TIERING_POLICY_DRY_RUN 9
 
 /*
- * Arguments of calls about tiering policies.  First which one, as remove_policy() has it, then
+ * Arguments of calls about policies.  First which one, as remove_policy() has it, then
  * what it has, and what else is said of a policy to add or to alter.  POLICY_UNSET is an array of
  * text without nulls.
  */
@@ -46,6 +46,9 @@ enum
 	POLICY_RETURN,
 	POLICY_RETURN_AFTER,
 	POLICY_RETURN_TIER,
+	POLICY_HIGH,				/* of fullness policies, whose target is
+								 * POLICY_TIER */
+	POLICY_LOW,
 	POLICY_UNSET,
 	POLICY_ENABLED,
 	POLICY_IF_EXISTS,
@@ -57,19 +60,13 @@ enum
 };
 
 /*
- * The same of tier_fullness_alter(); tier and policy_id, of which one is given, are the
- * first of it and of tier_fullness_remove(), where if_exists follows.
+ * Does the call change more than enabled to false?  Raises an error if it changes nothing of a
+ * policy of that kind.
  */
-enum
-{
-	ALTER_FULLNESS_ENABLED = 2,
-	ALTER_FULLNESS_NEW_TARGET,
-	ALTER_FULLNESS_HIGH,
-	ALTER_FULLNESS_LOW,
-	ALTER_FULLNESS_UNSET,
-	ALTER_FULLNESS_IF_EXISTS,
-	ALTER_FULLNESS_END
-};
+extern bool tier_policy_changes(FunctionCallInfo call, const char *kind);
+
+/* No policy of that kind is what the call asks for: a NOTICE or an error. */
+extern void tier_policy_complain_of_none(FunctionCallInfo call, const char *kind, bool if_exists);
 
 /* Makes the call, which has room for POLICY_ARGUMENTS, of one of add_tiering_policy(). */
 extern void tier_policy_spread(FunctionCallInfo fcinfo, FunctionCallInfo call);

@@ -540,28 +540,6 @@ check_policy_owner(const TierPolicyRow *policy, Oid role_oid)
 					   "last owner and to tier administrators.", policy->relation_name)));
 }
 
-/* No policy is what was asked for. */
-static void
-complain_of_no_policy(FunctionCallInfo fcinfo, bool if_exists)
-{
-	StringInfoData which;
-
-	initStringInfo(&which);
-	appendStringInfoString(&which, "tiering policy");
-	if (!PG_ARGISNULL(2))
-		appendStringInfo(&which, " %d", PG_GETARG_INT32(2));
-	if (!PG_ARGISNULL(0))
-		appendStringInfo(&which, " of relation %s",
-						 DatumGetCString(DirectFunctionCall1(regclassout, PG_GETARG_DATUM(0))));
-	if (!PG_ARGISNULL(1))
-		appendStringInfo(&which, " for tier \"%s\"", NameStr(*PG_GETARG_NAME(1)));
-	ereport(if_exists ? NOTICE : ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("%s does not exist%s", which.data, if_exists ? ", skipping" : ""),
-			 if_exists ? 0 :
-			 errhint("SELECT * FROM tiered_storage.policies lists the policies.")));
-}
-
 /*
  * The properties that a policy need not have: where a row says whether it has them, or of rates
  * the rate itself.
@@ -674,8 +652,7 @@ Datum
 tier_policy_alter(FunctionCallInfo fcinfo)
 {
 	bool		if_exists = !PG_ARGISNULL(POLICY_IF_EXISTS) && PG_GETARG_BOOL(POLICY_IF_EXISTS);
-	bool		disables_only = !PG_ARGISNULL(POLICY_ENABLED) && !PG_GETARG_BOOL(POLICY_ENABLED);
-	bool		changes = !PG_ARGISNULL(POLICY_ENABLED);
+	bool		disables_only = !tier_policy_changes(fcinfo, "tiering");
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	TierPolicyRow *policies;
@@ -683,17 +660,6 @@ tier_policy_alter(FunctionCallInfo fcinfo)
 	int			npolicies;
 	int			n = 0;
 	int			changed = 0;
-
-	for (int i = POLICY_TIER; i <= POLICY_UNSET; i++)
-	{
-		changes = changes || !PG_ARGISNULL(i);
-		disables_only = disables_only && PG_ARGISNULL(i);
-	}
-	if (!changes)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("nothing of the tiering policy is to be changed"),
-				 errhint("Give at least one property, such as enabled or move_after.")));
 
 	/*
 	 * 1. Which, and may the caller?  As they are when nobody else changes
@@ -727,7 +693,7 @@ tier_policy_alter(FunctionCallInfo fcinfo)
 			tier_catalog_change_policy(&scope, &policies[i]);
 	tier_catalog_leave(&scope);
 	if (changed == 0)
-		complain_of_no_policy(fcinfo, if_exists);
+		tier_policy_complain_of_none(fcinfo, "tiering", if_exists);
 	PG_RETURN_INT32(changed);
 }
 
@@ -754,6 +720,6 @@ tier_policy_remove(FunctionCallInfo fcinfo)
 	tier_catalog_leave(&scope);
 
 	if (removed == 0)
-		complain_of_no_policy(fcinfo, if_exists);
+		tier_policy_complain_of_none(fcinfo, "tiering", if_exists);
 	PG_RETURN_INT32(removed);
 }

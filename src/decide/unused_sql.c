@@ -77,34 +77,17 @@ price(const TierAdvice *advice, const TierAdviceUnit *unit)
 	return unused;
 }
 
-/* Why there is no row: what was unread for so long but is left out, then what is not known. */
 static void
-notice_none(double unused_for_s, int in_no_tier, int small, double longest_s)
+notice_none(double unused_for_s, double longest_s)
 {
-	const char *asked = tier_advice_duration(unused_for_s);
-
-	if (in_no_tier > 0)
-		ereport(NOTICE,
-				(errmsg("no relation in a tier is known to have been unread for %s", asked),
-				 errdetail_plural("%d relation that has been is in no tier.",
-								  "%d relations that have been are in no tier.",
-								  in_no_tier, in_no_tier),
-				 errhint("SELECT * FROM tiered_storage.discover_tiers() looks what devices there "
-						 "are; add_tier() names them.")));
-	else if (small > 0)
-		ereport(NOTICE,
-				(errmsg("no relation of %s and more is known to have been unread for %s",
-						TIER_ADVICE_MIN_BYTES_TEXT, asked),
-				 errdetail_plural("%d smaller one has been.", "%d smaller ones have been.",
-								  small, small)));
-	else
-		ereport(NOTICE,
-				(errmsg("no relation is known to have been unread for %s", asked),
-				 errdetail("What was not read is known for %s at most.",
-						   tier_advice_duration(longest_s)),
-				 longest_s < 4 * SECS_PER_MINUTE || unused_for_s <= longest_s ? 0 :
-				 errhint("An argument asks for another time: unused_relations('%s').",
-						 tier_advice_duration(longest_s / 2))));
+	ereport(NOTICE,
+			(errmsg("no relation of " TIER_ADVICE_MIN_BYTES_TEXT " and more in a tier is known to "
+					"have been unread for %s", tier_advice_duration(unused_for_s)),
+			 errdetail("What was not read is known for %s at most.",
+					   tier_advice_duration(longest_s)),
+			 longest_s < 4 * SECS_PER_MINUTE || unused_for_s <= longest_s ? 0 :
+			 errhint("An argument asks for another time: unused_relations('%s').",
+					 tier_advice_duration(longest_s / 2))));
 }
 
 Datum
@@ -117,8 +100,6 @@ tier_unused_relations(PG_FUNCTION_ARGS)
 	TierResultRow row;
 	Unused	   *unused;
 	int			n = 0;
-	int			in_no_tier = 0;
-	int			small = 0;
 	double		longest_s = 0.0;
 
 	tier_result_start(fcinfo, &row);
@@ -132,11 +113,7 @@ tier_unused_relations(PG_FUNCTION_ARGS)
 		if (unit->unread_since == 0 ||
 			tier_seconds_between(unit->unread_since, now) < unused_for_s)
 			continue;
-		if (unit->size_bytes < TIER_ADVICE_MIN_BYTES)
-			small++;
-		else if (unit->current_tier < 0)
-			in_no_tier++;
-		else
+		if (unit->size_bytes >= TIER_ADVICE_MIN_BYTES && unit->current_tier >= 0)
 			unused[n++] = price(advice, unit);
 	}
 	qsort(unused, n, sizeof(Unused), compare_unused);
@@ -160,6 +137,6 @@ tier_unused_relations(PG_FUNCTION_ARGS)
 	}
 	tier_advice_notice_unseen(advice, n > 0);
 	if (n == 0)
-		notice_none(unused_for_s, in_no_tier, small, longest_s);
+		notice_none(unused_for_s, longest_s);
 	return (Datum) 0;
 }

@@ -57,7 +57,7 @@
 
 /*
  * Scratch of one tier_placement_solve().  totals are those of the placement that was
- * looked at last; tier and limit_price are the solver's last answer; feasible is
+ * looked at last; tier is the solver's last answer; feasible is
  * a placement that keeps the limits, and start the one of now, with units that are
  * nowhere as in that.
  */
@@ -80,7 +80,6 @@ typedef struct Work
 	double	   *expected_s;		/* occupations to begin with */
 	double	   *solved_s;		/* occupation that the tangents led to */
 	double	   *slope;
-	double	   *limit_price;
 	int		   *tier;
 	int		   *feasible;
 	int		   *start;
@@ -95,7 +94,6 @@ typedef struct Best
 {
 	bool		exists;
 	int		   *tier;
-	double	   *limit_price;
 	double		objective;
 } Best;
 
@@ -220,7 +218,6 @@ solve_tangent(Work *work, bool quick)
 	call.interrupted = problem->interrupted;
 	call.interrupted_argument = problem->interrupted_argument;
 	solved.tier = work->tier;
-	solved.limit_price = work->limit_price;
 	tier_solver_solve(&call, &solved);
 	return !solved.interrupted;
 }
@@ -363,8 +360,6 @@ solve_round(Work *work, bool quick, Best *best)
 		best->exists = true;
 		best->objective = objective;
 		memcpy(best->tier, work->tier, sizeof(int) * problem->nunits);
-		memcpy(best->limit_price, work->limit_price,
-			   sizeof(double) * problem->ntiers * TIER_PLACEMENT_RESOURCES);
 	}
 	return goes_on;
 }
@@ -620,9 +615,6 @@ report(Work *work, const Best *best, TierPlacementResult *result)
 	tier_placement_add_up(problem, best->tier, work->totals);
 	if (result->after != NULL)
 		memcpy(result->after, work->totals, sizeof(TierPlacementTotals) * ntiers);
-	for (int t = 0; t < ntiers; t++)
-		if (result->byte_worth != NULL)
-			result->byte_worth[t] = best->limit_price[t * TIER_PLACEMENT_RESOURCES];
 	if (result->asked != NULL)
 		memcpy(result->asked, work->asked, sizeof(TierPlacementLimits) * ntiers);
 	if (result->kept != NULL)
@@ -659,14 +651,12 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 	work.expected_s = ARRAY(double, ntiers);
 	work.solved_s = ARRAY(double, ntiers);
 	work.slope = ARRAY(double, ntiers);
-	work.limit_price = ARRAY(double, nlimits);
 	work.tier = ARRAY(int, problem->nunits);
 	work.feasible = ARRAY(int, problem->nunits);
 	work.start = ARRAY(int, problem->nunits);
 	work.now = ARRAY(TierPlacementTotals, ntiers);
 	work.totals = ARRAY(TierPlacementTotals, ntiers);
 	best.tier = ARRAY(int, problem->nunits);
-	best.limit_price = ARRAY(double, nlimits);
 #undef ARRAY
 
 	set_limits(&work);

@@ -28,7 +28,6 @@ typedef enum TierPlacementBottleneck
  * but tier may be NULL.  tier_bottleneck_find() fills in pushed_out_of: -1 for who is where it
  * wants to be.
  * The objective is in device-seconds per hour for TIME, else in money per month.
- * byte_worth is by how much it would fall with one more byte on that tier.
  *
  * asked are the limits as they should be kept, and kept those that the placement keeps:
  * the same, or raised by as little as possible (model/feasible.h), in which case
@@ -40,7 +39,6 @@ typedef struct TierPlacementResult
 	int		   *pushed_out_of;
 	TierPlacementTotals *now;
 	TierPlacementTotals *after;
-	double	   *byte_worth;
 	TierPlacementLimits *asked;
 	TierPlacementLimits *kept;
 	TierPlacementBottleneck *bottleneck;

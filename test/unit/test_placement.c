@@ -66,7 +66,6 @@ static struct
 	int			tier[MAX_UNITS];
 	TierPlacementTotals now[MAX_TIERS];
 	TierPlacementTotals after[MAX_TIERS];
-	double		worth[MAX_TIERS];
 	TierPlacementLimits asked[MAX_TIERS];
 	TierPlacementLimits kept[MAX_TIERS];
 }			c;
@@ -94,7 +93,6 @@ begin(int ntiers)
 	c.result.tier = c.tier;
 	c.result.now = c.now;
 	c.result.after = c.after;
-	c.result.byte_worth = c.worth;
 	c.result.asked = c.asked;
 	c.result.kept = c.kept;
 	for (int t = 0; t < MAX_TIERS; t++)
