@@ -170,29 +170,15 @@ shard_statement(const TierMoveCall *call)
 					call->dry_run ? ", dry_run => true" : "");
 }
 
-static TierObstacle
-obstacle_of(const TierRefusal *refusal)
-{
-	TierObstacle obstacle = {
-		.message = refusal->message,
-		.detail = refusal->detail,
-		.hint = refusal->hint,
-		.sqlstate = refusal->sqlstate
-	};
-
-	return obstacle;
-}
-
 TierObstacle
 tier_call_refusal(const TierMoveCall *call)
 {
-	TierRefusal refusal = {0};
+	TierObstacle refusal = tier_relation_refuse_shell(&call->info, shard_statement(call));
 
-	refusal = tier_relation_refuse_shell(&call->info, shard_statement(call));
 	/* Of others, what was named is one of the relations. */
 	if (refusal.message == NULL && call->info.kind == RELKIND_PARTITIONED_TABLE)
 		refusal = tier_relation_refuse_owner(&call->info, GetUserId());
-	return obstacle_of(&refusal);
+	return refusal;
 }
 
 TierObstacle
@@ -200,12 +186,12 @@ tier_call_refusal_of(const TierMoveCall *call, const TierRelationInfo *member, T
 {
 	TierMoveTarget where = {0};
 	TierAdmission admission;
-	TierRefusal refusal = {0};
+	TierObstacle refusal = {0};
 
 	if (check == TIER_CHECK_OBJECT)
 		refusal = tier_relation_refuse_shell(member, shard_statement(call));
 	if (refusal.message != NULL)
-		return obstacle_of(&refusal);
+		return refusal;
 	where.tablespace_oid = destination_of(call, member)->tablespace_oid;
 	where.requester_oid = GetUserId();
 	tier_preflight_init(&admission, member, &where, call->set, 0);
@@ -219,7 +205,7 @@ tier_call_check(const TierMoveCall *call)
 	TierObstacle obstacle = tier_call_refusal(call);
 	ListCell   *cell;
 
-	tier_preflight_throw(&obstacle);
+	tier_obstacle_throw(&obstacle);
 	foreach(cell, call->relations)
 	{
 		TierRelationInfo member;
@@ -230,7 +216,7 @@ tier_call_check(const TierMoveCall *call)
 		for (int check = 0; check <= TIER_CALL_LAST_CHECK; check++)
 		{
 			obstacle = tier_call_refusal_of(call, &member, (TierCheck) check);
-			tier_preflight_throw(&obstacle);
+			tier_obstacle_throw(&obstacle);
 		}
 	}
 }

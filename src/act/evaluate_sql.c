@@ -22,46 +22,24 @@
 
 PG_FUNCTION_INFO_V1(tier_evaluate_policies);
 
-static const char *
-verdict_code(TierPolicyVerdict verdict)
-{
-	switch (verdict)
-	{
-		case TIER_VERDICT_DUE:
-			return "due";
-		case TIER_VERDICT_ON_TARGET:
-			return "on target";
-		case TIER_VERDICT_ON_SLOWER_TIER:
-			return "on slower tier";
-		case TIER_VERDICT_TOO_YOUNG:
-			return "too young";
-		case TIER_VERDICT_DEFAULT_PARTITION:
-			return "default partition";
-		case TIER_VERDICT_OPEN_BOUND:
-			return "open bound";
-		case TIER_VERDICT_FOREIGN:
-			return "foreign table";
-		case TIER_VERDICT_TEMPORARY:
-			return "temporary table";
-		case TIER_VERDICT_IMMOVABLE:
-			return "immovable";
-		case TIER_VERDICT_PINNED:
-			return "pinned";
-		case TIER_VERDICT_IN_USE:
-			return "in use";
-		case TIER_VERDICT_NOT_OBSERVED:
-			return "not observed";
-		case TIER_VERDICT_NO_RIGHT:
-			return "no right";
-		case TIER_VERDICT_NO_AGE:
-			return "no age";
-		case TIER_VERDICT_RETURNS:
-			return "returns";
-		case TIER_VERDICT_ERROR:
-			return "error";
-	}
-	return NULL;
-}
+static const char *const verdict_codes[] = {
+	[TIER_VERDICT_DUE] = "due",
+	[TIER_VERDICT_ON_TARGET] = "on target",
+	[TIER_VERDICT_ON_SLOWER_TIER] = "on slower tier",
+	[TIER_VERDICT_TOO_YOUNG] = "too young",
+	[TIER_VERDICT_DEFAULT_PARTITION] = "default partition",
+	[TIER_VERDICT_OPEN_BOUND] = "open bound",
+	[TIER_VERDICT_FOREIGN] = "foreign table",
+	[TIER_VERDICT_TEMPORARY] = "temporary table",
+	[TIER_VERDICT_IMMOVABLE] = "immovable",
+	[TIER_VERDICT_PINNED] = "pinned",
+	[TIER_VERDICT_IN_USE] = "in use",
+	[TIER_VERDICT_NOT_OBSERVED] = "not observed",
+	[TIER_VERDICT_NO_RIGHT] = "no right",
+	[TIER_VERDICT_NO_AGE] = "no age",
+	[TIER_VERDICT_RETURNS] = "returns",
+	[TIER_VERDICT_ERROR] = "error",
+};
 
 /* Its reason, and if another policy decides where it goes, which. */
 static const char *
@@ -102,7 +80,7 @@ put_leaf(TierResultRow *row, const TierEvaluation *evaluation, const TierLeaf *l
 	tier_row_datum(row, 1, ObjectIdGetDatum(leaf->info.relation_oid));
 	tier_row_text(row, 2, !evaluation->policy->is_enabled &&
 				  (leaf->verdict == TIER_VERDICT_DUE || leaf->verdict == TIER_VERDICT_RETURNS) ?
-				  "disabled" : verdict_code(leaf->verdict));
+				  "disabled" : verdict_codes[leaf->verdict]);
 	if (partition->lower_kind == TIER_BOUND_FINITE)
 		tier_row_datum(row, 3, TimestampTzGetDatum(partition->lower_us));
 	if (partition->upper_kind == TIER_BOUND_FINITE)

@@ -482,19 +482,6 @@ tier_foresee_prospect(TierForesight *foresight, const TierMoveRequest *request,
 	return true;
 }
 
-static void
-warn(const TierProspect *prospect)
-{
-	const TierObstacle *obstacle = &prospect->obstacle;
-
-	if (obstacle->message != NULL)
-		ereport(WARNING,
-				(errcode(obstacle->sqlstate),
-				 errmsg("would not move %s: %s", prospect->info.name, obstacle->message),
-				 obstacle->detail == NULL ? 0 : errdetail_internal("%s", obstacle->detail),
-				 obstacle->hint == NULL ? 0 : errhint("%s", obstacle->hint)));
-}
-
 bool
 tier_foresee(TierForesight *foresight, const TierMoveRequest *request, const TierPins *pins,
 			 int64 *bytes)
@@ -505,7 +492,8 @@ tier_foresee(TierForesight *foresight, const TierMoveRequest *request, const Tie
 	if (!tier_foresee_prospect(foresight, request, pins, &run, &prospect))
 		return false;
 	*bytes = prospect.bytes;
-	warn(&prospect);
+	if (prospect.obstacle.message != NULL)
+		tier_obstacle_warn(&prospect.obstacle, prospect.info.name);
 	if (prospect.begins)
 		announce(request, &prospect.info, prospect.bytes);
 	return prospect.begins;

@@ -130,7 +130,7 @@ TierObstacle
 tier_move_mark_obstacle(TierMoveMark mark, const TierTier *tier, const TierFullnessLevel *level,
 						int64 size_bytes)
 {
-	TierObstacle obstacle = {NULL};
+	TierObstacle obstacle = {0};
 	double		share = mark_of(mark, tier);
 	double		needed = tier_cost_stored_bytes(size_bytes, &tier->profile);
 
@@ -183,7 +183,7 @@ level_of_target(const TierMove *move, int64 announced_us, TierFullnessLevel *lev
 static TierObstacle
 mark_obstacle(const TierMove *move, int64 announced_us)
 {
-	TierObstacle obstacle = {NULL};
+	TierObstacle obstacle = {0};
 	MemoryContext old_context = CurrentMemoryContext;
 	MemoryContext context;
 	TierFullnessLevel level;

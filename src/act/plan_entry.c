@@ -16,6 +16,7 @@
 #include "src/base/attempt.h"
 #include "src/base/debug.h"
 #include "src/base/settings.h"
+#include "src/base/by_oid.h"
 #include "src/base/sql.h"
 #include "src/server/relation.h"
 
@@ -36,13 +37,6 @@ tier_plan_create_list(void)
 	control.hcxt = CurrentMemoryContext;
 	return hash_create("tiered_storage plan", 256, &control,
 					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-}
-
-static int
-compare_failed(const void *a, const void *b)
-{
-	return oid_cmp(&((const TierFailedMove *) a)->relation_oid,
-				   &((const TierFailedMove *) b)->relation_oid);
 }
 
 /*
@@ -162,7 +156,6 @@ TierPlanEntry *
 tier_plan_begin_entry(TierPlanning *planning, const TierMoveRequest *request,
 					  TierPlanSource source, int to_tier, TierRelationInfo *info)
 {
-	TierFailedMove key = {.relation_oid = request->relation_oid};
 	const TierFailedMove *failed;
 	TierPlanEntry *entry;
 
@@ -184,8 +177,8 @@ tier_plan_begin_entry(TierPlanning *planning, const TierMoveRequest *request,
 	entry->why = request->reason;
 	entry->request = *request;
 	entry->state = TIER_PLAN_READY;
-	failed = bsearch(&key, planning->failed, planning->nfailed, sizeof(TierFailedMove),
-					 compare_failed);
+	failed = tier_by_oid_find(request->relation_oid, planning->failed, planning->nfailed,
+							  sizeof(TierFailedMove));
 	if (failed == NULL)
 		return entry;
 	entry->failures = failed->failures;

@@ -30,11 +30,7 @@ print_entry(const TierPlan *plan, const TierPlanEntry *entry)
 	}
 	if (obstacle->message != NULL)
 	{
-		ereport(WARNING,
-				(errcode(obstacle->sqlstate),
-				 errmsg("would not move %s: %s", info.name, obstacle->message),
-				 obstacle->detail == NULL ? 0 : errdetail_internal("%s", obstacle->detail),
-				 obstacle->hint == NULL ? 0 : errhint("%s", obstacle->hint)));
+		tier_obstacle_warn(obstacle, info.name);
 		return;
 	}
 	ereport(NOTICE,

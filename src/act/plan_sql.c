@@ -16,6 +16,7 @@
 
 #include "src/act/gate.h"
 #include "src/act/plan.h"
+#include "src/base/by_oid.h"
 #include "src/base/sql.h"
 #include "src/move/progress.h"
 #include "src/move/throttle.h"
@@ -216,13 +217,6 @@ tier_made_plan(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-static int
-compare_failed(const void *a, const void *b)
-{
-	return oid_cmp(&((const TierFailedMove *) a)->relation_oid,
-				   &((const TierFailedMove *) b)->relation_oid);
-}
-
 static bool
 is_running(const Moment *moment, Oid relation_oid)
 {
@@ -236,9 +230,8 @@ is_running(const Moment *moment, Oid relation_oid)
 static bool
 read_stored(const Moment *moment, const TierStoredMove *move, TierPlanEntry *entry)
 {
-	TierFailedMove key = {.relation_oid = move->relation_oid};
-	const TierFailedMove *failed = bsearch(&key, moment->failed, moment->nfailed,
-										   sizeof(TierFailedMove), compare_failed);
+	const TierFailedMove *failed = tier_by_oid_find(move->relation_oid, moment->failed,
+													moment->nfailed, sizeof(TierFailedMove));
 	TierRelationInfo info;
 
 	if (is_running(moment, move->relation_oid) ||

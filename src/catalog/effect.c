@@ -203,7 +203,8 @@ tier_catalog_start_effects(const TierEffect *effects, int n, TimestampTz now)
 
 		if (settle_unless_measurable(effect, now))
 			tier_query(sql, tier_arg_int8(effect->move_id), tier_arg_time(effect->since),
-					   tier_arg_float8s(&effect->before, TOTALS_FIELDS), tier_arg_text(effect->device),
+					   tier_arg_float8s(&effect->before, TOTALS_FIELDS),
+					   tier_arg_text(effect->device),
 					   tier_arg_if(effect->device != NULL,
 								   tier_arg_float8s(&effect->device_before, WORK_FIELDS)));
 	}

@@ -374,7 +374,7 @@ typedef struct Emptiness
 	char	   *why;			/* follows "nothing is recommended" */
 	const char *detail;			/* or NULL */
 	const char *hint;			/* or NULL */
-}			Emptiness;
+} Emptiness;
 
 static Emptiness
 find_emptiness(const TierAdvice *advice)

@@ -38,27 +38,13 @@
 /* How fast a copy is that nothing limits; about that of a disk. */
 #define ASSUMED_MB_PER_S 100.0
 
-static const TierObstacle no_obstacle = {NULL};
-
-static TierObstacle
-obstacle_of_refusal(TierRefusal refusal)
-{
-	TierObstacle obstacle = {
-		.message = refusal.message,
-		.detail = refusal.detail,
-		.hint = refusal.hint,
-		.sqlstate = refusal.sqlstate
-	};
-
-	return obstacle;
-}
+static const TierObstacle no_obstacle = {0};
 
 static TierObstacle
 check_rights(TierAdmission *admission)
 {
-	return obstacle_of_refusal(tier_relation_refuse_role(admission->info,
-														 admission->where.requester_oid,
-														 admission->where.tablespace_oid));
+	return tier_relation_refuse_role(admission->info, admission->where.requester_oid,
+									 admission->where.tablespace_oid);
 }
 
 /* ---------------------------------------------------------------------
@@ -124,10 +110,9 @@ check_extension(TierAdmission *admission)
 static TierObstacle
 check_object(TierAdmission *admission)
 {
-	TierObstacle obstacle;
+	TierObstacle obstacle = tier_relation_refuse_object(admission->info,
+														admission->where.tablespace_oid);
 
-	obstacle = obstacle_of_refusal(tier_relation_refuse_object(admission->info,
-															   admission->where.tablespace_oid));
 	return obstacle.message != NULL ? obstacle : check_extension(admission);
 }
 
@@ -377,18 +362,6 @@ tier_preflight_space(TierAdmission *admission)
 	return admission->space;
 }
 
-static TierObstacle
-obstacle_of_shortage(TierShortage shortage)
-{
-	TierObstacle obstacle = {
-		.message = shortage.message,
-		.hint = shortage.hint,
-		.sqlstate = ERRCODE_DISK_FULL
-	};
-
-	return obstacle;
-}
-
 /* What of it goes into the WAL. */
 static double
 logged_bytes(const TierAdmission *admission)
@@ -401,19 +374,16 @@ logged_bytes(const TierAdmission *admission)
 static TierObstacle
 check_space(TierAdmission *admission)
 {
-	double		reserve_bytes = tier_preflight_reserve(admission->set,
-													   admission->where.tablespace_oid);
-
-	return obstacle_of_shortage(tier_space_shortage(tier_preflight_space(admission),
-													reserve_bytes, admission->size_bytes,
-													logged_bytes(admission)));
+	return tier_space_shortage(tier_preflight_space(admission),
+							   tier_preflight_reserve(admission->set,
+													  admission->where.tablespace_oid),
+							   admission->size_bytes, logged_bytes(admission));
 }
 
 static TierObstacle
 check_wal_space(TierAdmission *admission)
 {
-	return obstacle_of_shortage(tier_space_wal_shortage(tier_preflight_space(admission),
-														logged_bytes(admission)));
+	return tier_space_wal_shortage(tier_preflight_space(admission), logged_bytes(admission));
 }
 
 bool
@@ -677,15 +647,4 @@ tier_preflight(TierAdmission *admission)
 	for (int check = 0; check < TIER_CHECKS && obstacle.message == NULL; check++)
 		obstacle = tier_preflight_check(admission, (TierCheck) check);
 	return obstacle;
-}
-
-void
-tier_preflight_throw(const TierObstacle *obstacle)
-{
-	if (obstacle->message != NULL)
-		ereport(ERROR,
-				(errcode(obstacle->sqlstate),
-				 errmsg_internal("%s", obstacle->message),
-				 obstacle->detail ? errdetail_internal("%s", obstacle->detail) : 0,
-				 obstacle->hint ? errhint("%s", obstacle->hint) : 0));
 }

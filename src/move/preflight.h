@@ -36,17 +36,6 @@ typedef enum TierCheck
 	TIER_CHECKS
 } TierCheck;
 
-/* Why a move is not even tried; message NULL when it is. */
-typedef struct TierObstacle
-{
-	char	   *message;
-	char	   *detail;			/* NULL: none */
-	char	   *hint;			/* NULL: none */
-	int			sqlstate;		/* of the message */
-	bool		passes;			/* the move waits for that, and nobody has to
-								 * do anything */
-} TierObstacle;
-
 /* Where it is to be moved, with whose rights, and how. */
 typedef struct TierMoveTarget
 {
@@ -97,9 +86,6 @@ extern TierObstacle tier_preflight_check(TierAdmission *admission, TierCheck che
 
 /* The first obstacle of all. */
 extern TierObstacle tier_preflight(TierAdmission *admission);
-
-/* Raises it as an error, if there is one. */
-extern void tier_preflight_throw(const TierObstacle *obstacle);
 
 /*
  * The pin that is against moving the relation there, or NULL.  None is against what stays

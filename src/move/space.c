@@ -280,13 +280,13 @@ tier_space_need(const TierSpace *space, double reserve_bytes, double size_bytes,
 	return need;
 }
 
-TierShortage
+TierObstacle
 tier_space_shortage(const TierSpace *space, double reserve_bytes, double size_bytes,
 					double logged_bytes)
 {
 	TierSpaceNeed need = tier_space_need(space, reserve_bytes, size_bytes, logged_bytes);
 	double		free_bytes = space->target.free_bytes - space->earlier_bytes;
-	TierShortage shortage = {NULL, NULL};
+	TierObstacle shortage = {.sqlstate = ERRCODE_DISK_FULL};
 
 	if (!space->target.known ||
 		free_bytes - space->others_there_bytes - need.bytes >= need.reserve_bytes)
@@ -305,11 +305,11 @@ tier_space_shortage(const TierSpace *space, double reserve_bytes, double size_by
 	return shortage;
 }
 
-TierShortage
+TierObstacle
 tier_space_wal_shortage(const TierSpace *space, double logged_bytes)
 {
 	TierSpaceNeed need = tier_space_need(space, 0, logged_bytes, logged_bytes);
-	TierShortage shortage = {NULL, NULL};
+	TierObstacle shortage = {.sqlstate = ERRCODE_DISK_FULL};
 
 	if (need.own_wal_bytes <= 0 || !space->wal.known ||
 		space->wal.free_bytes - need.wal_bytes >= need.wal_reserve_bytes)
@@ -335,10 +335,10 @@ tier_space_shares_room(const TierSpace *space, Oid tablespace_oid)
 	return share_room(&room, &space->target);
 }
 
-TierShortage
+TierObstacle
 tier_space_look(Oid tablespace_oid, double reserve_bytes)
 {
-	TierShortage shortage = {NULL, NULL};
+	TierObstacle shortage = {.sqlstate = ERRCODE_DISK_FULL};
 	TierRoom	target = look_at_tablespace(tablespace_oid, false);
 	TierRoom	wal = look_at_wal(false);
 	int64		next = Min(TIER_SPACE_STEP_BYTES, tier_progress_announced_bytes());

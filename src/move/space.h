@@ -16,17 +16,10 @@
 
 #include <sys/stat.h>
 
+#include "src/server/relation.h"
+
 /* A move looks for room each time it has written so much. */
 #define TIER_SPACE_STEP_BYTES (4 * 1024 * 1024)
-
-/*
- * Why there is no room: message NULL when there is.  In the current memory context.
- */
-typedef struct TierShortage
-{
-	char	   *message;
-	char	   *hint;
-} TierShortage;
 
 /* A file system as it was when somebody looked. */
 typedef struct TierRoom
@@ -88,9 +81,9 @@ extern TierSpaceNeed tier_space_need(const TierSpace *space, double reserve_byte
 									 double size_bytes, double logged_bytes);
 
 /* Is there room for it in the tablespace, and for the WAL?  Who writes none needs none there. */
-extern TierShortage tier_space_shortage(const TierSpace *space, double reserve_bytes,
+extern TierObstacle tier_space_shortage(const TierSpace *space, double reserve_bytes,
 										double size_bytes, double logged_bytes);
-extern TierShortage tier_space_wal_shortage(const TierSpace *space, double logged_bytes);
+extern TierObstacle tier_space_wal_shortage(const TierSpace *space, double logged_bytes);
 
 /* Is a tablespace on the file system of this one, so that what leaves it is free here? */
 extern bool tier_space_shares_room(const TierSpace *space, Oid tablespace_oid);
@@ -103,7 +96,7 @@ extern bool tier_space_wal_is_retained(void);
  * The same question for the next TIER_SPACE_STEP_BYTES, which everybody who moves
  * may write before asking again.
  */
-extern TierShortage tier_space_look(Oid tablespace_oid, double reserve_bytes);
+extern TierObstacle tier_space_look(Oid tablespace_oid, double reserve_bytes);
 
 /*
  * Bytes that databases have in a tablespace, by their files, which are looked at: what the

@@ -26,6 +26,7 @@
 #include "utils/rel.h"
 
 #include "src/compat.h"
+#include "src/base/by_oid.h"
 #include "src/catalog/tables.h"
 #include "src/model/split.h"
 #include "src/observe/collect.h"
@@ -40,22 +41,10 @@ typedef struct RelationList
 	int			capacity;
 } RelationList;
 
-static int
-compare_states(const void *a, const void *b)
-{
-	Oid			left = ((const TierRelationState *) a)->id.relation_oid;
-	Oid			right = ((const TierRelationState *) b)->id.relation_oid;
-
-	return left < right ? -1 : left > right ? 1 : 0;
-}
-
 TierRelationState *
 tier_collect_find(TierRelationState *states, int nstates, Oid relation_oid)
 {
-	TierRelationState key;
-
-	key.id.relation_oid = relation_oid;
-	return bsearch(&key, states, nstates, sizeof(TierRelationState), compare_states);
+	return tier_by_oid_find(relation_oid, states, nstates, sizeof(TierRelationState));
 }
 
 static void
@@ -312,7 +301,7 @@ tier_collect(int *nstates)
 	list.capacity = 1024;
 	list.relations = palloc(sizeof(TierRelationState) * list.capacity);
 	read_pg_class(&list, &links, &nlinks);
-	qsort(list.relations, list.n, sizeof(TierRelationState), compare_states);
+	qsort(list.relations, list.n, sizeof(TierRelationState), oid_cmp);
 
 	for (int i = 0; i < nlinks; i++)
 	{

@@ -118,20 +118,27 @@ extern TierExtensionMember *tier_relation_extension_members(int *n);
 extern Oid	tier_relation_extension_of(const TierExtensionMember *members, int n,
 									   Oid relation_oid);
 
-/* Why a relation may not be moved; message NULL when it may. */
-typedef struct TierRefusal
+/* Why a relation may not be moved, or a move is not even tried; message NULL when it is. */
+typedef struct TierObstacle
 {
-	int			sqlstate;
+	int			sqlstate;		/* of the message */
 	char	   *message;
 	char	   *hint;			/* NULL: none */
 	char	   *detail;			/* NULL: none */
-} TierRefusal;
+	bool		passes;			/* the move waits for that, and nobody has to
+								 * do anything */
+} TierObstacle;
+
+/* Raises an error, if there is one; and says in a WARNING that "would not move NAME". */
+extern void tier_obstacle_throw(const TierObstacle *obstacle);
+extern void tier_obstacle_warn(const TierObstacle *obstacle, const char *name);
 
 /*
  * Of a table whose rows are in shards of Citus, or an index of one; message NULL: it is none.
  * The hint runs the statement, in which %L is the shard's name, for all its shards.
  */
-extern TierRefusal tier_relation_refuse_shell(const TierRelationInfo *info, const char *statement);
+extern TierObstacle tier_relation_refuse_shell(const TierRelationInfo *info,
+											   const char *statement);
 extern void tier_relation_check_shell(const TierRelationInfo *info, const char *statement);
 
 /* A text as such a statement has it: quoted, for format(). */
@@ -164,10 +171,10 @@ extern void tier_relation_check_extension(const TierRelationInfo *info, Oid admi
  * The two halves of it as questions, in this order: what nobody may move there, and
  * what this role may not; and of that the part which is about the relation alone.
  */
-extern TierRefusal tier_relation_refuse_object(const TierRelationInfo *info, Oid tablespace_oid);
-extern TierRefusal tier_relation_refuse_role(const TierRelationInfo *info, Oid role_oid,
-											 Oid tablespace_oid);
-extern TierRefusal tier_relation_refuse_owner(const TierRelationInfo *info, Oid role_oid);
+extern TierObstacle tier_relation_refuse_object(const TierRelationInfo *info, Oid tablespace_oid);
+extern TierObstacle tier_relation_refuse_role(const TierRelationInfo *info, Oid role_oid,
+											  Oid tablespace_oid);
+extern TierObstacle tier_relation_refuse_owner(const TierRelationInfo *info, Oid role_oid);
 
 /*
  * May the current user learn how well its pages compress?  Who may read all of its rows, or move

@@ -32,6 +32,7 @@
 #include "utils/syscache.h"
 
 #include "src/compat.h"
+#include "src/base/by_oid.h"
 #include "src/server/file_size.h"
 #include "src/server/relation.h"
 
@@ -427,13 +428,6 @@ tier_relation_detaching(Oid relation_oid)
 	return detaching;
 }
 
-static int
-compare_members(const void *a, const void *b)
-{
-	return oid_cmp(&((const TierExtensionMember *) a)->relation_oid,
-				   &((const TierExtensionMember *) b)->relation_oid);
-}
-
 /* By one range of the index: extensions are few, and relations may be many. */
 TierExtensionMember *
 tier_relation_extension_members(int *n)
@@ -466,17 +460,15 @@ tier_relation_extension_members(int *n)
 	}
 	systable_endscan(scan);
 	table_close(depend, AccessShareLock);
-	if (*n > 1)
-		qsort(members, *n, sizeof(TierExtensionMember), compare_members);
+	qsort(members, *n, sizeof(TierExtensionMember), oid_cmp);
 	return members;
 }
 
 Oid
 tier_relation_extension_of(const TierExtensionMember *members, int n, Oid relation_oid)
 {
-	TierExtensionMember sought = {.relation_oid = relation_oid};
-	const TierExtensionMember *found = n == 0 ? NULL :
-	bsearch(&sought, members, n, sizeof(TierExtensionMember), compare_members);
+	const TierExtensionMember *found = tier_by_oid_find(relation_oid, members, n,
+														sizeof(TierExtensionMember));
 
 	return found == NULL ? InvalidOid : found->extension_oid;
 }

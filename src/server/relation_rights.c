@@ -82,10 +82,10 @@ is_owner(const TierRelationInfo *info, Oid role_oid)
 }
 
 /* The kinds that have nothing to move; message NULL for all others. */
-static TierRefusal
+static TierObstacle
 refuse_kind(const TierRelationInfo *info)
 {
-	TierRefusal refusal = {ERRCODE_WRONG_OBJECT_TYPE, NULL, NULL, NULL};
+	TierObstacle refusal = {.sqlstate = ERRCODE_WRONG_OBJECT_TYPE};
 
 	switch (info->kind)
 	{
@@ -130,10 +130,10 @@ on_all_shards(const TierRelationInfo *info, const char *statement)
 					quote_literal_cstr(quote_qualified_identifier(schema, name)), command);
 }
 
-TierRefusal
+TierObstacle
 tier_relation_refuse_shell(const TierRelationInfo *info, const char *statement)
 {
-	TierRefusal refusal = {ERRCODE_WRONG_OBJECT_TYPE, NULL, NULL, NULL};
+	TierObstacle refusal = {.sqlstate = ERRCODE_WRONG_OBJECT_TYPE};
 
 	if (!tier_distributed->is_shell(info->relation_oid))
 		return refusal;
@@ -194,7 +194,7 @@ tier_relation_shard_literal(const char *value)
 }
 
 /* What CALL move_relation() would be for all shards. */
-static TierRefusal
+static TierObstacle
 refuse_move_of_shell(const TierRelationInfo *info, Oid tablespace_oid)
 {
 	char	   *tablespace = get_tablespace_name(tablespace_oid);
@@ -204,10 +204,10 @@ refuse_move_of_shell(const TierRelationInfo *info, Oid tablespace_oid)
 													 target));
 }
 
-TierRefusal
+TierObstacle
 tier_relation_refuse_object(const TierRelationInfo *info, Oid tablespace_oid)
 {
-	TierRefusal refusal = refuse_kind(info);
+	TierObstacle refusal = refuse_kind(info);
 
 	if (refusal.message != NULL)
 		return refusal;
@@ -242,10 +242,10 @@ tier_relation_refuse_object(const TierRelationInfo *info, Oid tablespace_oid)
 	return refuse_move_of_shell(info, tablespace_oid);
 }
 
-TierRefusal
+TierObstacle
 tier_relation_refuse_owner(const TierRelationInfo *info, Oid role_oid)
 {
-	TierRefusal refusal = {ERRCODE_INSUFFICIENT_PRIVILEGE, NULL, NULL, NULL};
+	TierObstacle refusal = {.sqlstate = ERRCODE_INSUFFICIENT_PRIVILEGE};
 
 	if (is_owner(info, role_oid) || tier_is_administrator(role_oid))
 		return refusal;
@@ -293,10 +293,10 @@ tier_relation_grant_hint(Oid role_oid, Oid tablespace_oid)
 					quote_identifier(GetUserNameFromId(role_oid, false)));
 }
 
-TierRefusal
+TierObstacle
 tier_relation_refuse_role(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
 {
-	TierRefusal refusal = tier_relation_refuse_owner(info, role_oid);
+	TierObstacle refusal = tier_relation_refuse_owner(info, role_oid);
 	char	   *tablespace_name;
 
 	if (refusal.message != NULL || tier_relation_may_create(role_oid, tablespace_oid))
@@ -315,40 +315,52 @@ tier_relation_refuse_role(const TierRelationInfo *info, Oid role_oid, Oid tables
 }
 
 /* The conditions of tier_relation_check_move, in its order. */
-static TierRefusal
+static TierObstacle
 find_refusal(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
 {
-	TierRefusal refusal = tier_relation_refuse_object(info, tablespace_oid);
+	TierObstacle refusal = tier_relation_refuse_object(info, tablespace_oid);
 
 	return refusal.message != NULL ? refusal :
 		tier_relation_refuse_role(info, role_oid, tablespace_oid);
 }
 
 static void
-throw_refusal(const TierRefusal *refusal)
+report(int level, const TierObstacle *obstacle, const char *message)
 {
-	if (refusal->message != NULL)
-		ereport(ERROR,
-				(errcode(refusal->sqlstate),
-				 errmsg_internal("%s", refusal->message),
-				 refusal->detail ? errdetail_internal("%s", refusal->detail) : 0,
-				 refusal->hint ? errhint("%s", refusal->hint) : 0));
+	ereport(level,
+			(errcode(obstacle->sqlstate),
+			 errmsg_internal("%s", message),
+			 obstacle->detail == NULL ? 0 : errdetail_internal("%s", obstacle->detail),
+			 obstacle->hint == NULL ? 0 : errhint("%s", obstacle->hint)));
+}
+
+void
+tier_obstacle_throw(const TierObstacle *obstacle)
+{
+	if (obstacle->message != NULL)
+		report(ERROR, obstacle, obstacle->message);
+}
+
+void
+tier_obstacle_warn(const TierObstacle *obstacle, const char *name)
+{
+	report(WARNING, obstacle, psprintf("would not move %s: %s", name, obstacle->message));
 }
 
 void
 tier_relation_check_shell(const TierRelationInfo *info, const char *statement)
 {
-	TierRefusal refusal = tier_relation_refuse_shell(info, statement);
+	TierObstacle refusal = tier_relation_refuse_shell(info, statement);
 
-	throw_refusal(&refusal);
+	tier_obstacle_throw(&refusal);
 }
 
 void
 tier_relation_check_move(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
 {
-	TierRefusal refusal = find_refusal(info, role_oid, tablespace_oid);
+	TierObstacle refusal = find_refusal(info, role_oid, tablespace_oid);
 
-	throw_refusal(&refusal);
+	tier_obstacle_throw(&refusal);
 }
 
 void
@@ -382,7 +394,7 @@ bool
 tier_relation_may_move(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid,
 					   char **why, char **hint)
 {
-	TierRefusal refusal = find_refusal(info, role_oid, tablespace_oid);
+	TierObstacle refusal = find_refusal(info, role_oid, tablespace_oid);
 
 	*why = refusal.message;
 	*hint = refusal.hint;

@@ -147,17 +147,13 @@ has_waiters(const TierOnline *move)
 static void
 require_room(TierOnline *move)
 {
-	TierShortage shortage;
+	TierObstacle shortage;
 
 	if (move->unlooked_bytes < TIER_SPACE_STEP_BYTES)
 		return;
 	move->unlooked_bytes = 0;
 	shortage = tier_space_look(move->request->tablespace_oid, move->request->reserve_bytes);
-	if (shortage.message != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DISK_FULL),
-				 errmsg("%s", shortage.message),
-				 errhint("%s", shortage.hint)));
+	tier_obstacle_throw(&shortage);
 }
 
 TierStepResult
