@@ -2,12 +2,14 @@
  * tiered_storage: catalog and SQL interface.  The Makefile concatenates the topics of
  * src/sql in the order of their numbers.
  *
- * Every name outside a function body is qualified; every function in SQL or PL/pgSQL pins
- * its search_path.  Its other settings are fixed by the library (src/base/session_settings.h),
+ * Every name of ours is qualified, and outside of function bodies the script pins search_path;
+ * every function in SQL or PL/pgSQL pins its own.  Its other settings are fixed by the library (src/base/session_settings.h),
  * for which it needs that one.  Nothing that changes anything is granted to PUBLIC
  * (see 90_rights.sql).
  */
 \echo Use "CREATE EXTENSION tiered_storage" to load this file. \quit
+
+SET LOCAL search_path TO pg_catalog, pg_temp;
 
 /*
  * Two schemas: tiered_storage has what users call and read, _tiered_storage the tables and

@@ -366,9 +366,8 @@ CREATE VIEW _tiered_storage.tier_tablespaces AS
 	SELECT tt.tier_name, t.rank, ts.oid AS tablespace_oid, ts.spcname AS tablespace_name,
 		tt.discovered, tt.tablespace_name AS stored_name
 	FROM _tiered_storage.tier_tablespace tt
-	JOIN _tiered_storage.tier t ON t.tier_name OPERATOR(pg_catalog.=) tt.tier_name
-	CROSS JOIN pg_catalog.pg_control_system() c
-	JOIN pg_catalog.pg_tablespace ts
-		ON CASE WHEN tt.system_identifier OPERATOR(pg_catalog.=) c.system_identifier
-			THEN ts.oid OPERATOR(pg_catalog.=) tt.tablespace_oid
-			ELSE ts.spcname OPERATOR(pg_catalog.=) tt.tablespace_name END;
+	JOIN _tiered_storage.tier t ON t.tier_name = tt.tier_name
+	CROSS JOIN pg_control_system() c
+	JOIN pg_tablespace ts ON CASE WHEN tt.system_identifier = c.system_identifier
+			THEN ts.oid = tt.tablespace_oid
+			ELSE ts.spcname = tt.tablespace_name END;

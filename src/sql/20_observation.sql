@@ -217,24 +217,22 @@ CREATE VIEW _tiered_storage.last_sample AS
  * was set back to it.
  */
 CREATE VIEW _tiered_storage.history_rows AS
-	SELECT pg_catalog.date_trunc('hour', m.period_start, 'UTC') AS hour, m.*
+	SELECT date_trunc('hour', m.period_start, 'UTC') AS hour, m.*
 	FROM _tiered_storage.stored_relation_history() m
 	UNION ALL
-	SELECT h.hour, h.hour OPERATOR(pg_catalog.+)
-			pg_catalog.make_interval(secs => u.starts_ms OPERATOR(pg_catalog./) 1000.0::float8),
+	SELECT h.hour, h.hour + make_interval(secs => u.starts_ms / 1000.0::float8),
 		COALESCE(b.new_oid, u.relation_oid), u.period_s, u.scans::bigint, u.random_reads::bigint,
 		u.sequential_reads::bigint, u.hits::bigint, u.row_changes::bigint, u.page_writes::bigint
 	FROM _tiered_storage.history_hour h
-	CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(h.relation_oids),
-		pg_catalog.unnest(h.starts_ms), pg_catalog.unnest(h.periods_s),
-		pg_catalog.unnest(h.scans), pg_catalog.unnest(h.random_reads),
-		pg_catalog.unnest(h.sequential_reads), pg_catalog.unnest(h.hits),
-		pg_catalog.unnest(h.row_changes), pg_catalog.unnest(h.page_writes)) u (relation_oid,
+	CROSS JOIN LATERAL ROWS FROM (unnest(h.relation_oids),
+		unnest(h.starts_ms), unnest(h.periods_s),
+		unnest(h.scans), unnest(h.random_reads),
+		unnest(h.sequential_reads), unnest(h.hits),
+		unnest(h.row_changes), unnest(h.page_writes)) u (relation_oid,
 		starts_ms, period_s, scans, random_reads, sequential_reads, hits, row_changes,
 		page_writes)
-	LEFT JOIN _tiered_storage.stored_rebuilt_index() b
-		ON b.old_oid OPERATOR(pg_catalog.=) u.relation_oid
-		AND h.written_at OPERATOR(pg_catalog.<=) b.rebuilt_at
+	LEFT JOIN _tiered_storage.stored_rebuilt_index() b ON b.old_oid = u.relation_oid
+		AND h.written_at <= b.rebuilt_at
 	WHERE h.relation_oids IS NOT NULL;
 
 /* The first hour in which a period may have begun that reaches beyond a moment. */

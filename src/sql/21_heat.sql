@@ -23,21 +23,20 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_activity_pattern';
 
 CREATE VIEW _tiered_storage.heat AS
-	SELECT s.relation_oid::pg_catalog.regclass AS relation,
+	SELECT s.relation_oid::regclass AS relation,
 		CASE s.kind WHEN 'r' THEN 'table' WHEN 'i' THEN 'index' WHEN 't' THEN 'toast table'
-			WHEN 'm' THEN 'materialized view' ELSE s.kind::pg_catalog.text END AS kind,
+			WHEN 'm' THEN 'materialized view' ELSE s.kind::text END AS kind,
 		s.heap_oid, tt.tier_name,
-		s.size_bytes OPERATOR(pg_catalog.+) s.maps_bytes AS size_bytes,
+		s.size_bytes + s.maps_bytes AS size_bytes,
 		_tiered_storage.smoothed_rate(s.random_fast, a.idle_s, a.observed_s, 86400)
 			AS random_misses_per_hour,
 		_tiered_storage.smoothed_rate(s.sequential_fast, a.idle_s, a.observed_s, 86400)
 			AS sequential_misses_per_hour,
 		-- As tier_relation_measured().
-		CASE WHEN d.fast OPERATOR(pg_catalog.>) d.slow
+		CASE WHEN d.fast > d.slow
 			THEN d.random_fast ELSE d.random_slow END AS random_reads_per_hour,
-		CASE WHEN d.fast OPERATOR(pg_catalog.>) d.slow
-			THEN d.fast OPERATOR(pg_catalog.-) d.random_fast
-			ELSE d.slow OPERATOR(pg_catalog.-) d.random_slow END AS sequential_reads_per_hour,
+		CASE WHEN d.fast > d.slow THEN d.fast - d.random_fast
+			ELSE d.slow - d.random_slow END AS sequential_reads_per_hour,
 		_tiered_storage.smoothed_rate(s.changes_fast, a.idle_s, a.observed_s, 86400)
 			AS writes_per_hour,
 		_tiered_storage.smoothed_rate(s.random_slow, a.idle_s, a.observed_s, 1209600)
@@ -56,13 +55,10 @@ CREATE VIEW _tiered_storage.heat AS
 			AS maintenance_reads_14d_per_hour,
 		_tiered_storage.smoothed_rate(s.hits_slow, a.idle_s, a.observed_s, 1209600)
 			AS hits_14d_per_hour,
-		CASE WHEN s.size_bytes OPERATOR(pg_catalog.>) 0 THEN
-			LEAST(1.0, s.cached_buffers OPERATOR(pg_catalog.*) 8192.0
-				OPERATOR(pg_catalog./) s.size_bytes)::pg_catalog.float8 END AS cached_fraction,
-		CASE WHEN s.size_bytes OPERATOR(pg_catalog.>) 0
-			AND s.os_cached_bytes OPERATOR(pg_catalog.>=) 0 THEN
-			LEAST(1.0, s.os_cached_bytes OPERATOR(pg_catalog.*) 1.0
-				OPERATOR(pg_catalog./) s.size_bytes)::pg_catalog.float8 END AS os_cached_fraction,
+		CASE WHEN s.size_bytes > 0 THEN LEAST(1.0, s.cached_buffers * 8192.0
+				/ s.size_bytes)::float8 END AS cached_fraction,
+		CASE WHEN s.size_bytes > 0 AND s.os_cached_bytes >= 0 THEN
+			LEAST(1.0, s.os_cached_bytes * 1.0 / s.size_bytes)::float8 END AS os_cached_fraction,
 		s.dirty_buffers,
 		s.last_used_at, s.last_written_at, s.rewritten_at, s.placed_at,
 		s.sampled_since, s.observed_since, s.heat_at,
@@ -83,38 +79,35 @@ CREATE VIEW _tiered_storage.heat AS
 			AS full_page_image_bytes_per_hour,
 		CASE WHEN w.observed_s IS NULL THEN 'statistics' ELSE 'wal' END AS write_source,
 		_tiered_storage.activity_pattern(s.evidence_began_at, s.evidence_interval_s,
-			s.evidence_reads, pg_catalog.now()) AS read_pattern,
+			s.evidence_reads, now()) AS read_pattern,
 		_tiered_storage.activity_pattern(s.evidence_began_at, s.evidence_interval_s,
-			s.evidence_writes, pg_catalog.now()) AS write_pattern,
+			s.evidence_writes, now()) AS write_pattern,
 		_tiered_storage.distributed_table(s.relation_oid) AS distributed_table
 	FROM _tiered_storage.stored_relation_state() s
 	CROSS JOIN LATERAL (SELECT _tiered_storage.relation_persistence(s.relation_oid)
 		AS relpersistence) c
-	LEFT JOIN _tiered_storage.tier_tablespaces tt
-		ON tt.tablespace_oid OPERATOR(pg_catalog.=) s.tablespace_oid
+	LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid = s.tablespace_oid
 	-- The rates were there at heat_at: if it is earlier now, the clock was set back.
-	CROSS JOIN LATERAL (SELECT GREATEST(pg_catalog.now(), s.heat_at) AS read_at) n
+	CROSS JOIN LATERAL (SELECT GREATEST(now(), s.heat_at) AS read_at) n
 	CROSS JOIN LATERAL (SELECT
-		EXTRACT(epoch FROM n.read_at
-			OPERATOR(pg_catalog.-) s.heat_at)::pg_catalog.float8 AS idle_s,
-		EXTRACT(epoch FROM n.read_at
-			OPERATOR(pg_catalog.-) s.observed_since)::pg_catalog.float8 AS observed_s) a
+		EXTRACT(epoch FROM n.read_at - s.heat_at)::float8 AS idle_s,
+		EXTRACT(epoch FROM n.read_at - s.observed_since)::float8 AS observed_s) a
 	CROSS JOIN LATERAL (SELECT
 		_tiered_storage.smoothed_rate(s.device_random_fast, a.idle_s, a.observed_s, 86400)
 			AS random_fast,
 		_tiered_storage.smoothed_rate(s.device_random_fast
-			OPERATOR(pg_catalog.+) s.device_sequential_fast, a.idle_s, a.observed_s, 86400)
+			+ s.device_sequential_fast, a.idle_s, a.observed_s, 86400)
 			AS fast,
 		_tiered_storage.smoothed_rate(s.device_random_slow, a.idle_s, a.observed_s, 1209600)
 			AS random_slow,
 		_tiered_storage.smoothed_rate(s.device_random_slow
-			OPERATOR(pg_catalog.+) s.device_sequential_slow, a.idle_s, a.observed_s, 1209600)
+			+ s.device_sequential_slow, a.idle_s, a.observed_s, 1209600)
 			AS slow) d
 	LEFT JOIN LATERAL (SELECT
-		EXTRACT(epoch FROM n.read_at OPERATOR(pg_catalog.-)
-			GREATEST(x.wal_since, s.observed_since))::pg_catalog.float8 AS observed_s
+		EXTRACT(epoch FROM n.read_at -
+			GREATEST(x.wal_since, s.observed_since))::float8 AS observed_s
 		FROM _tiered_storage.last_sample x
-		WHERE x.wal_since IS NOT NULL AND c.relpersistence OPERATOR(pg_catalog.=) 'p') w ON true
+		WHERE x.wal_since IS NOT NULL AND c.relpersistence = 'p') w ON true
 	WHERE c.relpersistence IS NOT NULL;
 
 /*
@@ -122,19 +115,17 @@ CREATE VIEW _tiered_storage.heat AS
  * these together.
  */
 CREATE VIEW _tiered_storage.placed_heat AS
-	SELECT p.table_oid::pg_catalog.regclass AS relation,
-		pg_catalog.max(h.kind) FILTER (WHERE h.relation::pg_catalog.oid
-			OPERATOR(pg_catalog.=) p.table_oid) AS kind, h.tier_name,
-		pg_catalog.sum(h.size_bytes)::pg_catalog.int8 AS size_bytes,
-		pg_catalog.sum(h.random_reads_per_hour) AS random_reads_per_hour,
-		pg_catalog.sum(h.sequential_reads_per_hour) AS sequential_reads_per_hour,
-		pg_catalog.sum(h.page_writes_per_hour) AS page_writes_per_hour,
-		pg_catalog.sum(h.writes_per_hour) AS writes_per_hour
+	SELECT p.table_oid::regclass AS relation, max(h.kind) FILTER (WHERE h.relation::oid
+			= p.table_oid) AS kind, h.tier_name,
+		sum(h.size_bytes)::int8 AS size_bytes,
+		sum(h.random_reads_per_hour) AS random_reads_per_hour,
+		sum(h.sequential_reads_per_hour) AS sequential_reads_per_hour,
+		sum(h.page_writes_per_hour) AS page_writes_per_hour,
+		sum(h.writes_per_hour) AS writes_per_hour
 	FROM _tiered_storage.heat h
-	LEFT JOIN _tiered_storage.stored_relation_state() t
-		ON t.relation_oid OPERATOR(pg_catalog.=) h.heap_oid
-		AND t.kind OPERATOR(pg_catalog.=) 't'
+	LEFT JOIN _tiered_storage.stored_relation_state() t ON t.relation_oid = h.heap_oid
+		AND t.kind = 't'
 	CROSS JOIN LATERAL (SELECT COALESCE(NULLIF(CASE WHEN h.kind
-			OPERATOR(pg_catalog.=) 'toast table' THEN h.heap_oid ELSE t.heap_oid END, 0),
-		h.relation::pg_catalog.oid) AS table_oid) p
+			= 'toast table' THEN h.heap_oid ELSE t.heap_oid END, 0),
+		h.relation::oid) AS table_oid) p
 	GROUP BY 1, 3;

@@ -104,29 +104,26 @@ CREATE VIEW _tiered_storage.device_io AS
 		t.tier_name, t.tablespaces,
 		s.counters_at AS sampled_at,
 		NULLIF(s.period_s, 0) AS period_s,
-		s.last_reads OPERATOR(pg_catalog./) p.period_s AS reads_per_s,
-		s.last_read_bytes OPERATOR(pg_catalog./) p.period_s AS read_bytes_per_s,
-		s.last_writes OPERATOR(pg_catalog./) p.period_s AS writes_per_s,
-		s.last_write_bytes OPERATOR(pg_catalog./) p.period_s AS write_bytes_per_s,
-		CASE WHEN s.period_s OPERATOR(pg_catalog.>) 0 THEN
-			LEAST(1.0, s.last_busy_ms OPERATOR(pg_catalog./) 1000.0
-				OPERATOR(pg_catalog./) s.period_s)::pg_catalog.float8 END AS busy_fraction,
+		s.last_reads / p.period_s AS reads_per_s,
+		s.last_read_bytes / p.period_s AS read_bytes_per_s,
+		s.last_writes / p.period_s AS writes_per_s,
+		s.last_write_bytes / p.period_s AS write_bytes_per_s,
+		CASE WHEN s.period_s > 0 THEN LEAST(1.0, s.last_busy_ms / 1000.0
+				/ s.period_s)::float8 END AS busy_fraction,
 		_tiered_storage.smoothed_rate(s.reads_fast, p.idle_s, p.observed_s, 86400)
-			OPERATOR(pg_catalog./) 3600 AS reads_1d_per_s,
+			/ 3600 AS reads_1d_per_s,
 		_tiered_storage.smoothed_rate(s.read_bytes_fast, p.idle_s, p.observed_s, 86400)
-			OPERATOR(pg_catalog./) 3600 AS read_bytes_1d_per_s,
+			/ 3600 AS read_bytes_1d_per_s,
 		_tiered_storage.smoothed_rate(s.writes_fast, p.idle_s, p.observed_s, 86400)
-			OPERATOR(pg_catalog./) 3600 AS writes_1d_per_s,
+			/ 3600 AS writes_1d_per_s,
 		_tiered_storage.smoothed_rate(s.write_bytes_fast, p.idle_s, p.observed_s, 86400)
-			OPERATOR(pg_catalog./) 3600 AS write_bytes_1d_per_s,
+			/ 3600 AS write_bytes_1d_per_s,
 		CASE WHEN p.idle_s IS NOT NULL THEN
 			LEAST(1.0, _tiered_storage.smoothed_rate(s.busy_ms_fast, p.idle_s, p.observed_s, 86400)
-				OPERATOR(pg_catalog./) 3600000)::pg_catalog.float8 END AS busy_1d_fraction,
-		CASE WHEN s.period_s OPERATOR(pg_catalog.>) 0 THEN s.last_read_bytes END AS read_bytes,
-		CASE WHEN s.period_s OPERATOR(pg_catalog.>) 0
-			THEN s.predicted_bytes END AS predicted_read_bytes,
-		CASE WHEN s.period_s OPERATOR(pg_catalog.>) 0
-			THEN s.foreign_bytes END AS foreign_read_bytes,
+				/ 3600000)::float8 END AS busy_1d_fraction,
+		CASE WHEN s.period_s > 0 THEN s.last_read_bytes END AS read_bytes,
+		CASE WHEN s.period_s > 0 THEN s.predicted_bytes END AS predicted_read_bytes,
+		CASE WHEN s.period_s > 0 THEN s.foreign_bytes END AS foreign_read_bytes,
 		f.factor AS fit_factor, f.residual AS fit_residual,
 		r.factor AS request_fit_factor, r.residual AS request_fit_residual, s.fit_periods,
 		f.explained AND COALESCE(r.explained, true) AS explained,
@@ -143,19 +140,15 @@ CREATE VIEW _tiered_storage.device_io AS
 		s.write_request_fit_yy, s.write_request_fit_periods) q
 	CROSS JOIN LATERAL (SELECT NULLIF(s.period_s, 0) AS period_s,
 		CASE WHEN s.counters_at IS NOT NULL AND s.observed_since IS NOT NULL THEN
-			GREATEST(0, EXTRACT(epoch FROM pg_catalog.now()
-				OPERATOR(pg_catalog.-) s.counters_at))::pg_catalog.float8 END AS idle_s,
-		EXTRACT(epoch FROM pg_catalog.now()
-			OPERATOR(pg_catalog.-) s.observed_since)::pg_catalog.float8 AS observed_s) p
+			GREATEST(0, EXTRACT(epoch FROM now() - s.counters_at))::float8 END AS idle_s,
+		EXTRACT(epoch FROM now() - s.observed_since)::float8 AS observed_s) p
 	LEFT JOIN LATERAL (
-		SELECT pg_catalog.array_agg(x.spcname::pg_catalog.text ORDER BY x.spcname) AS tablespaces,
-			CASE WHEN pg_catalog.count(DISTINCT tt.tier_name) OPERATOR(pg_catalog.=) 1
-				THEN pg_catalog.min(tt.tier_name::pg_catalog.text)::pg_catalog.name END
+		SELECT array_agg(x.spcname::text ORDER BY x.spcname) AS tablespaces,
+			CASE WHEN count(DISTINCT tt.tier_name) = 1 THEN min(tt.tier_name::text)::name END
 				AS tier_name
-		FROM pg_catalog.pg_tablespace x
-		LEFT JOIN _tiered_storage.tier_tablespaces tt
-			ON tt.tablespace_oid OPERATOR(pg_catalog.=) x.oid
-		WHERE x.oid OPERATOR(pg_catalog.=) ANY (s.tablespaces)) t ON true;
+		FROM pg_tablespace x
+		LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid = x.oid
+		WHERE x.oid = ANY (s.tablespaces)) t ON true;
 
 CREATE FUNCTION tiered_storage.block_heat(
 	relation regclass, buckets integer DEFAULT 100,

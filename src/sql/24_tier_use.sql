@@ -11,40 +11,33 @@ CREATE VIEW _tiered_storage.tiers AS
 		COALESCE(t.capacity_bytes, f.total_bytes) AS capacity_bytes,
 		f.used_bytes,
 		f.free_bytes,
-		COALESCE(r.relation_bytes, 0)::pg_catalog.int8 AS relation_bytes,
+		COALESCE(r.relation_bytes, 0)::int8 AS relation_bytes,
 		COALESCE(r.relations, 0) AS relations,
 		t.reserve_fraction, t.low_watermark, t.high_watermark,
 		t.endurance_tbw, t.endurance_dwpd, t.discovered, t.compression_ratio,
-		(SELECT pg_catalog.max(k.calibrated_at) FROM _tiered_storage.tier_calibration k
-			WHERE k.tier_name OPERATOR(pg_catalog.=) t.tier_name) AS calibrated_at,
+		(SELECT max(k.calibrated_at) FROM _tiered_storage.tier_calibration k
+			WHERE k.tier_name = t.tier_name) AS calibrated_at,
 		t.scan_start_ms,
-		(SELECT pg_catalog.bool_or(w.wear_exceeded) FROM _tiered_storage.wear_state() w
-			WHERE w.tier_name OPERATOR(pg_catalog.=) t.tier_name) AS wear_exceeded
+		(SELECT bool_or(w.wear_exceeded) FROM _tiered_storage.wear_state() w
+			WHERE w.tier_name = t.tier_name) AS wear_exceeded
 	FROM _tiered_storage.tier t
 	LEFT JOIN LATERAL (
-		SELECT pg_catalog.array_agg(tt.tablespace_name::pg_catalog.text
+		SELECT array_agg(tt.tablespace_name::text
 			ORDER BY tt.tablespace_name) AS tablespaces,
-			pg_catalog.array_agg(DISTINCT d.device) FILTER (WHERE d.device IS NOT NULL) AS devices
+			array_agg(DISTINCT d.device) FILTER (WHERE d.device IS NOT NULL) AS devices
 		FROM _tiered_storage.tier_tablespaces tt
-		JOIN _tiered_storage.tablespace_devices() d
-			ON d.tablespace_oid OPERATOR(pg_catalog.=) tt.tablespace_oid
-		WHERE tt.tier_name OPERATOR(pg_catalog.=) t.tier_name) s ON true
+		JOIN _tiered_storage.tablespace_devices() d ON d.tablespace_oid = tt.tablespace_oid
+		WHERE tt.tier_name = t.tier_name) s ON true
 	LEFT JOIN LATERAL (
-		SELECT pg_catalog.sum(x.total_bytes)::pg_catalog.int8 AS total_bytes,
-			pg_catalog.sum(x.used_bytes)::pg_catalog.int8 AS used_bytes,
-			pg_catalog.sum(x.free_bytes)::pg_catalog.int8 AS free_bytes
+		SELECT sum(x.total_bytes)::int8 AS total_bytes, sum(x.used_bytes)::int8 AS used_bytes,
+			sum(x.free_bytes)::int8 AS free_bytes
 		FROM (SELECT DISTINCT ON (d.file_system_id) d.total_bytes, d.used_bytes, d.free_bytes
 			FROM _tiered_storage.tier_tablespaces tt
-			JOIN _tiered_storage.tablespace_devices() d
-				ON d.tablespace_oid OPERATOR(pg_catalog.=) tt.tablespace_oid
-			WHERE tt.tier_name OPERATOR(pg_catalog.=) t.tier_name
-				AND d.total_bytes OPERATOR(pg_catalog.>=) 0) x) f ON true
+			JOIN _tiered_storage.tablespace_devices() d ON d.tablespace_oid = tt.tablespace_oid
+			WHERE tt.tier_name = t.tier_name AND d.total_bytes >= 0) x) f ON true
 	LEFT JOIN LATERAL (
-		SELECT pg_catalog.sum(rs.size_bytes
-				OPERATOR(pg_catalog.+) rs.maps_bytes) AS relation_bytes,
-			pg_catalog.count(*) AS relations
+		SELECT sum(rs.size_bytes + rs.maps_bytes) AS relation_bytes, count(*) AS relations
 		FROM _tiered_storage.tier_tablespaces tt
-		JOIN _tiered_storage.stored_relation_state() rs
-			ON rs.tablespace_oid OPERATOR(pg_catalog.=) tt.tablespace_oid
-		WHERE tt.tier_name OPERATOR(pg_catalog.=) t.tier_name) r ON true
+		JOIN _tiered_storage.stored_relation_state() rs ON rs.tablespace_oid = tt.tablespace_oid
+		WHERE tt.tier_name = t.tier_name) r ON true
 	ORDER BY t.rank, t.tier_name;

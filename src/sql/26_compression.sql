@@ -48,10 +48,9 @@ COMMENT ON FUNCTION tiered_storage.estimate_compression IS
  * sample: who estimates before that has seen the new file.
  */
 CREATE VIEW _tiered_storage.last_estimates AS
-	SELECT e.*, CASE WHEN s.size_bytes OPERATOR(pg_catalog./) 2 OPERATOR(pg_catalog.>) e.size_bytes
+	SELECT e.*, CASE WHEN s.size_bytes / 2 > e.size_bytes
 			THEN 'it has grown to more than twice its size since'
-		WHEN s.rewritten_at OPERATOR(pg_catalog.>) e.estimated_at
-			AND e.file_number IS DISTINCT FROM r.relfilenode
+		WHEN s.rewritten_at > e.estimated_at AND e.file_number IS DISTINCT FROM r.relfilenode
 			THEN 'it was rewritten since' END AS unused_reason
 	FROM (
 		SELECT DISTINCT ON (x.relation_oid, x.algorithm) x.*
@@ -59,5 +58,4 @@ CREATE VIEW _tiered_storage.last_estimates AS
 		ORDER BY x.relation_oid, x.algorithm, x.estimated_at DESC
 	) e
 	CROSS JOIN LATERAL _tiered_storage.relation_entry(e.relation_oid) r
-	LEFT JOIN _tiered_storage.stored_relation_state() s
-		ON s.relation_oid OPERATOR(pg_catalog.=) e.relation_oid;
+	LEFT JOIN _tiered_storage.stored_relation_state() s ON s.relation_oid = e.relation_oid;

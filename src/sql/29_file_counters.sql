@@ -325,12 +325,12 @@ SELECT _tiered_storage.define_stored('file_history');
 
 /* The same of all hours, see history_rows; use file_class_io. */
 CREATE VIEW _tiered_storage.file_rows AS
-	SELECT pg_catalog.date_trunc('hour', m.period_start, 'UTC') AS hour, m.*
+	SELECT date_trunc('hour', m.period_start, 'UTC') AS hour, m.*
 	FROM _tiered_storage.stored_file_history() m
 	UNION ALL
 	SELECT h.hour, f.*
 	FROM _tiered_storage.history_hour h
-	CROSS JOIN LATERAL pg_catalog.jsonb_populate_recordset(
+	CROSS JOIN LATERAL jsonb_populate_recordset(
 		NULL::_tiered_storage.file_history, h.files) f
 	WHERE h.files IS NOT NULL;
 

@@ -79,13 +79,13 @@ $$;
 
 /* The same of all hours, see history_rows; use load_profile(). */
 CREATE VIEW _tiered_storage.load_rows AS
-	SELECT pg_catalog.date_trunc('hour', m.period_start, 'UTC') AS hour, m.*
+	SELECT date_trunc('hour', m.period_start, 'UTC') AS hour, m.*
 	FROM _tiered_storage.stored_load_history() m
 	WHERE _tiered_storage.load_is_possible(m)
 	UNION ALL
 	SELECT h.hour, l.*
 	FROM _tiered_storage.history_hour h
-	CROSS JOIN LATERAL pg_catalog.jsonb_populate_record(
+	CROSS JOIN LATERAL jsonb_populate_record(
 		NULL::_tiered_storage.load_history, h.load) l
 	WHERE h.load IS NOT NULL AND _tiered_storage.load_is_possible(l);
 

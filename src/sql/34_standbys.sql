@@ -82,8 +82,7 @@ CREATE VIEW _tiered_storage.standbys AS
 	SELECT s.standby_name, s.conninfo, t.relations, t.last_pull_at, t.last_attempt_at,
 		t.next_pull_at, t.failures, t.error
 	FROM _tiered_storage.standby s
-	LEFT JOIN _tiered_storage.stored_standby_state() t
-		ON t.standby_name OPERATOR(pg_catalog.=) s.standby_name;
+	LEFT JOIN _tiered_storage.stored_standby_state() t ON t.standby_name = s.standby_name;
 
 CREATE FUNCTION tiered_storage.add_standby(name name, conninfo text) RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE

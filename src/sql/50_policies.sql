@@ -97,34 +97,30 @@ SELECT _tiered_storage.define_stored('policy_result');
 CREATE VIEW _tiered_storage.policy_schemas AS
 	SELECT p.policy_id, n.oid AS schema_oid, n.nspname AS schema_name, n.nspowner AS owner_oid
 	FROM _tiered_storage.policy p
-	CROSS JOIN pg_catalog.pg_control_system() cs
-	JOIN pg_catalog.pg_database d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
-	LEFT JOIN pg_catalog.pg_namespace n
-		ON n.oid OPERATOR(pg_catalog.=) CASE
-			WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
-				AND p.database_oid OPERATOR(pg_catalog.=) d.oid
+	CROSS JOIN pg_control_system() cs
+	JOIN pg_database d ON d.datname = current_database()
+	LEFT JOIN pg_namespace n ON n.oid = CASE WHEN p.system_identifier = cs.system_identifier
+				AND p.database_oid = d.oid
 			THEN p.schema_oid
-			ELSE (SELECT x.oid FROM pg_catalog.pg_namespace x
-				WHERE x.nspname OPERATOR(pg_catalog.=) p.schema_name
-					AND CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
-						THEN x.nspowner OPERATOR(pg_catalog.=) p.owner_oid
-						ELSE pg_catalog.pg_get_userbyid(x.nspowner)
-							OPERATOR(pg_catalog.=) p.owner_name END) END
+			ELSE (SELECT x.oid FROM pg_namespace x
+				WHERE x.nspname = p.schema_name
+					AND CASE WHEN p.system_identifier = cs.system_identifier
+						THEN x.nspowner = p.owner_oid
+						ELSE pg_get_userbyid(x.nspowner) = p.owner_name END) END
 	WHERE p.schema_oid IS NOT NULL;
 
 CREATE VIEW _tiered_storage.policies AS
-	SELECT p.policy_id, c.oid::pg_catalog.regclass AS relation,
-		CASE WHEN p.relation_oid OPERATOR(pg_catalog.=) 0
-			THEN pg_catalog.concat(COALESCE(pg_catalog.quote_ident(COALESCE(g.schema_name,
+	SELECT p.policy_id, c.oid::regclass AS relation, CASE WHEN p.relation_oid = 0
+			THEN concat(COALESCE(quote_ident(COALESCE(g.schema_name,
 				NULLIF(p.schema_name, ''))), '*'), '.', COALESCE(p.names_like, '*'))
-			ELSE pg_catalog.format('%I.%I', COALESCE(c.nspname, p.schema_name),
+			ELSE format('%I.%I', COALESCE(c.nspname, p.schema_name),
 				COALESCE(c.relname, p.relation_name)) END AS relation_name,
 		p.move_after, p.tier_name, p.include_indexes, p.age_from, p.key_unit, p.key_epoch,
 			p.key_shift, p.time_zone,
 		COALESCE(a.rolname, p.created_by) AS created_by, p.created_at,
 		r.last_evaluated_at, r.last_due, r.last_on_target,
 		CASE WHEN c.oid IS NOT NULL AND NOT p.enabled THEN 'disabled'
-			WHEN p.relation_oid OPERATOR(pg_catalog.=) 0 THEN CASE
+			WHEN p.relation_oid = 0 THEN CASE
 				WHEN p.schema_oid IS NOT NULL AND g.schema_oid IS NULL
 				THEN 'the schema does not exist'
 				WHEN p.enabled THEN r.last_result ELSE 'disabled' END
@@ -142,29 +138,25 @@ CREATE VIEW _tiered_storage.policies AS
 			THEN COALESCE(p.return_after, '3 days') END AS return_after,
 		p.return_tier
 	FROM _tiered_storage.policy p
-	CROSS JOIN pg_catalog.pg_control_system() cs
-	JOIN pg_catalog.pg_database d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
-	LEFT JOIN _tiered_storage.policy_schemas g
-		ON g.policy_id OPERATOR(pg_catalog.=) p.policy_id
-	LEFT JOIN _tiered_storage.stored_policy_result() r
-		ON r.policy_id OPERATOR(pg_catalog.=) p.policy_id
-	LEFT JOIN pg_catalog.pg_roles a ON CASE
-		WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
-		THEN a.oid OPERATOR(pg_catalog.=) p.created_by_oid
-		ELSE a.rolname OPERATOR(pg_catalog.=) p.created_by END
-	CROSS JOIN LATERAL (SELECT p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
-		AND p.database_oid OPERATOR(pg_catalog.=) d.oid AS by_oid) k
+	CROSS JOIN pg_control_system() cs
+	JOIN pg_database d ON d.datname = current_database()
+	LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = p.policy_id
+	LEFT JOIN _tiered_storage.stored_policy_result() r ON r.policy_id = p.policy_id
+	LEFT JOIN pg_roles a ON CASE WHEN p.system_identifier = cs.system_identifier
+		THEN a.oid = p.created_by_oid
+		ELSE a.rolname = p.created_by END
+	CROSS JOIN LATERAL (SELECT p.system_identifier = cs.system_identifier
+		AND p.database_oid = d.oid AS by_oid) k
 	LEFT JOIN LATERAL _tiered_storage.relation_entry(CASE WHEN k.by_oid THEN p.relation_oid
 			ELSE (SELECT x.oid
 				FROM _tiered_storage.relation_entry(p.schema_name, p.relation_name) x
-				WHERE x.relkind OPERATOR(pg_catalog.=) p.relation_kind
-					AND CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
-						THEN x.relowner OPERATOR(pg_catalog.=) p.owner_oid
-						ELSE pg_catalog.pg_get_userbyid(x.relowner)
-							OPERATOR(pg_catalog.=) p.owner_name END) END) c ON true
+				WHERE x.relkind = p.relation_kind
+					AND CASE WHEN p.system_identifier = cs.system_identifier
+						THEN x.relowner = p.owner_oid
+						ELSE pg_get_userbyid(x.relowner) = p.owner_name END) END) c ON true
 	/* A policy goes with its relation; refresh_policies() removes the row. */
-	WHERE NOT k.by_oid OR CASE WHEN p.relation_oid OPERATOR(pg_catalog.<>) 0 THEN c.oid
-		WHEN p.schema_oid IS NOT NULL THEN g.schema_oid ELSE 1::pg_catalog.oid END IS NOT NULL;
+	WHERE NOT k.by_oid OR CASE WHEN p.relation_oid <> 0 THEN c.oid
+		WHEN p.schema_oid IS NOT NULL THEN g.schema_oid ELSE 1::oid END IS NOT NULL;
 
 CREATE FUNCTION tiered_storage.add_tiering_policy(
 	relation regclass DEFAULT NULL,

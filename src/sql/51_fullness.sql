@@ -45,14 +45,12 @@ CREATE VIEW _tiered_storage.fullness_policies AS
 		CASE WHEN p.enabled THEN r.last_result ELSE 'disabled' END AS last_result,
 		a.oid AS created_by_oid, p.enabled
 	FROM _tiered_storage.fullness_policy p
-	JOIN _tiered_storage.tier t ON t.tier_name OPERATOR(pg_catalog.=) p.tier_name
-	CROSS JOIN pg_catalog.pg_control_system() cs
-	LEFT JOIN _tiered_storage.stored_policy_result() r
-		ON r.policy_id OPERATOR(pg_catalog.=) p.policy_id
-	LEFT JOIN pg_catalog.pg_roles a ON CASE
-		WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
-		THEN a.oid OPERATOR(pg_catalog.=) p.created_by_oid
-		ELSE a.rolname OPERATOR(pg_catalog.=) p.created_by END;
+	JOIN _tiered_storage.tier t ON t.tier_name = p.tier_name
+	CROSS JOIN pg_control_system() cs
+	LEFT JOIN _tiered_storage.stored_policy_result() r ON r.policy_id = p.policy_id
+	LEFT JOIN pg_roles a ON CASE WHEN p.system_identifier = cs.system_identifier
+		THEN a.oid = p.created_by_oid
+		ELSE a.rolname = p.created_by END;
 
 CREATE FUNCTION tiered_storage.add_fullness_policy(
 	tier name,

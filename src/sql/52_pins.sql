@@ -63,31 +63,28 @@ AS 'MODULE_PATHNAME', 'tier_present_pinned';
  * brought its name, kind and owner.  A pin whose table is gone is left out.
  */
 CREATE VIEW _tiered_storage.pin_targets AS
-	SELECT p.pin_id, c.oid AS relation_oid,
-		pg_catalog.format('%I.%I', COALESCE(c.nspname, p.schema_name),
+	SELECT p.pin_id, c.oid AS relation_oid, format('%I.%I', COALESCE(c.nspname, p.schema_name),
 			COALESCE(c.relname, p.relation_name)) AS relation_name,
 		p.tier_name, p.until, p.include_indexes,
 		COALESCE(a.rolname, p.pinned_by) AS pinned_by, a.oid AS pinned_by_oid, p.pinned_at
 	FROM _tiered_storage.pin p
-	CROSS JOIN pg_catalog.pg_control_system() cs
-	JOIN pg_catalog.pg_database d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
-	LEFT JOIN pg_catalog.pg_roles a ON CASE
-		WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
-		THEN a.oid OPERATOR(pg_catalog.=) p.pinned_by_oid
-		ELSE a.rolname OPERATOR(pg_catalog.=) p.pinned_by END
-	CROSS JOIN LATERAL (SELECT p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
-		AND p.database_oid OPERATOR(pg_catalog.=) d.oid AS by_oid) k
+	CROSS JOIN pg_control_system() cs
+	JOIN pg_database d ON d.datname = current_database()
+	LEFT JOIN pg_roles a ON CASE WHEN p.system_identifier = cs.system_identifier
+		THEN a.oid = p.pinned_by_oid
+		ELSE a.rolname = p.pinned_by END
+	CROSS JOIN LATERAL (SELECT p.system_identifier = cs.system_identifier
+		AND p.database_oid = d.oid AS by_oid) k
 	CROSS JOIN LATERAL (SELECT (SELECT x.oid
 		FROM _tiered_storage.relation_entry(CASE
 			WHEN k.by_oid AND p.table_oid IS NOT NULL THEN _tiered_storage.present_pinned(p)
 			WHEN k.by_oid THEN p.relation_oid
 			ELSE (SELECT n.oid
 				FROM _tiered_storage.relation_entry(p.schema_name, p.relation_name) n
-				WHERE CASE WHEN p.system_identifier OPERATOR(pg_catalog.=) cs.system_identifier
-					THEN n.relowner OPERATOR(pg_catalog.=) p.owner_oid
-					ELSE pg_catalog.pg_get_userbyid(n.relowner) OPERATOR(pg_catalog.=) p.owner_name
-						END) END) x
-		WHERE x.relkind OPERATOR(pg_catalog.=) p.relation_kind) AS oid) t
+				WHERE CASE WHEN p.system_identifier = cs.system_identifier
+					THEN n.relowner = p.owner_oid
+					ELSE pg_get_userbyid(n.relowner) = p.owner_name END) END) x
+		WHERE x.relkind = p.relation_kind) AS oid) t
 	LEFT JOIN LATERAL _tiered_storage.relation_entry(t.oid) c ON true
 	WHERE NOT k.by_oid
 		OR _tiered_storage.relation_persistence(COALESCE(p.table_oid, p.relation_oid)) IS NOT NULL;
@@ -100,52 +97,46 @@ CREATE VIEW _tiered_storage.pinned_relations AS
 	WITH RECURSIVE covered AS (
 		SELECT v.pin_id, v.relation_oid, 0 AS distance, v.include_indexes
 		FROM _tiered_storage.pin_targets v
-		WHERE v.relation_oid IS NOT NULL
-			AND (v.until IS NULL OR v.until OPERATOR(pg_catalog.>) pg_catalog.now())
+		WHERE v.relation_oid IS NOT NULL AND (v.until IS NULL OR v.until > now())
 		UNION ALL
-		SELECT v.pin_id, i.inhrelid, v.distance OPERATOR(pg_catalog.+) 1, v.include_indexes
+		SELECT v.pin_id, i.inhrelid, v.distance + 1, v.include_indexes
 		FROM covered v
-		JOIN pg_catalog.pg_inherits i ON i.inhparent OPERATOR(pg_catalog.=) v.relation_oid
-			AND NOT i.inhdetachpending
-		JOIN pg_catalog.pg_partitioned_table k
-			ON k.partrelid OPERATOR(pg_catalog.=) v.relation_oid
+		JOIN pg_inherits i ON i.inhparent = v.relation_oid AND NOT i.inhdetachpending
+		JOIN pg_partitioned_table k ON k.partrelid = v.relation_oid
 	), member AS (
 		SELECT v.pin_id, v.relation_oid, v.distance
 		FROM covered v
 		UNION ALL
-		SELECT v.pin_id, i.indexrelid, v.distance OPERATOR(pg_catalog.+) 1
+		SELECT v.pin_id, i.indexrelid, v.distance + 1
 		FROM covered v
-		JOIN pg_catalog.pg_index i ON i.indrelid OPERATOR(pg_catalog.=) v.relation_oid
+		JOIN pg_index i ON i.indrelid = v.relation_oid
 		WHERE v.include_indexes
 	), nearest AS (
 		SELECT DISTINCT ON (m.relation_oid) m.relation_oid, m.pin_id
 		FROM member m
 		ORDER BY m.relation_oid, m.distance, m.pin_id DESC
 	)
-	SELECT c.oid::pg_catalog.regclass AS relation, v.tier_name, v.until,
-		v.relation_oid::pg_catalog.regclass AS pinned_as,
+	SELECT c.oid::regclass AS relation, v.tier_name, v.until,
+		v.relation_oid::regclass AS pinned_as,
 		tt.tier_name AS current_tier,
-		(tt.tier_name OPERATOR(pg_catalog.=) v.tier_name) IS TRUE AS is_on_tier,
+		(tt.tier_name = v.tier_name) IS TRUE AS is_on_tier,
 		v.pin_id
 	FROM nearest n
-	JOIN _tiered_storage.pin_targets v ON v.pin_id OPERATOR(pg_catalog.=) n.pin_id
+	JOIN _tiered_storage.pin_targets v ON v.pin_id = n.pin_id
 	JOIN LATERAL _tiered_storage.relation_entry(n.relation_oid) c
-		ON c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m,i}'::pg_catalog."char"[])
-	JOIN pg_catalog.pg_database d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
-	LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid OPERATOR(pg_catalog.=)
-		CASE WHEN c.reltablespace OPERATOR(pg_catalog.=) 0::pg_catalog.oid THEN d.dattablespace
-			ELSE c.reltablespace END;
+		ON c.relkind = ANY ('{r,m,i}'::"char"[])
+	JOIN pg_database d ON d.datname = current_database()
+	LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid =
+		CASE WHEN c.reltablespace = 0::oid THEN d.dattablespace ELSE c.reltablespace END;
 
 CREATE VIEW _tiered_storage.pins AS
-	SELECT v.relation_oid::pg_catalog.regclass AS relation, v.relation_name, v.tier_name, v.until,
+	SELECT v.relation_oid::regclass AS relation, v.relation_name, v.tier_name, v.until,
 		v.include_indexes,
 		v.pinned_by, v.pinned_at, COALESCE(r.relations, 0) AS relations, r.is_on_tier,
-		(v.until OPERATOR(pg_catalog.<=) pg_catalog.now()) IS TRUE AS is_expired
+		(v.until <= now()) IS TRUE AS is_expired
 	FROM _tiered_storage.pin_targets v
-	LEFT JOIN (SELECT x.pin_id, pg_catalog.count(*) AS relations,
-		pg_catalog.bool_and(x.is_on_tier) AS is_on_tier
-		FROM _tiered_storage.pinned_relations x GROUP BY x.pin_id) r
-			ON r.pin_id OPERATOR(pg_catalog.=) v.pin_id;
+	LEFT JOIN (SELECT x.pin_id, count(*) AS relations, bool_and(x.is_on_tier) AS is_on_tier
+		FROM _tiered_storage.pinned_relations x GROUP BY x.pin_id) r ON r.pin_id = v.pin_id;
 
 CREATE FUNCTION tiered_storage.pin(
 	relation regclass,

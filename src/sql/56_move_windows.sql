@@ -33,8 +33,7 @@ CREATE VIEW _tiered_storage.move_windows AS
 	SELECT w.window_name, w.days, w.starts, w.ends, w.time_zone, w.max_bytes, w.jitter, w.enabled,
 		COALESCE(s.is_open, false) AS is_open, s.opens_at, s.closes_at, s.moved_bytes
 	FROM _tiered_storage.move_window w
-	LEFT JOIN _tiered_storage.move_window_state() s
-		ON s.window_name OPERATOR(pg_catalog.=) w.window_name;
+	LEFT JOIN _tiered_storage.move_window_state() s ON s.window_name = w.window_name;
 
 /*
  * The time zone of that name, or an error.

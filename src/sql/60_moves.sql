@@ -109,16 +109,16 @@ CREATE TABLE _tiered_storage.move_file
 
 CREATE VIEW _tiered_storage.moves AS
 	SELECT m.move_id, CASE WHEN _tiered_storage.relation_persistence(h.oid) IS NULL
-			THEN m.relation_name ELSE h.oid::pg_catalog.regclass::pg_catalog.text END
+			THEN m.relation_name ELSE h.oid::regclass::text END
 			AS relation, m.kind,
 		m.from_tier, m.to_tier,
-		COALESCE((SELECT t.spcname FROM pg_catalog.pg_tablespace t
-			WHERE t.oid OPERATOR(pg_catalog.=) m.from_tablespace_oid), m.from_tablespace)
+		COALESCE((SELECT t.spcname FROM pg_tablespace t
+			WHERE t.oid = m.from_tablespace_oid), m.from_tablespace)
 			AS from_tablespace,
-		COALESCE((SELECT t.spcname FROM pg_catalog.pg_tablespace t
-			WHERE t.oid OPERATOR(pg_catalog.=) m.to_tablespace_oid), m.to_tablespace)
+		COALESCE((SELECT t.spcname FROM pg_tablespace t
+			WHERE t.oid = m.to_tablespace_oid), m.to_tablespace)
 			AS to_tablespace,
-		CASE WHEN m.state OPERATOR(pg_catalog.=) 'running' AND a.pid IS NULL THEN 'interrupted'
+		CASE WHEN m.state = 'running' AND a.pid IS NULL THEN 'interrupted'
 			ELSE m.state END AS state,
 		m.requested_by, m.policy_id, m.reason, m.method, m.size_bytes,
 		m.started_at, m.finished_at, m.elapsed_ms, m.waited_ms, m.attempts, m.failures,
@@ -129,89 +129,69 @@ CREATE VIEW _tiered_storage.moves AS
 		CASE WHEN e.not_measurable IS NULL THEN e.settled_at END AS measured_at,
 		e.source AS effect_source,
 		e.unmoved_io_s_per_hour, e.measured_io_s_per_hour,
-		e.unmoved_io_s_per_hour OPERATOR(pg_catalog.-) e.measured_io_s_per_hour
-			AS measured_saved_io_s_per_hour,
-		CASE WHEN m.state OPERATOR(pg_catalog.<>) 'done' THEN NULL
-			WHEN e.not_measurable IS NOT NULL THEN 'not measurable: '
-				OPERATOR(pg_catalog.||) e.not_measurable
+		e.unmoved_io_s_per_hour - e.measured_io_s_per_hour AS measured_saved_io_s_per_hour,
+		CASE WHEN m.state <> 'done' THEN NULL
+			WHEN e.not_measurable IS NOT NULL THEN 'not measurable: ' || e.not_measurable
 			ELSE _tiered_storage.effect_verdict(m.predicted_saved_io_s_per_hour,
 				e.unmoved_io_s_per_hour, e.measured_io_s_per_hour)
 			END AS effect,
 		m.undo_of, m.policy_kind
 	FROM _tiered_storage.move m
 	CROSS JOIN LATERAL (SELECT _tiered_storage.present_relation(m)) h (oid)
-	LEFT JOIN _tiered_storage.move_effect e ON e.move_id OPERATOR(pg_catalog.=) m.move_id
-	LEFT JOIN pg_catalog.pg_stat_activity a
-		ON a.pid OPERATOR(pg_catalog.=) m.pid
-			AND a.backend_start OPERATOR(pg_catalog.=) m.backend_start;
+	LEFT JOIN _tiered_storage.move_effect e ON e.move_id = m.move_id
+	LEFT JOIN pg_stat_activity a ON a.pid = m.pid AND a.backend_start = m.backend_start;
 
 CREATE VIEW _tiered_storage.move_batches AS
 	SELECT b.batch_id,
-		CASE WHEN b.undo_of IS NOT NULL THEN 'undo'
-			WHEN b.policy_kind OPERATOR(pg_catalog.=) 'fullness' THEN 'fullness'
+		CASE WHEN b.undo_of IS NOT NULL THEN 'undo' WHEN b.policy_kind = 'fullness' THEN 'fullness'
 			WHEN b.policy_id IS NOT NULL THEN 'policy'
 			ELSE 'placement' END AS kind,
 		b.requested_by, b.started_at,
-		CASE WHEN b.moves_running OPERATOR(pg_catalog.=) 0 THEN b.finished_at END AS finished_at,
+		CASE WHEN b.moves_running = 0 THEN b.finished_at END AS finished_at,
 		b.moves_done, b.moves_failed, b.moves_skipped, b.moves_running,
 		b.moved_bytes, b.predicted_saved_io_s_per_hour, b.measured_saved_io_s_per_hour,
 		b.measured_moves,
-		CASE WHEN b.moves_done OPERATOR(pg_catalog.=) 0 THEN NULL
-			WHEN b.moves_running OPERATOR(pg_catalog.>) 0 OR b.open_moves OPERATOR(pg_catalog.>) 0
+		CASE WHEN b.moves_done = 0 THEN NULL WHEN b.moves_running > 0 OR b.open_moves > 0
 				THEN _tiered_storage.effect_verdict(NULL, NULL, NULL)
-			WHEN b.measured_moves OPERATOR(pg_catalog.=) 0 THEN 'not measurable'
+			WHEN b.measured_moves = 0 THEN 'not measurable'
 			ELSE _tiered_storage.effect_verdict(b.predicted_of_measured, b.unmoved, b.measured) END
 				AS effect,
 		CASE WHEN EXISTS (SELECT FROM _tiered_storage.move d
 				CROSS JOIN LATERAL _tiered_storage.relation_entry(
 					_tiered_storage.present_relation(d)) c
-				JOIN pg_catalog.pg_database x
-					ON x.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
-					AND d.to_tablespace_oid OPERATOR(pg_catalog.=) CASE c.reltablespace WHEN 0
+				JOIN pg_database x ON x.datname = current_database()
+					AND d.to_tablespace_oid = CASE c.reltablespace WHEN 0
 						THEN x.dattablespace ELSE c.reltablespace END
-				JOIN pg_catalog.pg_tablespace f
-					ON f.oid OPERATOR(pg_catalog.=) d.from_tablespace_oid
-				WHERE d.batch_id OPERATOR(pg_catalog.=) b.batch_id
-					AND d.state OPERATOR(pg_catalog.=) 'done')
-			THEN pg_catalog.format('CALL tiered_storage.undo_move(%s)', b.batch_id) END
-				AS undo_command,
+				JOIN pg_tablespace f ON f.oid = d.from_tablespace_oid
+				WHERE d.batch_id = b.batch_id AND d.state = 'done')
+			THEN format('CALL tiered_storage.undo_move(%s)', b.batch_id) END AS undo_command,
 		b.undo_of,
-		(SELECT pg_catalog.max(u.batch_id) FROM _tiered_storage.move u
-			WHERE u.undo_of OPERATOR(pg_catalog.=) b.batch_id
-				AND u.state OPERATOR(pg_catalog.=) 'done') AS undone_by
+		(SELECT max(u.batch_id) FROM _tiered_storage.move u
+			WHERE u.undo_of = b.batch_id AND u.state = 'done') AS undone_by
 	FROM (
-		SELECT m.batch_id, pg_catalog.min(m.undo_of) AS undo_of,
-			pg_catalog.min(m.policy_id) AS policy_id,
-			pg_catalog.min(m.policy_kind) AS policy_kind,
-			pg_catalog.min(m.requested_by::pg_catalog.text)::pg_catalog.name AS requested_by,
-			pg_catalog.min(m.started_at) AS started_at,
-			pg_catalog.max(m.finished_at) AS finished_at,
-			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'done') AS moves_done,
-			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'failed')
-				AS moves_failed,
-			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'skipped')
-				AS moves_skipped,
-			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'running')
-				AS moves_running,
-			pg_catalog.count(e.measured_io_s_per_hour) AS measured_moves,
-			pg_catalog.count(*) FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'done'
-				AND e.settled_at IS NULL) AS open_moves,
-			COALESCE(pg_catalog.sum(m.size_bytes)
-				FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'done'), 0)::pg_catalog.int8
-				AS moved_bytes,
-			pg_catalog.sum(m.predicted_saved_io_s_per_hour)
-				FILTER (WHERE m.state OPERATOR(pg_catalog.=) 'done')
+		SELECT m.batch_id, min(m.undo_of) AS undo_of, min(m.policy_id) AS policy_id,
+			min(m.policy_kind) AS policy_kind,
+			min(m.requested_by::text)::name AS requested_by,
+			min(m.started_at) AS started_at,
+			max(m.finished_at) AS finished_at,
+			count(*) FILTER (WHERE m.state = 'done') AS moves_done,
+			count(*) FILTER (WHERE m.state = 'failed') AS moves_failed,
+			count(*) FILTER (WHERE m.state = 'skipped') AS moves_skipped,
+			count(*) FILTER (WHERE m.state = 'running') AS moves_running,
+			count(e.measured_io_s_per_hour) AS measured_moves,
+			count(*) FILTER (WHERE m.state = 'done' AND e.settled_at IS NULL) AS open_moves,
+			COALESCE(sum(m.size_bytes) FILTER (WHERE m.state = 'done'), 0)::int8 AS moved_bytes,
+			sum(m.predicted_saved_io_s_per_hour) FILTER (WHERE m.state = 'done')
 				AS predicted_saved_io_s_per_hour,
-			pg_catalog.sum(e.unmoved_io_s_per_hour OPERATOR(pg_catalog.-) e.measured_io_s_per_hour)
+			sum(e.unmoved_io_s_per_hour - e.measured_io_s_per_hour)
 				AS measured_saved_io_s_per_hour,
-			CASE WHEN pg_catalog.bool_and(m.predicted_saved_io_s_per_hour IS NOT NULL)
+			CASE WHEN bool_and(m.predicted_saved_io_s_per_hour IS NOT NULL)
 				FILTER (WHERE e.measured_io_s_per_hour IS NOT NULL)
-				THEN pg_catalog.sum(m.predicted_saved_io_s_per_hour)
+				THEN sum(m.predicted_saved_io_s_per_hour)
 					FILTER (WHERE e.measured_io_s_per_hour IS NOT NULL)
 				END AS predicted_of_measured,
-			pg_catalog.sum(e.unmoved_io_s_per_hour) AS unmoved,
-				pg_catalog.sum(e.measured_io_s_per_hour) AS measured
+			sum(e.unmoved_io_s_per_hour) AS unmoved, sum(e.measured_io_s_per_hour) AS measured
 		FROM _tiered_storage.move m
-		LEFT JOIN _tiered_storage.move_effect e ON e.move_id OPERATOR(pg_catalog.=) m.move_id
+		LEFT JOIN _tiered_storage.move_effect e ON e.move_id = m.move_id
 		WHERE m.batch_id IS NOT NULL
 		GROUP BY m.batch_id) b;

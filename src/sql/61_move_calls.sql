@@ -29,30 +29,25 @@ COMMENT ON FUNCTION tiered_storage.orphaned_files IS
 
 CREATE VIEW _tiered_storage.move_progress AS
 	SELECT m.move_id, CASE WHEN _tiered_storage.relation_persistence(m.relation_oid) IS NULL
-			THEN m.relation_name ELSE m.relation_oid::pg_catalog.regclass::pg_catalog.text END
+			THEN m.relation_name ELSE m.relation_oid::regclass::text END
 			AS relation, m.kind,
 		m.from_tablespace, m.to_tablespace, a.pid, m.method,
 		COALESCE(p.phase, 'starting') AS phase, p.waits_for,
 		p.blocks_total, p.blocks_done,
-		GREATEST(p.blocks_total OPERATOR(pg_catalog.-) p.blocks_done, 0) AS blocks_to_go,
-		p.copied_bytes OPERATOR(pg_catalog./) NULLIF(t.copying_s, 0) AS bytes_per_s,
+		GREATEST(p.blocks_total - p.blocks_done, 0) AS blocks_to_go,
+		p.copied_bytes / NULLIF(t.copying_s, 0) AS bytes_per_s,
 		p.pace_bytes_per_s, p.slowdown,
-		CASE WHEN p.blocks_done OPERATOR(pg_catalog.>) 0 THEN
-			t.copying_s OPERATOR(pg_catalog.*) GREATEST(p.blocks_total
-				OPERATOR(pg_catalog.-) p.blocks_done, 0)
-			OPERATOR(pg_catalog./) p.blocks_done END AS remaining_s,
+		CASE WHEN p.blocks_done > 0 THEN t.copying_s * GREATEST(p.blocks_total - p.blocks_done, 0)
+			/ p.blocks_done END AS remaining_s,
 		p.catch_up_rounds, p.attempts, p.restarts,
 		m.size_bytes, m.started_at,
-		(EXTRACT(epoch FROM pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) m.started_at)
-			OPERATOR(pg_catalog.*) 1000)::pg_catalog.float8 AS elapsed_ms
+		(EXTRACT(epoch FROM clock_timestamp() - m.started_at) * 1000)::float8 AS elapsed_ms
 	FROM _tiered_storage.move m
-	JOIN pg_catalog.pg_stat_activity a
-		ON a.pid OPERATOR(pg_catalog.=) m.pid
-			AND a.backend_start OPERATOR(pg_catalog.=) m.backend_start
+	JOIN pg_stat_activity a ON a.pid = m.pid AND a.backend_start = m.backend_start
 	LEFT JOIN LATERAL _tiered_storage.mover_progress(m.pid) p ON true
-	LEFT JOIN LATERAL (SELECT EXTRACT(epoch FROM pg_catalog.clock_timestamp()
-		OPERATOR(pg_catalog.-) p.started_at)::pg_catalog.float8 AS copying_s) t ON true
-	WHERE m.state OPERATOR(pg_catalog.=) 'running';
+	LEFT JOIN LATERAL (SELECT EXTRACT(epoch FROM clock_timestamp()
+		- p.started_at)::float8 AS copying_s) t ON true
+	WHERE m.state = 'running';
 
 CREATE PROCEDURE tiered_storage.move_relation(
 	relation regclass, target name, include_indexes boolean DEFAULT true,

@@ -21,77 +21,64 @@ $$;
 
 CREATE VIEW _tiered_storage.write_amplification AS
 	WITH relation AS (
-		SELECT h.tier_name,
-			CASE WHEN h.kind OPERATOR(pg_catalog.<>) 'index'
-				THEN h.writes_per_hour END AS row_changes,
-			CASE WHEN h.kind OPERATOR(pg_catalog.<>) 'index' AND s.tuples OPERATOR(pg_catalog.>) 0
-				THEN h.writes_per_hour OPERATOR(pg_catalog.*) s.size_bytes
-					OPERATOR(pg_catalog./) s.tuples END AS row_bytes,
-			h.kind OPERATOR(pg_catalog.<>) 'index'
-				AND NOT s.tuples OPERATOR(pg_catalog.>) 0 AS width_unknown,
-			h.page_writes_per_hour OPERATOR(pg_catalog.*) b.block_size AS page_bytes,
-			h.maintenance_writes_per_hour OPERATOR(pg_catalog.*) b.block_size AS maintenance_bytes,
+		SELECT h.tier_name, CASE WHEN h.kind <> 'index' THEN h.writes_per_hour END AS row_changes,
+			CASE WHEN h.kind <> 'index' AND s.tuples > 0 THEN h.writes_per_hour * s.size_bytes
+					/ s.tuples END AS row_bytes,
+			h.kind <> 'index' AND NOT s.tuples > 0 AS width_unknown,
+			h.page_writes_per_hour * b.block_size AS page_bytes,
+			h.maintenance_writes_per_hour * b.block_size AS maintenance_bytes,
 			h.wal_bytes_per_hour, h.full_page_image_bytes_per_hour
 		FROM _tiered_storage.heat h
-		JOIN _tiered_storage.stored_relation_state() s
-			ON s.relation_oid OPERATOR(pg_catalog.=) h.relation::pg_catalog.oid
-		CROSS JOIN (SELECT pg_catalog.current_setting('block_size')::pg_catalog.float8
-			AS block_size) b
-		WHERE h.write_source OPERATOR(pg_catalog.=) 'wal'),
+		JOIN _tiered_storage.stored_relation_state() s ON s.relation_oid = h.relation::oid
+		CROSS JOIN (SELECT current_setting('block_size')::float8 AS block_size) b
+		WHERE h.write_source = 'wal'),
 	summed AS (
-		SELECT r.tier_name, false AS is_total, pg_catalog.sum(r.row_changes) AS row_changes,
-			pg_catalog.sum(r.row_bytes) AS row_bytes,
-			pg_catalog.sum(r.row_changes) FILTER (WHERE r.width_unknown) AS unknown_changes,
-			pg_catalog.sum(r.page_bytes) AS page_bytes,
-			pg_catalog.sum(r.maintenance_bytes) AS maintenance_bytes,
-			pg_catalog.sum(r.wal_bytes_per_hour) AS wal_bytes,
-			pg_catalog.sum(r.full_page_image_bytes_per_hour) AS image_bytes
+		SELECT r.tier_name, false AS is_total, sum(r.row_changes) AS row_changes,
+			sum(r.row_bytes) AS row_bytes,
+			sum(r.row_changes) FILTER (WHERE r.width_unknown) AS unknown_changes,
+			sum(r.page_bytes) AS page_bytes,
+			sum(r.maintenance_bytes) AS maintenance_bytes,
+			sum(r.wal_bytes_per_hour) AS wal_bytes,
+			sum(r.full_page_image_bytes_per_hour) AS image_bytes
 		FROM relation r GROUP BY r.tier_name
 		UNION ALL
-		SELECT NULL, true, pg_catalog.sum(r.row_changes), pg_catalog.sum(r.row_bytes),
-			pg_catalog.sum(r.row_changes) FILTER (WHERE r.width_unknown),
-			pg_catalog.sum(r.page_bytes), pg_catalog.sum(r.maintenance_bytes),
-			pg_catalog.sum(r.wal_bytes_per_hour), pg_catalog.sum(r.full_page_image_bytes_per_hour)
-		FROM relation r HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0),
+		SELECT NULL, true, sum(r.row_changes), sum(r.row_bytes),
+			sum(r.row_changes) FILTER (WHERE r.width_unknown),
+			sum(r.page_bytes), sum(r.maintenance_bytes),
+			sum(r.wal_bytes_per_hour), sum(r.full_page_image_bytes_per_hour)
+		FROM relation r HAVING count(*) > 0),
 	tier AS (
 		SELECT s.tier_name, s.is_total, s.row_changes,
 			/* How wide one row in a hundred is may be unknown. */
-			CASE WHEN s.unknown_changes OPERATOR(pg_catalog.>) (0.01
-				OPERATOR(pg_catalog.*) s.row_changes) THEN NULL
+			CASE WHEN s.unknown_changes > (0.01 * s.row_changes) THEN NULL
 				ELSE COALESCE(s.row_bytes, 0) END AS row_bytes,
 			s.page_bytes, s.maintenance_bytes, s.wal_bytes, s.image_bytes
 		FROM summed s),
 	moved AS (
-		SELECT m.to_tier, pg_catalog.sum(COALESCE(m.copied_bytes
-			OPERATOR(pg_catalog.*) _tiered_storage.period_share(m.started_at,
-				EXTRACT(epoch FROM m.finished_at
-					OPERATOR(pg_catalog.-) m.started_at)::pg_catalog.float8,
-				pg_catalog.now() OPERATOR(pg_catalog.-) '1 day'::pg_catalog.interval,
-				pg_catalog.now()), 0)
-			OPERATOR(pg_catalog.+) COALESCE((SELECT pg_catalog.sum(u.bytes)::pg_catalog.float8
-				FROM ROWS FROM (pg_catalog.unnest(m.failed_at),
-					pg_catalog.unnest(m.failed_bytes)) u (at, bytes)
-				WHERE u.at OPERATOR(pg_catalog.>) (pg_catalog.now()
-					OPERATOR(pg_catalog.-) '1 day'::pg_catalog.interval)), 0)) AS bytes
+		SELECT m.to_tier, sum(COALESCE(m.copied_bytes * _tiered_storage.period_share(m.started_at,
+				EXTRACT(epoch FROM m.finished_at - m.started_at)::float8,
+				now() - '1 day'::interval,
+				now()), 0)
+			+ COALESCE((SELECT sum(u.bytes)::float8
+				FROM ROWS FROM (unnest(m.failed_at), unnest(m.failed_bytes)) u (at, bytes)
+				WHERE u.at > (now() - '1 day'::interval)), 0)) AS bytes
 		FROM _tiered_storage.move m
-		WHERE m.finished_at OPERATOR(pg_catalog.>) (pg_catalog.now()
-			OPERATOR(pg_catalog.-) '1 day'::pg_catalog.interval)
+		WHERE m.finished_at > (now() - '1 day'::interval)
 		GROUP BY m.to_tier)
 	SELECT t.tier_name, t.is_total,
 		COALESCE(t.row_changes, 0) AS row_changes_per_hour,
 		t.row_bytes AS row_bytes_per_hour,
 		COALESCE(t.page_bytes, 0) AS page_write_bytes_per_hour,
 		COALESCE(t.maintenance_bytes, 0) AS maintenance_write_bytes_per_hour,
-		COALESCE(m.bytes, 0) OPERATOR(pg_catalog./) 24 AS moved_bytes_per_hour,
+		COALESCE(m.bytes, 0) / 24 AS moved_bytes_per_hour,
 		COALESCE(t.wal_bytes, 0) AS wal_bytes_per_hour,
 		COALESCE(t.image_bytes, 0) AS full_page_image_bytes_per_hour,
-		CASE WHEN w.bytes OPERATOR(pg_catalog.>=) t.row_bytes
-			THEN w.bytes OPERATOR(pg_catalog./) NULLIF(t.row_bytes, 0) END AS amplification
+		CASE WHEN w.bytes >= t.row_bytes THEN w.bytes / NULLIF(t.row_bytes, 0) END AS amplification
 	FROM tier t
 	CROSS JOIN (SELECT _tiered_storage.wal_written_ratio() AS ratio OFFSET 0) r
-	CROSS JOIN LATERAL (SELECT t.page_bytes OPERATOR(pg_catalog.+) t.maintenance_bytes
-		OPERATOR(pg_catalog.+) (t.wal_bytes OPERATOR(pg_catalog.*) r.ratio) AS bytes) w
-	LEFT JOIN LATERAL (SELECT pg_catalog.sum(x.bytes) AS bytes FROM moved x
+	CROSS JOIN LATERAL (SELECT t.page_bytes + t.maintenance_bytes
+		+ (t.wal_bytes * r.ratio) AS bytes) w
+	LEFT JOIN LATERAL (SELECT sum(x.bytes) AS bytes FROM moved x
 		WHERE t.is_total OR NOT (x.to_tier IS DISTINCT FROM t.tier_name)) m ON true;
 
 /*

@@ -50,11 +50,10 @@ $$;
 
 CREATE VIEW tiered_storage.tiers AS
 	SELECT t.tier_name, t.rank,
-		_tiered_storage.clip(pg_catalog.array_to_string(t.tablespaces, ', '), 24) AS tablespaces,
+		_tiered_storage.clip(array_to_string(t.tablespaces, ', '), 24) AS tablespaces,
 		_tiered_storage.clip(t.profile, 17) AS profile,
 		_tiered_storage.short_bytes(t.capacity_bytes) AS capacity, t.free_bytes,
-		_tiered_storage.percent(t.used_bytes, t.used_bytes
-			OPERATOR(pg_catalog.+) t.free_bytes) AS used
+		_tiered_storage.percent(t.used_bytes, t.used_bytes + t.free_bytes) AS used
 	FROM _tiered_storage.tiers t ORDER BY t.rank, t.tier_name;
 COMMENT ON VIEW tiered_storage.tiers IS
 'the storage tiers, fastest first, and how full they are; devices has their devices';
@@ -75,17 +74,17 @@ CREATE VIEW tiered_storage.devices AS
 	SELECT w.tier_name, _tiered_storage.clip(w.device, 12) AS device,
 		_tiered_storage.percent(d.busy_fraction, 1) AS busy,
 		_tiered_storage.significant(t.random_read_ms) AS read_ms,
-		_tiered_storage.significant(t.price_per_gb_month::pg_catalog.float8) AS price,
-		pg_catalog.to_char((SELECT pg_catalog.max(k.calibrated_at)
+		_tiered_storage.significant(t.price_per_gb_month::float8) AS price,
+		to_char((SELECT max(k.calibrated_at)
 			FROM _tiered_storage.tier_calibration k
-			WHERE k.tier_name OPERATOR(pg_catalog.=) t.tier_name), 'YYYY-MM-DD') AS calibrated,
+			WHERE k.tier_name = t.tier_name), 'YYYY-MM-DD') AS calibrated,
 		_tiered_storage.short_bytes(w.written_bytes_per_day) AS written_a_day,
 		_tiered_storage.percent(w.used_fraction, 1) AS worn,
 		CASE WHEN w.expected_life_years IS NOT NULL
 			THEN _tiered_storage.short_number(LEAST(w.expected_life_years, 999)) END AS life_years
 	FROM _tiered_storage.wear_state() w
-	LEFT JOIN _tiered_storage.tier t ON t.tier_name OPERATOR(pg_catalog.=) w.tier_name
-	LEFT JOIN _tiered_storage.device_io d ON d.device OPERATOR(pg_catalog.=) w.device
+	LEFT JOIN _tiered_storage.tier t ON t.tier_name = w.tier_name
+	LEFT JOIN _tiered_storage.device_io d ON d.device = w.device
 	ORDER BY t.rank, w.tier_name, w.device;
 COMMENT ON VIEW tiered_storage.devices IS
 'the device of each tier: load, figures of the tier, and wear; null: not known, and report() says '
@@ -107,18 +106,17 @@ COMMENT ON COLUMN tiered_storage.devices.life_years IS
 'years until its life is used up if it is written to as lately';
 
 CREATE VIEW tiered_storage.heat AS
-	SELECT _tiered_storage.clip(h.relation::pg_catalog.text, 130) AS relation,
-		_tiered_storage.clip(h.tier_name::pg_catalog.text, 20) AS tier_name, h.size_bytes,
+	SELECT _tiered_storage.clip(h.relation::text, 130) AS relation,
+		_tiered_storage.clip(h.tier_name::text, 20) AS tier_name, h.size_bytes,
 		_tiered_storage.significant(h.random_reads_per_hour) AS random_reads_per_hour,
 		_tiered_storage.significant(h.sequential_reads_per_hour) AS sequential_reads_per_hour
 	FROM _tiered_storage.placed_heat h
-	CROSS JOIN (SELECT pg_catalog.current_setting('block_size')::pg_catalog.int4 AS size) b
-	LEFT JOIN _tiered_storage.tier t ON t.tier_name OPERATOR(pg_catalog.=) h.tier_name
-	WHERE h.size_bytes OPERATOR(pg_catalog.>) 0
-	ORDER BY h.random_reads_per_hour OPERATOR(pg_catalog.*) COALESCE(t.random_read_ms, 1)
-		OPERATOR(pg_catalog.+) h.sequential_reads_per_hour
-		OPERATOR(pg_catalog.*) b.size OPERATOR(pg_catalog./) 1000
-		OPERATOR(pg_catalog./) COALESCE(t.sequential_read_mb_per_s, 100) DESC NULLS LAST,
+	CROSS JOIN (SELECT current_setting('block_size')::int4 AS size) b
+	LEFT JOIN _tiered_storage.tier t ON t.tier_name = h.tier_name
+	WHERE h.size_bytes > 0
+	ORDER BY h.random_reads_per_hour * COALESCE(t.random_read_ms, 1) + h.sequential_reads_per_hour
+		* b.size / 1000
+		/ COALESCE(t.sequential_read_mb_per_s, 100) DESC NULLS LAST,
 		h.size_bytes DESC, h.relation;
 COMMENT ON VIEW tiered_storage.heat IS
 'relations that are not empty, those first whose reads take most device time; rates per hour with '
@@ -138,7 +136,7 @@ CREATE VIEW tiered_storage.file_class_io AS
 		_tiered_storage.short_rate(f.read_bytes_per_hour) AS read,
 		_tiered_storage.short_rate(f.write_bytes_per_hour) AS written,
 		_tiered_storage.short_quantity(NULLIF(f.fsyncs_per_hour, 0), 1000, '', 'k', 'M', 'G')
-			OPERATOR(pg_catalog.||) '/h' AS fsyncs,
+			|| '/h' AS fsyncs,
 		_tiered_storage.short_seconds(f.wait_s_per_hour) AS waits,
 		_tiered_storage.short_seconds(f.saved_s_per_hour) AS saves
 	FROM _tiered_storage.file_class_io() f;
@@ -167,19 +165,19 @@ CREATE VIEW tiered_storage.write_amplification AS
 		_tiered_storage.short_rate(w.full_page_image_bytes_per_hour) AS images,
 		_tiered_storage.short_quantity(w.amplification, 1000, '', 'k', 'M') AS factor
 	FROM (
-		SELECT t.tier_name, NULL::pg_catalog.regclass AS relation, t.row_bytes_per_hour,
+		SELECT t.tier_name, NULL::regclass AS relation, t.row_bytes_per_hour,
 			t.page_write_bytes_per_hour AS page_bytes, t.maintenance_write_bytes_per_hour,
 			t.wal_bytes_per_hour, t.full_page_image_bytes_per_hour, t.amplification,
 			CASE WHEN t.is_total THEN 0 ELSE 1 END AS place
 		FROM _tiered_storage.write_amplification t
 		UNION ALL
 		SELECT r.tier_name, r.relation, r.row_bytes_per_hour,
-			r.table_write_bytes_per_hour OPERATOR(pg_catalog.+) r.toast_write_bytes_per_hour
-				OPERATOR(pg_catalog.+) r.index_write_bytes_per_hour,
+			r.table_write_bytes_per_hour + r.toast_write_bytes_per_hour
+				+ r.index_write_bytes_per_hour,
 			r.maintenance_write_bytes_per_hour, r.wal_bytes_per_hour,
 			r.full_page_image_bytes_per_hour, r.amplification, 2
 		FROM _tiered_storage.relation_write_amplification() r
-		WHERE r.wal_bytes_per_hour OPERATOR(pg_catalog.>) 0) w
+		WHERE r.wal_bytes_per_hour > 0) w
 	ORDER BY w.place, w.page_bytes DESC NULLS LAST, w.tier_name, w.relation;
 COMMENT ON VIEW tiered_storage.write_amplification IS
 'what is written per hour for the changes of rows: in all, by tier, and by table with its TOAST '
@@ -249,16 +247,16 @@ $$;
 
 CREATE VIEW tiered_storage.policies AS
 	SELECT p.policy_id, 'tiering' AS kind, _tiered_storage.clip(COALESCE(
-			p.relation::pg_catalog.text, p.relation_name), 24) AS relation,
-		_tiered_storage.clip(p.tier_name::pg_catalog.text, 16) AS tier_name,
+			p.relation::text, p.relation_name), 24) AS relation,
+		_tiered_storage.clip(p.tier_name::text, 16) AS tier_name,
 		_tiered_storage.clip_words(_tiered_storage.policy_words(p.move_after, p.idle_for,
 			p.no_writes_for, p.below_reads_per_hour), 26) AS condition,
 		_tiered_storage.clip_words(p.last_result, 20) AS last_result
 	FROM _tiered_storage.policies p
 	UNION ALL
-	SELECT f.policy_id, 'fullness', _tiered_storage.clip(f.tier_name::pg_catalog.text, 24),
-		_tiered_storage.clip(f.target_name::pg_catalog.text, 16),
-		pg_catalog.concat('over ', _tiered_storage.percent(f.high_watermark, 1), ', down to ',
+	SELECT f.policy_id, 'fullness', _tiered_storage.clip(f.tier_name::text, 24),
+		_tiered_storage.clip(f.target_name::text, 16),
+		concat('over ', _tiered_storage.percent(f.high_watermark, 1), ', down to ',
 			_tiered_storage.percent(f.low_watermark, 1)),
 		_tiered_storage.clip_words(f.last_result, 20)
 	FROM _tiered_storage.fullness_policies f
@@ -278,9 +276,9 @@ COMMENT ON COLUMN tiered_storage.policies.last_result IS
 'result of the last evaluation, in at most 20 columns of a screen; null: never evaluated';
 
 CREATE VIEW tiered_storage.pins AS
-	SELECT _tiered_storage.clip(COALESCE(p.relation::pg_catalog.text, p.relation_name), 130)
+	SELECT _tiered_storage.clip(COALESCE(p.relation::text, p.relation_name), 130)
 			AS relation, p.tier_name,
-		pg_catalog.to_char(p.until, 'YYYY-MM-DD') AS until, p.pinned_by, p.relations,
+		to_char(p.until, 'YYYY-MM-DD') AS until, p.pinned_by, p.relations,
 		CASE WHEN p.is_expired THEN 'expired' WHEN p.is_on_tier THEN 'there'
 			WHEN p.is_on_tier IS NULL THEN 'gone' ELSE 'elsewhere' END AS state
 	FROM _tiered_storage.pins p;

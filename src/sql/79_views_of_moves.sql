@@ -3,10 +3,9 @@
 ---------------------------------------------------------------------------
 
 CREATE VIEW tiered_storage.move_windows AS
-	SELECT w.window_name, COALESCE(pg_catalog.array_to_string(w.days, ','), 'every day') AS days,
-		pg_catalog.concat(pg_catalog.to_char(w.starts::pg_catalog.interval, 'HH24:MI'), '-',
-			CASE WHEN w.ends OPERATOR(pg_catalog.=) '24:00' THEN '24:00'
-				ELSE pg_catalog.to_char(w.ends::pg_catalog.interval, 'HH24:MI') END) AS hours,
+	SELECT w.window_name, COALESCE(array_to_string(w.days, ','), 'every day') AS days,
+		concat(to_char(w.starts::interval, 'HH24:MI'), '-', CASE WHEN w.ends = '24:00' THEN '24:00'
+				ELSE to_char(w.ends::interval, 'HH24:MI') END) AS hours,
 		_tiered_storage.clip(w.time_zone, 16) AS time_zone,
 		_tiered_storage.short_bytes(w.max_bytes) AS at_most,
 		CASE WHEN NOT w.enabled THEN 'disabled' WHEN w.is_open THEN 'open' ELSE 'closed' END
@@ -28,35 +27,33 @@ COMMENT ON COLUMN tiered_storage.move_windows.opens IS
 
 CREATE VIEW tiered_storage.moves AS
 	WITH queue AS MATERIALIZED (
-		SELECT q.*, _tiered_storage.clip(q.relation::pg_catalog.text, 130) AS relation_name
+		SELECT q.*, _tiered_storage.clip(q.relation::text, 130) AS relation_name
 		FROM _tiered_storage.move_queue_entries() q)
 	SELECT m.at, m.relation, m.move, m.size, m.state, m.note
 	FROM (
 		SELECT NULL AS at, q.relation_name AS relation, _tiered_storage.from_to(
-				COALESCE(q.from_tier, q.from_tablespace)::pg_catalog.text,
-				COALESCE(q.to_tier, q.to_tablespace)::pg_catalog.text) AS move,
+				COALESCE(q.from_tier, q.from_tablespace)::text,
+				COALESCE(q.to_tier, q.to_tablespace)::text) AS move,
 			_tiered_storage.short_bytes(q.size_bytes) AS size, q.state,
 			_tiered_storage.clip_words(COALESCE(q.last_error, q.reason), 31) AS note,
-			q.place, NULL::pg_catalog.timestamptz AS started_at, NULL::pg_catalog.int8 AS move_id
+			q.place, NULL::timestamptz AS started_at, NULL::int8 AS move_id
 		FROM queue q
 		UNION ALL
 		SELECT _tiered_storage.short_time(h.started_at), h.relation_name,
 			_tiered_storage.from_to(
-				COALESCE(h.from_tier, h.from_tablespace)::pg_catalog.text,
-				COALESCE(h.to_tier, h.to_tablespace)::pg_catalog.text),
+				COALESCE(h.from_tier, h.from_tablespace)::text,
+				COALESCE(h.to_tier, h.to_tablespace)::text),
 			_tiered_storage.short_bytes(h.size_bytes), h.state,
-			CASE WHEN h.state OPERATOR(pg_catalog.=) 'done' THEN pg_catalog.concat_ws(', ',
-				_tiered_storage.short_quantity(h.elapsed_ms OPERATOR(pg_catalog./) 1000, 60,
-					' s', ' min', ' h'),
-				pg_catalog.concat('locked ', _tiered_storage.short_quantity(h.lock_held_ms, 1000,
+			CASE WHEN h.state = 'done' THEN concat_ws(', ',
+				_tiered_storage.short_quantity(h.elapsed_ms / 1000, 60, ' s', ' min', ' h'),
+				concat('locked ', _tiered_storage.short_quantity(h.lock_held_ms, 1000,
 					' ms', ' s')))
 				ELSE _tiered_storage.clip_words(COALESCE(h.error, h.reason), 31) END,
 			NULL, h.started_at, h.move_id
 		FROM (SELECT x.*, _tiered_storage.clip(x.relation, 130) AS relation_name
 			FROM _tiered_storage.moves x) h
 		WHERE NOT EXISTS (SELECT FROM queue q
-			WHERE q.relation_name OPERATOR(pg_catalog.=) h.relation_name
-				AND q.state OPERATOR(pg_catalog.=) h.state)) m
+			WHERE q.relation_name = h.relation_name AND q.state = h.state)) m
 	ORDER BY m.place, m.started_at DESC, m.move_id DESC;
 COMMENT ON VIEW tiered_storage.moves IS
 'moves: first what runs and what wants to, in the order in which it will be tried, then those of '
@@ -76,11 +73,11 @@ COMMENT ON COLUMN tiered_storage.moves.note IS
 
 CREATE VIEW tiered_storage.move_progress AS
 	SELECT _tiered_storage.clip(p.relation, 130) AS relation,
-		_tiered_storage.clip(p.to_tablespace::pg_catalog.text, 16) AS target, p.pid,
+		_tiered_storage.clip(p.to_tablespace::text, 16) AS target, p.pid,
 		_tiered_storage.clip_words(COALESCE(p.waits_for, p.phase), 20) AS phase,
 		_tiered_storage.percent(p.blocks_done, p.blocks_total) AS done,
 		_tiered_storage.short_bytes(p.size_bytes) AS size,
-		_tiered_storage.short_bytes(p.bytes_per_s) OPERATOR(pg_catalog.||) '/s' AS speed,
+		_tiered_storage.short_bytes(p.bytes_per_s) || '/s' AS speed,
 		_tiered_storage.short_quantity(p.remaining_s, 60, ' s', ' min', ' h') AS remaining
 	FROM _tiered_storage.move_progress p;
 COMMENT ON VIEW tiered_storage.move_progress IS
@@ -100,14 +97,11 @@ COMMENT ON COLUMN tiered_storage.move_progress.remaining IS
 'is copied yet';
 
 CREATE VIEW tiered_storage.move_batches AS
-	SELECT b.batch_id, b.kind,
-		_tiered_storage.clip(b.requested_by::pg_catalog.text, 16) AS requested_by,
+	SELECT b.batch_id, b.kind, _tiered_storage.clip(b.requested_by::text, 16) AS requested_by,
 		_tiered_storage.short_time(b.started_at) AS started,
-		_tiered_storage.clip(pg_catalog.concat_ws(', ', pg_catalog.concat(b.moves_done, ' done'),
-			CASE WHEN b.moves_running OPERATOR(pg_catalog.>) 0
-				THEN pg_catalog.concat(b.moves_running, ' to go') END,
-			CASE WHEN b.moves_failed OPERATOR(pg_catalog.>) 0
-				THEN pg_catalog.concat(b.moves_failed, ' failed') END), 18) AS moves,
+		_tiered_storage.clip(concat_ws(', ', concat(b.moves_done, ' done'),
+			CASE WHEN b.moves_running > 0 THEN concat(b.moves_running, ' to go') END,
+			CASE WHEN b.moves_failed > 0 THEN concat(b.moves_failed, ' failed') END), 18) AS moves,
 		_tiered_storage.short_bytes(b.moved_bytes) AS moved,
 		_tiered_storage.short_seconds(b.predicted_saved_io_s_per_hour) AS predicted,
 		_tiered_storage.short_seconds(b.measured_saved_io_s_per_hour) AS measured,
@@ -151,10 +145,10 @@ CREATE VIEW tiered_storage.workers AS
 	SELECT w.database_name, w.state, w.pid,
 		_tiered_storage.short_time(w.last_started_at) AS last_run,
 		_tiered_storage.short_time(w.next_run_at) AS next_run,
-		_tiered_storage.clip_words(NULLIF(pg_catalog.concat_ws('; ',
-			CASE WHEN w.failures OPERATOR(pg_catalog.>) 0 THEN w.last_error END, w.reason,
-			CASE WHEN w.left_out OPERATOR(pg_catalog.>) 0
-				THEN pg_catalog.concat('left out: ', w.left_out_why) END), ''), 38) AS note
+		_tiered_storage.clip_words(NULLIF(concat_ws('; ',
+			CASE WHEN w.failures > 0 THEN w.last_error END, w.reason,
+			CASE WHEN w.left_out > 0
+				THEN concat('left out: ', w.left_out_why) END), ''), 38) AS note
 	FROM _tiered_storage.worker_status() w;
 COMMENT ON VIEW tiered_storage.workers IS
 'the worker of each database: whether it runs, when it runs next, and if not, why';
@@ -171,8 +165,8 @@ COMMENT ON COLUMN tiered_storage.workers.note IS
 'say';
 
 CREATE VIEW tiered_storage.metrics AS
-	SELECT pg_catalog.concat('tiered_storage_', m.name) AS name, m.labels, m.value,
-		CASE WHEN m.name OPERATOR(pg_catalog.~) '_total$' THEN 'counter' ELSE 'gauge' END AS kind,
+	SELECT concat('tiered_storage_', m.name) AS name, m.labels, m.value,
+		CASE WHEN m.name ~ '_total$' THEN 'counter' ELSE 'gauge' END AS kind,
 		m.help
 	FROM _tiered_storage.metric_values() m WHERE m.value IS NOT NULL;
 COMMENT ON VIEW tiered_storage.metrics IS
