@@ -29,7 +29,6 @@ tier_cycle_sample(int patience_ms)
 	if (sampled)
 	{
 		tier_catalog_enter(&scope);
-		tier_catalog_see_latest();
 		MemoryContextSwitchTo(context);
 		tier_verify_run(result.devices, result.gone, result.ngone, result.sampled_at);
 		tier_catalog_leave(&scope);

@@ -146,16 +146,21 @@ put_fullness(TierResultRow *row, bool *any)
 	TierFullnessQuestion question = {0};
 	TierFullnessEvaluation *evaluations;
 	TierCatalogScope scope;
+	TierPolicyRow *policies;
 	const TierSet *set;
 	const TierPins *pins;
+	int			npolicies;
 	int			n;
 
 	tier_catalog_enter(&scope);
+	tier_catalog_hold_snapshot(true);
 	set = tier_catalog_load_tiers(context);
+	policies = tier_catalog_load_policies(context, &npolicies);
 	pins = tier_catalog_load_pins(context);
 	question.backoff = tier_catalog_load_backoff(context, &question.nbackoff);
 	tier_catalog_leave(&scope);
-	question.returning = tier_policy_candidates_returning(set, pins, &question.nreturning);
+	question.returning = tier_policy_candidates_returning(policies, npolicies, set, pins,
+														  &question.nreturning);
 	question.flight = tier_fullness_flight;
 	question.due_leave = true;
 	evaluations = tier_fullness_evaluate(&question, &n);
@@ -218,6 +223,7 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 
 	tier_result_start(fcinfo, &row);
 	tier_catalog_enter(&scope);
+	tier_catalog_hold_snapshot(true);
 	set = tier_catalog_load_tiers(context);
 	policies = tier_catalog_load_policies(context, &npolicies);
 	pins = tier_catalog_load_pins(context);

@@ -282,9 +282,12 @@ add_wanted(TierPlanning *planning, const TierPolicyCandidates *due)
 	tier_plan_add_advised(planning);
 }
 
-/* The tiers and pins; false: the extension has gone. */
+/*
+ * Tiers, pins and, on the same snapshot, policies, npolicies of them; false: the extension has
+ * gone.
+ */
 static bool
-load_tiers(TierPlanning *planning)
+load_tiers(TierPlanning *planning, TierPolicyRow **policies, int *npolicies)
 {
 	const TierPlanOptions *options = planning->options;
 	TierCatalogScope scope;
@@ -295,8 +298,10 @@ load_tiers(TierPlanning *planning)
 		return false;
 	if (options->refreshes)
 		tier_catalog_refresh_identities();
+	tier_catalog_hold_snapshot(true);
 	planning->plan->set = planning->set = tier_catalog_load_tiers(planning->context);
 	planning->pins = tier_catalog_load_pins(planning->context);
+	*policies = tier_catalog_load_policies(planning->context, npolicies);
 	tier_catalog_leave(&scope);
 	return true;
 }
@@ -308,12 +313,14 @@ tier_plan_make(const TierPlanOptions *options)
 	TierPlanning planning = {
 		.options = options,.plan = plan,.room = 64,.context = CurrentMemoryContext
 	};
+	TierPolicyRow *policies;
+	int			npolicies;
 
 	tier_gate_forget();
-	if (!load_tiers(&planning))
+	if (!load_tiers(&planning, &policies, &npolicies))
 		return NULL;
 	if (options->apply == NULL)
-		plan->due = tier_policy_candidates_load(plan->set, planning.pins,
+		plan->due = tier_policy_candidates_find(policies, npolicies, plan->set, planning.pins,
 												options->by_worker && options->refreshes);
 	plan->entries = palloc(sizeof(TierPlanEntry) * planning.room);
 	plan->cut_at = -1;

@@ -311,16 +311,12 @@ keep_enabled(TierPolicyRow *policies, int n, bool by_worker, TimestampTz *policy
 }
 
 TierPolicyCandidates *
-tier_policy_candidates_load(const TierSet *set, const TierPins *pins, bool by_worker)
+tier_policy_candidates_find(TierPolicyRow *policies, int npolicies, const TierSet *set,
+							const TierPins *pins, bool by_worker)
 {
-	MemoryContext context = CurrentMemoryContext;
 	TierPolicyCandidates *due = palloc0(sizeof(TierPolicyCandidates));
-	TierCatalogScope scope;
-	TierPolicyRow *policies;
 
-	tier_catalog_enter(&scope);
-	policies = tier_catalog_load_policies(context, &due->policies);
-	tier_catalog_leave(&scope);
+	due->policies = npolicies;
 	PushActiveSnapshot(GetTransactionSnapshot());
 	tier_groups_find(policies, due->policies);
 	due->nevaluations = keep_enabled(policies, due->policies, by_worker, &due->policy_due_at);
@@ -407,9 +403,11 @@ tier_return_is_within_limit(Oid relation_oid, bool warns)
 }
 
 Oid *
-tier_policy_candidates_returning(const TierSet *set, const TierPins *pins, int *n)
+tier_policy_candidates_returning(TierPolicyRow *policies, int npolicies, const TierSet *set,
+								 const TierPins *pins, int *n)
 {
-	const TierPolicyCandidates *due = tier_policy_candidates_load(set, pins, false);
+	const TierPolicyCandidates *due = tier_policy_candidates_find(policies, npolicies, set, pins,
+																  false);
 	List	   *members = NIL;
 
 	for (int i = 0; i < due->njobs; i++)

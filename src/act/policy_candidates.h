@@ -23,7 +23,7 @@ typedef struct TierPolicyCandidate
 	const TierLeaf *leaf;
 	List	   *members;		/* OIDs: the leaf, indexes of it, or some of
 								 * them; the leaf first */
-	bool		comes_first;	/* see tier_policy_candidates_load() */
+	bool		comes_first;	/* see tier_policy_candidates_find() */
 	int			turn;			/* of its owner, from 0 */
 } TierPolicyCandidate;
 
@@ -47,9 +47,10 @@ typedef struct TierPolicyCandidates
 } TierPolicyCandidates;
 
 /*
- * All policies on one snapshot, of one moment.  Outside of a scope; changes
- * nothing.  In the current memory context.  by_worker: without policies that were added so lately
- * that whoever did may still remove them (decide/policy_preview.h).
+ * All policies on one snapshot, of one moment.  Policies, tiers and pins are of one scope, or a
+ * policy could be of a tier that was added in between.  Reorders and drops policies of the array.
+ * Outside of a scope; stores nothing.  In the current memory context.  by_worker: without policies
+ * that were added so lately that whoever did may still remove them (decide/policy_preview.h).
  *
  * Table and index for itself, one policy decides: of those that would move it the one for the
  * slowest tier, which is the policy for the greatest age; of several for one tier, the oldest
@@ -59,7 +60,8 @@ typedef struct TierPolicyCandidates
  * leaves it as is still too much, and only then comes the rest, which may take hours.  Among
  * both, owners take turns, so that no owner waits for all partitions of another.
  */
-extern TierPolicyCandidates *tier_policy_candidates_load(const TierSet *set,
+extern TierPolicyCandidates *tier_policy_candidates_find(TierPolicyRow *policies, int npolicies,
+														 const TierSet *set,
 														 const TierPins *pins, bool by_worker);
 
 /* The tier that a member of the job goes to. */
@@ -82,8 +84,9 @@ extern bool tier_return_is_within_limit(Oid relation_oid, bool warns);
 /* The warning for a person; left_bytes: that may still return. */
 extern void tier_return_warn_limit(const char *relation_name, double left_bytes);
 
-/* OIDs of what tiering policies bring back, sorted, *n of them. */
-extern Oid *tier_policy_candidates_returning(const TierSet *set, const TierPins *pins, int *n);
+/* OIDs of what tiering policies bring back, sorted, *n of them; see the above. */
+extern Oid *tier_policy_candidates_returning(TierPolicyRow *policies, int npolicies,
+											 const TierSet *set, const TierPins *pins, int *n);
 
 /* The policy that decides about one relation, of several that would move it. */
 typedef struct TierDecided

@@ -178,7 +178,6 @@ warn_of_wear(void)
 	TierCatalogScope scope;
 
 	tier_catalog_enter(&scope);
-	tier_catalog_see_latest();
 	MemoryContextSwitchTo(PortalContext);
 	tier_wear_warn();
 	tier_catalog_leave(&scope);

@@ -68,8 +68,8 @@ extern void tier_catalog_find_read_time(TierReadTime *times, int n, TimestampTz 
  * Keeps two samplers from interleaving: locks the table sampler in SHARE UPDATE
  * EXCLUSIVE mode to the end of the transaction.  False if another process still
  * has the lock after patience_ms, of which nobody else waits behind us; -1: waits
- * as for any lock.  What was loaded before may be out of date: call
- * tier_catalog_see_latest() and load after this.  Runs no statement.
+ * as for any lock.  What was loaded before may be out of date: load after this.  Runs
+ * no statement.
  */
 extern bool tier_catalog_lock_sampler(int patience_ms);
 

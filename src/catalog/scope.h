@@ -84,10 +84,10 @@ extern bool tier_catalog_try_enter(TierCatalogScope *scope);
 extern void tier_catalog_leave(TierCatalogScope *scope);
 
 /*
- * From here to the end of the scope, statements see what others had committed by
- * now.  Does not change CurrentMemoryContext.
+ * true: from here to the end of the scope all statements see what others had committed when the
+ * scope was entered, and what it has changed itself, so that rows of several tables fit together.
  */
-extern void tier_catalog_see_latest(void);
+extern void tier_catalog_hold_snapshot(bool holds);
 
 /*
  * Runs one statement inside a scope; returns the number of rows.  values may

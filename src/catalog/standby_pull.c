@@ -36,7 +36,6 @@ tier_catalog_add_standby(const char *name, const char *conninfo, Oid added_by_oi
 				   tier_arg_name_text(GetUserNameFromId(added_by_oid, false)),
 				   tier_arg_oid(added_by_oid), tier_arg_int4(MOST_STANDBYS)) > 0)
 		return;
-	tier_catalog_see_latest();
 	if (tier_query(exists_sql, tier_arg_name_text(name)) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),

@@ -22,6 +22,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "src/compat.h"
@@ -45,6 +46,9 @@ typedef struct Statement
 /* In the order of their first run.  Of this process alone. */
 static Statement statements[MAX_STATEMENTS];
 static int	nstatements = 0;
+
+/* See tier_catalog_hold_snapshot(). */
+static bool holds_snapshot = false;
 
 /* Its place, or NULL where it is not kept. */
 static Statement *
@@ -148,6 +152,24 @@ of_snapshot(const char *sql)
 	return buf.data;
 }
 
+void
+tier_catalog_hold_snapshot(bool holds)
+{
+	holds_snapshot = holds;
+}
+
+static int
+execute_as_of_scope(SPIPlanPtr plan, const char *sql, int nargs, const Oid *types,
+					const Datum *values, const char *nulls)
+{
+	if (plan == NULL)
+		plan = SPI_prepare(sql, nargs, unconstify(Oid *, types));
+	if (plan == NULL)
+		return SPI_result;
+	return SPI_execute_snapshot(plan, unconstify(Datum *, values), nulls, GetActiveSnapshot(),
+								InvalidSnapshot, false, true, 0);
+}
+
 uint64
 tier_catalog_execute(const char *sql, int nargs, const Oid *types,
 					 const Datum *values, const char *nulls)
@@ -158,7 +180,9 @@ tier_catalog_execute(const char *sql, int nargs, const Oid *types,
 	if (RecoveryInProgress())
 		sql = of_snapshot(sql);
 	plan = kept_plan(sql, nargs, types);
-	if (plan != NULL)
+	if (holds_snapshot)
+		rc = execute_as_of_scope(plan, sql, nargs, types, values, nulls);
+	else if (plan != NULL)
 		rc = SPI_execute_plan(plan, unconstify(Datum *, values), nulls, false, 0);
 	else
 		rc = SPI_execute_with_args(sql, nargs, unconstify(Oid *, types),

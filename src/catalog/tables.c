@@ -173,6 +173,7 @@ enter_as(TierCatalogScope *scope, Oid owner)
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
 	PushActiveSnapshot(GetTransactionSnapshot());
+	tier_catalog_hold_snapshot(false);
 	scope->entered = true;
 }
 
@@ -224,13 +225,6 @@ tier_catalog_leave(TierCatalogScope *scope)
 	AtEOXact_GUC(false, scope->guc_level);
 	SetUserIdAndSecContext(scope->caller, scope->caller_context);
 	scope->entered = false;
-}
-
-void
-tier_catalog_see_latest(void)
-{
-	PopActiveSnapshot();
-	PushActiveSnapshot(GetLatestSnapshot());
 }
 
 void

@@ -721,23 +721,23 @@ tier_fullness_evaluate(const TierFullnessQuestion *question, int *n)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierFullnessEvaluation *evaluations;
-	TierFullnessRow *rows;
 	TierAdviceOptions options;
 	TierCatalogScope scope;
 	TierAdvice *advice;
 
 	tier_catalog_enter(&scope);
-	rows = tier_catalog_load_fullness(context, n);
+	(void) tier_catalog_load_fullness(context, n);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(context);
 	if (*n == 0)
 		return NULL;
 	tier_advice_default_options(&options);
 	advice = tier_advice_load(&options);
+	*n = advice->nfullness;
 	tier_advice_add_bytes(advice, false, advice->now_bytes);
-	evaluations = palloc0(sizeof(TierFullnessEvaluation) * *n);
+	evaluations = palloc0(sizeof(TierFullnessEvaluation) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
-		begin_evaluation(&evaluations[i], advice, &rows[i], question);
+		begin_evaluation(&evaluations[i], advice, &advice->fullness[i], question);
 	qsort(evaluations, *n, sizeof(TierFullnessEvaluation), compare_evaluations);
 	settle(evaluations, *n, question);
 	return evaluations;

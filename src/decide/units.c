@@ -716,12 +716,14 @@ tier_units_load(TierAdvice *advice)
 	int			npolicies;
 
 	tier_catalog_enter(&scope);
+	tier_catalog_hold_snapshot(true);
 	advice->set = tier_catalog_load_tiers(context);
 	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
 	advice->writes_since = tier_catalog_writes_since();
 	memory.origin = tier_catalog_load_counts_origin();
 	standbys = tier_catalog_load_standby_use(context, TIER_LONGEST_GAP_S);
 	policies = tier_catalog_load_policies(context, &npolicies);
+	advice->fullness = tier_catalog_load_fullness(context, &advice->nfullness);
 	pins = tier_catalog_load_pins(context);
 	devices = tier_catalog_load_devices(context);
 	growths = tier_catalog_load_growths(context);

@@ -159,6 +159,8 @@ typedef struct TierAdvice
 	TierAdviceUnit *units;		/* by OID */
 	const TierPolicyRow *policies;
 	int			npolicies;
+	TierFullnessRow *fullness;	/* the other policies, of the tiers above */
+	int			nfullness;
 	const TierPins *pins;
 	const TierEstimateRow *estimates;	/* of how units compress; those of a
 										 * TOAST table have its table's OID */

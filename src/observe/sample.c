@@ -291,7 +291,6 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 		tier_catalog_leave(&scope);
 		return false;
 	}
-	tier_catalog_see_latest();
 	tier_catalog_restore_state();
 
 	/* A transaction that may stay open keeps the rows of nobody. */
