@@ -364,7 +364,8 @@ AS $$
 				Began|started_at|time,Size|size_bytes|bytes,Took|elapsed_ms|ms,
 				Lock held|lock_held_ms|ms,Asked for by|requested_by|name,Why|why|why}',
 			(SELECT jsonb_agg(r || jsonb_build_object('why',
-				COALESCE(left(r ->> 'error', 500), r ->> 'reason')) ORDER BY n) FROM jsonb_array_elements(g.moves -> 'rows') WITH ORDINALITY x (r, n)),
+				COALESCE(left(r ->> 'error', 500), r ->> 'reason')) ORDER BY n)
+				FROM jsonb_array_elements(g.moves -> 'rows') WITH ORDINALITY x (r, n)),
 			facts -> 'classes')
 		|| '<h3>Predicted against measured</h3>' || COALESCE((SELECT e.html FROM effects e),
 			format('<p class="empty"><strong>Nothing to show.</strong> No move of this period '
