@@ -55,9 +55,9 @@ confidence_argument(const char *name)
 						   TIER_PROVISIONAL_S / SECS_PER_MINUTE),
 				 errhint("Ask for \"tentative\" later, or move one relation now with "
 						 "move_relation().")));
-	for (int c = TIER_CONFIDENCE_TENTATIVE; c <= TIER_CONFIDENCE_FIRM; c++)
-		if (strcmp(name, tier_advice_confidence_text((TierConfidence) c)) == 0)
-			return (TierConfidence) c;
+	for (TierConfidence c = TIER_CONFIDENCE_TENTATIVE; c <= TIER_CONFIDENCE_FIRM; c++)
+		if (strcmp(name, tier_advice_confidence_text(c)) == 0)
+			return c;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid confidence: \"%s\"", name),
@@ -205,6 +205,16 @@ look_up(const TierBatchMove *move, TierRelationInfo *info, Left *left)
 	return false;
 }
 
+/* Is it where the batch has put it?  Else it is counted. */
+static bool
+is_in_place(const TierBatchMove *move, TierRelationInfo *info, Left *left)
+{
+	if (!look_up(move, info, left))
+		return false;
+	left->elsewhere += info->tablespace_oid != move->to_tablespace_oid;
+	return info->tablespace_oid == move->to_tablespace_oid;
+}
+
 /* How much of it is where it was put is not known before each move. */
 static void
 begin_undo(Batch *batch, const Past *past)
@@ -296,13 +306,8 @@ announce_undo(const Past *past)
 		int64		bytes;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!look_up(&past->moves[i], &info, &left))
+		if (!is_in_place(&past->moves[i], &info, &left))
 			continue;
-		if (info.tablespace_oid != past->moves[i].to_tablespace_oid)
-		{
-			left.elsewhere++;
-			continue;
-		}
 		request.relation_oid = info.relation_oid;
 		request.tablespace_oid = past->moves[i].from_tablespace_oid;
 		request.requester_oid = GetUserId();
@@ -344,13 +349,8 @@ undo_all(void *argument)
 		undoing->is_over = !tier_batch_may_go_on(false);
 		if (undoing->is_over)
 			break;
-		if (!look_up(move, &info, &undoing->left))
+		if (!is_in_place(move, &info, &undoing->left))
 			continue;
-		if (info.tablespace_oid != move->to_tablespace_oid)
-		{
-			undoing->left.elsewhere++;
-			continue;
-		}
 		if (!may_move_back(&info, move))
 		{
 			undoing->batch.counts.not_moved++;

@@ -89,6 +89,18 @@ extern TierCost tier_advice_cost_of(const TierAdvice *advice, const TierAdviceUn
 									const TierCostLoad *load, int tier);
 extern TierCost tier_advice_cost(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 
+/* The parts of a load. */
+typedef enum TierLoadPart
+{
+	TIER_PART_RANDOM,
+	TIER_PART_SEQUENTIAL,
+	TIER_PART_WRITES
+} TierLoadPart;
+
+/* Device-seconds per hour that one of them takes on a tier. */
+extern double tier_advice_busy_of(const TierAdvice *advice, const TierAdviceUnit *unit,
+								  TierLoadPart part, int tier);
+
 /* Device-seconds per hour, bytes stored, and money per month of a unit on a tier. */
 extern double tier_advice_busy(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 extern double tier_advice_stored(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);

@@ -242,9 +242,6 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 	for (int t = 0; t < advice->set->ntiers; t++)
 	{
 		TierCost	cost = tier_advice_cost(advice, unit, t);
-		TierCostLoad random_load = {0};
-		TierCostLoad sequential_load = {0};
-		TierCostLoad write_load = {0};
 		double		needed = tier_advice_stored(advice, unit, t);
 		double		available = advice->available_bytes[t] - advice->placement.after[t].bytes;
 		bool		fits;
@@ -253,24 +250,13 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 			available += needed;
 		available = advice->why_closed[t] != NULL ? 0.0 : Max(available, 0.0);
 		fits = needed <= available || t == unit->current_tier;
-		random_load.random_reads = unit->loads.middle.random_reads;
-		sequential_load.sequential_reads = unit->loads.middle.sequential_reads;
-		sequential_load.scans = unit->loads.middle.scans;
-		write_load.page_writes = unit->loads.middle.page_writes;
-		write_load.merged_writes = unit->loads.middle.merged_writes;
-
 		tier_row_clear(&row);
 		set_tier(&row, 0, advice, t);
 		tier_row_datum(&row, 1, BoolGetDatum(t == unit->current_tier));
 		tier_row_datum(&row, 2, BoolGetDatum(t == unit->recommended_tier));
 		tier_row_datum(&row, 3, Float8GetDatum(cost.busy_s));
-		tier_row_datum(&row, 4, Float8GetDatum(tier_advice_cost_of(advice, unit, &random_load,
-																   t).busy_s));
-		tier_row_datum(&row, 5,
-					   Float8GetDatum(tier_advice_cost_of(advice, unit, &sequential_load,
-														  t).busy_s));
-		tier_row_datum(&row, 6, Float8GetDatum(tier_advice_cost_of(advice, unit, &write_load,
-																   t).busy_s));
+		for (TierLoadPart p = TIER_PART_RANDOM; p <= TIER_PART_WRITES; p++)
+			tier_row_datum(&row, 4 + p, Float8GetDatum(tier_advice_busy_of(advice, unit, p, t)));
 		tier_row_datum(&row, 7, Float8GetDatum(tier_advice_price(advice, unit, t)));
 		tier_row_datum(&row, 8, Float8GetDatum(tier_advice_move_s(advice, unit, t)));
 		if (!isinf(available))

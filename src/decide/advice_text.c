@@ -40,14 +40,6 @@
 /* Of a name in a reason. */
 #define NAME_CHARACTERS 30
 
-/* The parts of a load. */
-enum
-{
-	PART_RANDOM,
-	PART_SEQUENTIAL,
-	PART_WRITES
-};
-
 static const char *const month_names[] = {
 	"January", "February", "March", "April", "May", "June", "July",
 	"August", "September", "October", "November", "December"
@@ -193,15 +185,15 @@ tier_advice_date(TimestampTz at)
 	return psprintf("%d %s %d", tm->tm_mday, month_names[tm->tm_mon], tm->tm_year + 1900);
 }
 
-/* Device time that one part of the load takes on a tier. */
-static double
-busy_of(const TierAdvice *advice, const TierAdviceUnit *unit, int part, int tier)
+double
+tier_advice_busy_of(const TierAdvice *advice, const TierAdviceUnit *unit, TierLoadPart part,
+					int tier)
 {
 	TierCostLoad load = {.size_bytes = unit->loads.middle.size_bytes};
 
-	if (part == PART_RANDOM)
+	if (part == TIER_PART_RANDOM)
 		load.random_reads = unit->loads.middle.random_reads;
-	else if (part == PART_SEQUENTIAL)
+	else if (part == TIER_PART_SEQUENTIAL)
 	{
 		load.sequential_reads = unit->loads.middle.sequential_reads;
 		load.scans = unit->loads.middle.scans;
@@ -246,12 +238,12 @@ use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 {
 	double		reads = tier_unit_reads(unit);
 	double		most = -1;
-	int			part = PART_RANDOM;
+	TierLoadPart part = TIER_PART_RANDOM;
 
-	for (int p = PART_RANDOM; p <= PART_WRITES; p++)
+	for (TierLoadPart p = TIER_PART_RANDOM; p <= TIER_PART_WRITES; p++)
 	{
-		double		there_s = from == to ? 0.0 : busy_of(advice, unit, p, to);
-		double		difference = fabs(busy_of(advice, unit, p, from) - there_s);
+		double		there_s = from == to ? 0.0 : tier_advice_busy_of(advice, unit, p, to);
+		double		difference = fabs(tier_advice_busy_of(advice, unit, p, from) - there_s);
 
 		if (difference > most)
 		{
@@ -259,15 +251,17 @@ use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 			part = p;
 		}
 	}
-	if (reads < LEAST_PER_HOUR && part != PART_WRITES)
+	if (reads < LEAST_PER_HOUR && part != TIER_PART_WRITES)
 		return idle_text(unit);
 	switch (part)
 	{
-		case PART_SEQUENTIAL:
+		case TIER_PART_RANDOM:
+			break;
+		case TIER_PART_SEQUENTIAL:
 			return psprintf("scans read %s/h%s",
 							tier_advice_bytes(sequential_reads(unit) * BLCKSZ),
 							share_text(unit));
-		case PART_WRITES:
+		case TIER_PART_WRITES:
 			return psprintf("%s pages/h written",
 							tier_advice_number(unit->loads.middle.page_writes));
 	}
