@@ -3,9 +3,9 @@
  * src/sql in the order of their numbers.
  *
  * Every name of ours is qualified, and outside of function bodies the script pins search_path;
- * every function in SQL or PL/pgSQL pins its own.  Its other settings are fixed by the library (src/base/session_settings.h),
- * for which it needs that one.  Nothing that changes anything is granted to PUBLIC
- * (see 90_rights.sql).
+ * every function in SQL or PL/pgSQL pins its own.  Its other settings are fixed by the library
+ * (src/base/session_settings.h), for which it needs that one.  Nothing that changes anything is
+ * granted to PUBLIC (see 90_rights.sql).
  */
 \echo Use "CREATE EXTENSION tiered_storage" to load this file. \quit
 
