@@ -63,8 +63,7 @@ $own->query_safe('COMMIT');
 $own->quit;
 finish_sql($drop);
 is( $node->safe_psql(
-		'postgres',
-		'SELECT count(*) FROM _tiered_storage.last_estimates'),
+		'postgres', 'SELECT count(*) FROM _tiered_storage.last_estimates'),
 	'0',
 	'what was dropped is not shown');
 
@@ -85,8 +84,7 @@ is( $standby->safe_psql(
 	'it is unlogged, and empty on a standby',
 	'what a standby does not have');
 is( $standby->safe_psql(
-		'postgres',
-		'SELECT count(*) FROM _tiered_storage.last_estimates'),
+		'postgres', 'SELECT count(*) FROM _tiered_storage.last_estimates'),
 	'0',
 	'where nothing can be written');
 $standby->stop;
