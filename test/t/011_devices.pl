@@ -606,7 +606,8 @@ SELECT count(*) FROM w;
 	is( value_of(
 			q(SET tiered_storage.test_now = '2030-01-03';
 UPDATE _tiered_storage.relation_state SET heat_at = '2030-01-03', observed_since = '2029-01-01', evidence_interval_s = 0,
-	page_writes_fast = 100, page_writes_slow = 100, merged_writes_fast = 0, merged_writes_slow = 0 WHERE relation_oid = 'w'::regclass;
+	page_writes_fast = 100, page_writes_slow = 100, merged_writes_fast = 0, merged_writes_slow = 0,
+	random_fast = 0, random_slow = 0, device_random_fast = 0, device_random_slow = 0 WHERE relation_oid = 'w'::regclass;
 SELECT substring(reason FROM '\d+ pages/h written') FROM tiered_storage.explain_placement('w') WHERE is_recommended)
 		),
 		'200 pages/h written',

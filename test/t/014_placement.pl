@@ -239,7 +239,7 @@ like(
 	'and what would be locked for the whole copy');
 like(
 	$dry,
-	qr/1 relation is advised to move that their owners may not move\./,
+	qr/DETAIL:  Advised, but not allowed to their owners: 1\./,
 	'and their number');
 
 # A dry run knows windows, and what policies move before.
@@ -336,7 +336,7 @@ unlike(
 	'migrate() does not say that nothing is due if something is moved');
 like(
 	$migrate,
-	qr/batch \d+: relations moved: 1, not moved: 0\n.*1 relation is advised to move that their owners may not move/s,
+	qr/batch \d+: relations moved: 1, not moved: 0\nDETAIL:  Advised, but not allowed to their owners: 1\./,
 	'then what is advised, for the owners, whoever calls');
 like(places(), qr/hot_2 fast.*hot_poor slow/, 'it is done');
 $node->safe_psql('app', 'GRANT CREATE ON TABLESPACE fast TO poor');
@@ -409,7 +409,7 @@ $node->safe_psql('app',
 );
 settle_with(
 	'tiered_storage.cooldown' => '0',
-	'tiered_storage.move_lock_timeout' => '1min');
+	'tiered_storage.move_lock_timeout' => '10s');
 $session = $node->background_psql('app');
 $session->query_safe('BEGIN');
 $session->query_safe('LOCK TABLE hot_3 IN ACCESS SHARE MODE');

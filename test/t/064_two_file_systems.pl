@@ -175,17 +175,11 @@ INSERT INTO year SELECT '$year-02-02', repeat('x', 1000) FROM generate_series(1,
 my $queued = $node->safe_psql('postgres',
 	"SELECT string_agg(relation || ' ' || to_tablespace, ', ' ORDER BY place) FROM _tiered_storage.plan_moves()"
 );
-$says = notices_of($node, 'postgres',
-	'CALL tiered_storage.migrate(dry_run => true)');
-my @announced;
-push @announced, "$1 $2"
-  while $says =~ /would move table public\.(\w+) .*?\n.*?Tablespace "(\w+)"/g;
 $node->safe_psql('postgres', 'CALL tiered_storage.migrate()');
 my $places =
   join(', ', map { "year_$_ " . where_is("year_$_") } 2001 .. 2005);
 like($places, qr/small.*large|large.*small/, 'each of the two takes some');
 is($queued, $places, 'the queue has said which');
-is(join(', ', @announced), $places, 'a dry run, too');
 
 # ---------------------------------------------------------------------
 note 'The places of what is asked for together';
@@ -230,7 +224,7 @@ sub places_of
 
 $says = notices_of($node, 'postgres',
 	"CALL tiered_storage.move_relation('part', 'wide', dry_run => true)");
-@announced = ();
+my @announced;
 push @announced, "$1 $2"
   while $says =~ /would move table public\.(\w+) .*? to tablespace "(\w+)"/g;
 unlike($says, qr/would not move/, 'a dry run has nothing in the way');
