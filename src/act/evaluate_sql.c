@@ -99,22 +99,27 @@ put_leaf(TierResultRow *row, const TierEvaluation *evaluation, const TierLeaf *l
 	tier_row_put(row);
 }
 
+/* A policy that cannot be evaluated; relation_oid 0, and from NULL: none. */
+static void
+put_error(TierResultRow *row, int policy_id, Oid relation_oid, const char *from, const char *to,
+		  const char *error)
+{
+	tier_row_clear(row);
+	tier_row_datum(row, 0, Int32GetDatum(policy_id));
+	if (OidIsValid(relation_oid))
+		tier_row_datum(row, 1, ObjectIdGetDatum(relation_oid));
+	tier_row_text(row, 2, "error");
+	if (from != NULL)
+		tier_row_name(row, 5, from);
+	tier_row_name(row, 7, to);
+	tier_row_text(row, 12, error);
+	tier_row_put(row);
+}
+
 /* ---------------------------------------------------------------------
  * Fullness policies
  * ---------------------------------------------------------------------
  */
-
-static void
-put_error(TierResultRow *row, const TierFullnessEvaluation *evaluation)
-{
-	tier_row_clear(row);
-	tier_row_datum(row, 0, Int32GetDatum(evaluation->policy->policy_id));
-	tier_row_text(row, 2, "error");
-	tier_row_name(row, 5, NameStr(evaluation->policy->tier_name));
-	tier_row_name(row, 7, NameStr(evaluation->policy->target_name));
-	tier_row_text(row, 12, evaluation->error);
-	tier_row_put(row);
-}
 
 /* place: after how many others it leaves, counted from 1; 0: it may not. */
 static void
@@ -172,7 +177,9 @@ put_fullness(TierResultRow *row, bool *any)
 		*any = *any || evaluation->error != NULL || evaluation->problem.nunits > 0;
 		if (evaluation->error != NULL)
 		{
-			put_error(row, evaluation);
+			put_error(row, evaluation->policy->policy_id, InvalidOid,
+					  NameStr(evaluation->policy->tier_name),
+					  NameStr(evaluation->policy->target_name), evaluation->error);
 			continue;
 		}
 		for (int i = 0; i < result->norder; i++)
@@ -242,16 +249,8 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 
 		any = any || evaluation->error != NULL || evaluation->nleaves > 0;
 		if (evaluation->error != NULL)
-		{
-			tier_row_clear(&row);
-			tier_row_datum(&row, 0, Int32GetDatum(policies[i].policy_id));
-			if (OidIsValid(policies[i].relation_oid))
-				tier_row_datum(&row, 1, ObjectIdGetDatum(policies[i].relation_oid));
-			tier_row_text(&row, 2, "error");
-			tier_row_name(&row, 7, NameStr(policies[i].tier_name));
-			tier_row_text(&row, 12, evaluation->error);
-			tier_row_put(&row);
-		}
+			put_error(&row, policies[i].policy_id, policies[i].relation_oid, NULL,
+					  NameStr(policies[i].tier_name), evaluation->error);
 		for (int j = 0; j < evaluation->nleaves; j++)
 			put_leaf(&row, evaluation, &evaluation->leaves[j], set,
 					 reason_of(evaluation, &evaluation->leaves[j], set, decided, ndecided));

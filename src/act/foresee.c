@@ -107,25 +107,29 @@ find_place(TierForesight *foresight, Oid tablespace_oid)
 	return place;
 }
 
+static Flow *
+find_flow(const TierForesight *foresight, Oid tablespace_oid)
+{
+	ListCell   *cell;
+
+	foreach(cell, foresight->flows)
+		if (((Flow *) lfirst(cell))->tablespace_oid == tablespace_oid)
+		return lfirst(cell);
+	return NULL;
+}
+
 static void
 add_flow(TierForesight *foresight, Oid tablespace_oid, double bytes)
 {
-	ListCell   *cell;
-	Flow	   *flow;
+	Flow	   *flow = find_flow(foresight, tablespace_oid);
 
-	foreach(cell, foresight->flows)
+	if (flow == NULL)
 	{
-		flow = lfirst(cell);
-		if (flow->tablespace_oid == tablespace_oid)
-		{
-			flow->bytes += bytes;
-			return;
-		}
+		flow = palloc0(sizeof(Flow));
+		flow->tablespace_oid = tablespace_oid;
+		foresight->flows = lappend(foresight->flows, flow);
 	}
-	flow = palloc(sizeof(Flow));
-	flow->tablespace_oid = tablespace_oid;
-	flow->bytes = bytes;
-	foresight->flows = lappend(foresight->flows, flow);
+	flow->bytes += bytes;
 }
 
 /* What earlier moves have put on the file system of the place. */
@@ -287,16 +291,9 @@ tier_foresight_has_moved(const TierForesight *foresight, Oid relation_oid)
 double
 tier_foresight_flow(const TierForesight *foresight, Oid tablespace_oid)
 {
-	ListCell   *cell;
+	const Flow *flow = find_flow(foresight, tablespace_oid);
 
-	foreach(cell, foresight->flows)
-	{
-		const Flow *flow = lfirst(cell);
-
-		if (flow->tablespace_oid == tablespace_oid)
-			return flow->bytes;
-	}
-	return 0;
+	return flow == NULL ? 0 : flow->bytes;
 }
 
 TierFullnessFlight

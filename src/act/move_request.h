@@ -66,8 +66,7 @@ struct TierMoveRequest
 								 * of the WAL that do not keep up with it */
 	bool		only_if_free;	/* it ends as if it could not be locked when
 								 * anybody has it locked as it begins, since
-								 * others of its owner were
-								 * (act/lock_wait_budget.h) */
+								 * others of its owner were (act/run_turn.c) */
 	bool		is_optional;	/* nobody but the load asks for it: it is not
 								 * moved to what wears out */
 	TierPressing pressing;

@@ -373,8 +373,7 @@ tier_run(const TierPlanOptions *options, const TierIdle *idle)
 		.options = *options,.idle = idle,.summary = &summary,.context = context,
 		.plan_context = AllocSetContextCreate(context, "tiered_storage plan",
 											  ALLOCSET_DEFAULT_SIZES),
-		.step = AllocSetContextCreate(context, "tiered_storage step", ALLOCSET_DEFAULT_SIZES),
-		.lock_waits = {.context = context}
+		.step = AllocSetContextCreate(context, "tiered_storage step", ALLOCSET_DEFAULT_SIZES)
 	};
 
 	run.options.refreshes = true;

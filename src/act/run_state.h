@@ -16,7 +16,6 @@
 #include "storage/lock.h"
 
 #include "src/act/emptying.h"
-#include "src/act/lock_wait_budget.h"
 #include "src/act/recheck.h"
 #include "src/base/left_out.h"
 
@@ -42,7 +41,8 @@ typedef struct TierRun
 								 * relations of this one were tried, so that
 								 * there is an end of it */
 	bool		is_over;		/* nothing more is to be moved */
-	TierLockWaitBudget lock_waits;	/* with what is locked; of the worker */
+	List	   *lock_waits;		/* LockWait: for each owner with locked
+								 * relations; of the worker */
 	TierPass	checks;			/* what fails before its move, */
 	TierPass	moves;			/* and what fails in it without a record */
 	List	   *emptyings;		/* TierEmptying */

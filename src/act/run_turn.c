@@ -237,6 +237,62 @@ tier_run_begin_advice(TierRun *run)
 }
 
 /* ---------------------------------------------------------------------
+ * Locked relations
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Whoever owns relations may keep all of them locked, and the worker has others to serve.  So it
+ * gives only so much time in a run, which comes every few minutes, to what an owner has locked.
+ * When that is used up, it still tries what nobody uses at the moment, so that relations which
+ * are locked keep none that is not from being moved.
+ */
+#define PATIENCE_MS 60000.0
+
+typedef struct LockWait
+{
+	Oid			owner_oid;
+	double		ms;				/* in vain */
+} LockWait;
+
+/* Of that owner; NULL: none yet. */
+static LockWait *
+find_lock_wait(const TierRun *run, Oid owner_oid)
+{
+	ListCell   *cell;
+
+	foreach(cell, run->lock_waits)
+		if (((LockWait *) lfirst(cell))->owner_oid == owner_oid)
+		return lfirst(cell);
+	return NULL;
+}
+
+static void
+add_lock_wait(TierRun *run, Oid owner_oid, double ms)
+{
+	MemoryContext old_context = MemoryContextSwitchTo(run->context);
+	LockWait   *wait = find_lock_wait(run, owner_oid);
+
+	if (wait == NULL)
+	{
+		wait = palloc0(sizeof(LockWait));
+		wait->owner_oid = owner_oid;
+		run->lock_waits = lappend(run->lock_waits, wait);
+	}
+	wait->ms += ms;
+	MemoryContextSwitchTo(old_context);
+}
+
+/* Is only to be tried what nobody has locked, of the relations of this owner? */
+static bool
+is_patience_spent(const TierRun *run, Oid owner_oid)
+{
+	const LockWait *wait = find_lock_wait(run, owner_oid);
+
+	return wait != NULL && (wait->ms >= PATIENCE_MS || tier_debug_skips("owner_patience"));
+}
+
+/* ---------------------------------------------------------------------
  * One move
  * ---------------------------------------------------------------------
  */
@@ -397,7 +453,7 @@ move_one(Turn *turn, bool is_last)
 	request->batch_id = begin_batch(run, entry);
 	request->obeys_windows = !run->options.ignore_windows;
 	request->only_if_free = run->options.by_worker &&
-		tier_lock_wait_is_spent(&run->lock_waits, turn->owner_oid);
+		is_patience_spent(run, turn->owner_oid);
 	request->is_wanted = tier_recheck_is_wanted;
 	request->argument = &run->recheck;
 	request->idle = run->idle;
@@ -408,7 +464,7 @@ move_one(Turn *turn, bool is_last)
 	report = tier_move_one(request);
 	run->ended++;
 	if (tier_move_was_busy(&report))
-		tier_lock_wait_spend(&run->lock_waits, turn->owner_oid, report.worked_ms);
+		add_lock_wait(run, turn->owner_oid, report.worked_ms);
 	if (run->emptying != NULL)
 		note_emptying(run, &report);
 	if (report.state == TIER_STATE_WAITING)
