@@ -18,11 +18,12 @@ private_server() { # pg_config root
 	rm -f "$root$("$pg_config" --pkglibdir)"/tiered_storage* \
 		"$root$("$pg_config" --sharedir)"/extension/tiered_storage*
 	directory=$("$pg_config" --pkglibdir)/pgxs
-	ln -s "$directory" "$root$directory" || return
+	# Not into what it points to, if it is there already: that is the machine's.
+	ln -sfn "$directory" "$root$directory" || return
 	directory=$("$pg_config" --includedir)
 	# Debian's is below /usr/include, another one's may hold what was copied.
 	[ -e "$root$directory" ] || {
-		mkdir -p "$root${directory%/*}" && ln -s "$directory" "$root$directory" || return
+		mkdir -p "$root${directory%/*}" && ln -sfn "$directory" "$root$directory" || return
 	}
 	chmod 755 "$root"
 }
