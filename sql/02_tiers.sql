@@ -28,6 +28,8 @@ SELECT tablespace_name, action
 \set SHOW_CONTEXT always
 SELECT tiered_storage.add_tier('regress_tier', '{regress_ts_nowhere}');
 DO $$ BEGIN PERFORM tiered_storage.add_tier('regress_tier', '{regress_ts_nowhere}'); END $$;
+SELECT _tiered_storage.refuse('undefined_object', 'called at the top');
+SELECT _tiered_storage.refuse(NULL, NULL);
 \set SHOW_CONTEXT errors
 
 \set ECHO none

@@ -16,7 +16,7 @@
 static inline void *
 tier_by_oid_find(Oid oid, const void *array, int n, Size size)
 {
-	return n > 0 ? bsearch(&oid, array, n, size, oid_cmp) : NULL;
+	return n > 0 ? (void *) bsearch(&oid, array, n, size, oid_cmp) : NULL;
 }
 
 #endif							/* TIER_BY_OID_H */

@@ -44,8 +44,8 @@ condition_code(const char *name)
 }
 
 /*
- * The lines behind the last one of a function in our schemas, innermost first.  Where messages
- * are translated, all lines.
+ * The lines behind the last one of a function in our schemas, innermost first; context is NULL
+ * where there are none at all.  Where messages are translated, all lines.
  */
 static const char *
 context_of_caller(const char *context)
@@ -53,6 +53,8 @@ context_of_caller(const char *context)
 	static const char *const ours[] = {"function tiered_storage.", "function _tiered_storage."};
 	const char *rest = context;
 
+	if (context == NULL)
+		return "";
 	for (size_t i = 0; i < lengthof(ours); i++)
 		for (const char *at = context; (at = strstr(at, ours[i])) != NULL;)
 		{

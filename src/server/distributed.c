@@ -134,7 +134,8 @@ has_second_extension(void)
 	if (!OidIsValid(get_relname_relid(SHELLS, PG_CATALOG_NAMESPACE)) ||
 		!OidIsValid(get_extension_oid("tiered_storage_citus", true)))
 		return false;
-	load_file("$libdir/tiered_storage_citus", false);
+	if (!tier_distributed->is_second)
+		load_file("$libdir/tiered_storage_citus", false);
 	return tier_distributed->is_second;
 }
 

@@ -19,30 +19,27 @@ RETURNS SETOF _tiered_storage.setting_advice
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH place AS MATERIALIZED (
-		SELECT tt.tier_name, d.device, d.file_system_id
-		FROM _tiered_storage.tablespace_devices() d
-		JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid = d.tablespace_oid),
-	shared AS (
-		SELECT t.tier_name, array_agg(DISTINCT q.tier_name ORDER BY q.tier_name) AS others
-		FROM _tiered_storage.tiers t
-		JOIN place p ON p.tier_name = t.tier_name
-		JOIN place q ON q.tier_name <> p.tier_name
-			AND (q.device = p.device OR q.file_system_id = p.file_system_id)
-		WHERE t.calibrated_at IS NULL
-		GROUP BY t.tier_name),
+		SELECT tt.tier_name, tt.tablespace_name, tt.tablespace_oid, d.device, d.file_system_id
+		FROM _tiered_storage.tier_tablespaces tt
+		LEFT JOIN _tiered_storage.tablespace_devices() d ON d.tablespace_oid = tt.tablespace_oid),
 	figures AS (
-		SELECT t.tier_name, t.calibrated_at, s.others, f.*,
+		SELECT p.tier_name, p.tablespace_name, p.tablespace_oid, t.calibrated_at, s.others, f.*,
 			GREATEST(0.005, 8192 / 1e3 / f.sequential_read_mb_per_s) AS sequential_page_ms,
 			(SELECT GREATEST(0.005, min(8192 / 1e3 / f.sequential_read_mb_per_s))
 				FROM _tiered_storage.tiers f) AS fastest_page_ms
-		FROM _tiered_storage.tiers t
-		LEFT JOIN shared s ON s.tier_name = t.tier_name
+		FROM place p
+		JOIN _tiered_storage.tiers t ON t.tier_name = p.tier_name
+		CROSS JOIN LATERAL (
+			SELECT array_agg(DISTINCT q.tier_name ORDER BY q.tier_name) AS others
+			FROM place q
+			WHERE q.tier_name <> p.tier_name AND t.calibrated_at IS NULL
+				AND (q.device = p.device OR q.file_system_id = p.file_system_id)) s
 		CROSS JOIN LATERAL (
 			SELECT min(o.random_read_ms) AS random_read_ms,
 				max(o.sequential_read_mb_per_s) AS sequential_read_mb_per_s,
 				max(o.parallelism) AS parallelism
 			FROM _tiered_storage.tiers o
-			WHERE o.tier_name = t.tier_name OR o.tier_name = ANY (s.others)) f),
+			WHERE o.tier_name = p.tier_name OR o.tier_name = ANY (s.others)) f),
 	costs AS (
 		SELECT f.*,
 			/* One read of ten reaches the device, on each tier. */
@@ -54,12 +51,11 @@ AS $$
 			LEAST(1000, GREATEST(1, round(f.parallelism)))::integer AS io_concurrency
 		FROM figures f),
 	advice AS (
-		SELECT c.tier_name, tt.tablespace_name, s.spcoptions, c.calibrated_at, a.setting, a.value,
+		SELECT c.tier_name, c.tablespace_name, s.spcoptions, c.calibrated_at, a.setting, a.value,
 			a.reason || COALESCE(' (on one device with ' || array_to_string(c.others, ', ')
 				|| ')', '') AS reason
 		FROM costs c
-		JOIN _tiered_storage.tier_tablespaces tt ON tt.tier_name = c.tier_name
-		JOIN pg_tablespace s ON s.oid = tt.tablespace_oid
+		JOIN pg_tablespace s ON s.oid = c.tablespace_oid
 		CROSS JOIN LATERAL (VALUES
 			('seq_page_cost', c.seq_page_cost::text,
 				format('a page in sequence takes %s us, on the fastest tier %s us; assumes a '
