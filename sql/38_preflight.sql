@@ -305,10 +305,10 @@ SELECT verdict, finding ~ 'past moves: [0-9.]+ ms, longest [0-9.]+ ms$' AS knows
 	FROM tiered_storage.preflight('regress_p_owned', 'regress_slow', include_all => true) WHERE check_name = 'lock';
 
 -- Both tablespaces are on one device.
-SET client_min_messages = warning;
 SET tiered_storage.log_moves = on;
-CALL tiered_storage.move_relation('regress_p', 'regress_fast');
+CALL tiered_storage.move_relation('regress_p', 'regress_fast', dry_run => true);
 \set ECHO none
+SET client_min_messages = warning;
 DROP VIEW regress_p_traces, regress_p_view;
 DROP TABLE regress_p, regress_p_unlogged, regress_p_dup, regress_p_m, regress_p_none, regress_p_owned;
 DROP SEQUENCE regress_p_sequence;

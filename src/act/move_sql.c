@@ -161,11 +161,11 @@ device_of(const TierMoveCall *call, Oid tablespace_oid)
 }
 
 static void
-warn_same_device(const TierMoveCall *call, Oid from_oid, Oid to_oid)
+notice_same_device(const TierMoveCall *call, Oid from_oid, Oid to_oid)
 {
 	if (tier_log_moves &&
 		tier_device_is_shared(device_of(call, from_oid), device_of(call, to_oid)))
-		ereport(WARNING,
+		ereport(NOTICE,
 				(errmsg("%s and %s are on the same device", place_text(from_oid),
 						place_text(to_oid)),
 				 errhint("The move makes nothing faster.  The view tiered_storage.devices has "
@@ -191,7 +191,7 @@ tell_target(const TierMoveCall *call)
 		if (!tier_move_is_needed(request.relation_oid, request.tablespace_oid))
 			continue;
 		if (to_tablespaces == NIL)
-			warn_same_device(call, member.tablespace_oid, request.tablespace_oid);
+			notice_same_device(call, member.tablespace_oid, request.tablespace_oid);
 		to_tablespaces = list_append_unique_oid(to_tablespaces, request.tablespace_oid);
 	}
 	tier_wear_tell(call->set, to_tablespaces);
