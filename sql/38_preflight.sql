@@ -303,10 +303,6 @@ CALL tiered_storage.undo_move(:batch, dry_run => true);
 CALL tiered_storage.move_relation('regress_p', 'regress_slow');
 SELECT verdict, finding ~ 'past moves: [0-9.]+ ms, longest [0-9.]+ ms$' AS knows_locks
 	FROM tiered_storage.preflight('regress_p_owned', 'regress_slow', include_all => true) WHERE check_name = 'lock';
-
--- Both tablespaces are on one device.
-SET tiered_storage.log_moves = on;
-CALL tiered_storage.move_relation('regress_p', 'regress_fast', dry_run => true);
 \set ECHO none
 SET client_min_messages = warning;
 DROP VIEW regress_p_traces, regress_p_view;

@@ -152,29 +152,9 @@ warn_detaching(const TierMoveCall *call)
 	}
 }
 
-static const TierDevice *
-device_of(const TierMoveCall *call, Oid tablespace_oid)
-{
-	const TierTablespace *tablespace = tier_set_tablespace(call->set, tablespace_oid);
-
-	return tablespace != NULL ? tablespace->device : tier_device_lookup(tablespace_oid, "");
-}
-
+/* What is asked for is done, but not in silence. */
 static void
-notice_same_device(const TierMoveCall *call, Oid from_oid, Oid to_oid)
-{
-	if (tier_log_moves &&
-		tier_device_is_shared(device_of(call, from_oid), device_of(call, to_oid)))
-		ereport(NOTICE,
-				(errmsg("%s and %s are on the same device", place_text(from_oid),
-						place_text(to_oid)),
-				 errhint("The move makes nothing faster.  The view tiered_storage.devices has "
-						 "the devices.")));
-}
-
-/* What is asked for is done, but not in silence: what wears a device, or gains nothing. */
-static void
-tell_target(const TierMoveCall *call)
+tell_wear(const TierMoveCall *call)
 {
 	List	   *to_tablespaces = NIL;
 	ListCell   *cell;
@@ -188,11 +168,8 @@ tell_target(const TierMoveCall *call)
 		if (!tier_relation_lookup(lfirst_oid(cell), &member))
 			continue;
 		request = tier_call_request(call, &member);
-		if (!tier_move_is_needed(request.relation_oid, request.tablespace_oid))
-			continue;
-		if (to_tablespaces == NIL)
-			notice_same_device(call, member.tablespace_oid, request.tablespace_oid);
-		to_tablespaces = list_append_unique_oid(to_tablespaces, request.tablespace_oid);
+		if (tier_move_is_needed(request.relation_oid, request.tablespace_oid))
+			to_tablespaces = list_append_unique_oid(to_tablespaces, request.tablespace_oid);
 	}
 	tier_wear_tell(call->set, to_tablespaces);
 }
@@ -252,7 +229,7 @@ tier_move_relation(PG_FUNCTION_ARGS)
 		tier_call_read(fcinfo, &call);
 		tier_call_check(&call);
 		tier_call_notice_inheritors(&call);
-		tell_target(&call);
+		tell_wear(&call);
 		announce_call(&call);
 		PG_RETURN_NULL();
 	}
@@ -262,7 +239,7 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	tier_call_read(fcinfo, &call);
 	tier_call_check(&call);
 	tier_call_notice_inheritors(&call);
-	tell_target(&call);
+	tell_wear(&call);
 	tier_transaction_commit();
 	tier_pending_sweep();
 	tier_transaction_commit();
