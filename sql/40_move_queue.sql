@@ -165,6 +165,10 @@ DROP ROLE regress_nobody;
 SET tiered_storage.test_now = '2040-01-01 12:00+00';
 SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \g /dev/null
 SELECT tiered_storage.remove_policy(policy_id => :fullness) \g /dev/null
+\set ECHO all
+-- What is stored of a policy goes with it.
+SELECT count(*) FROM _tiered_storage.move_queue_entries() WHERE policy_id IS NOT NULL;
+\set ECHO none
 SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": null}') \g /dev/null
 DELETE FROM _tiered_storage.move;
 CREATE TABLE regress_w (d date, v text) PARTITION BY RANGE (d);

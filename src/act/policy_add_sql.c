@@ -72,7 +72,8 @@ static void
 tell(const TierPolicyRow *policy, const TierEvaluation *evaluation, const TierSet *set,
 	 bool is_dry_run)
 {
-	const char *first_at = timestamptz_to_str(tier_policy_first_at(policy));
+	/* A copy: others that are worded below use the same buffer. */
+	const char *first_at = pstrdup(timestamptz_to_str(tier_policy_first_at(policy)));
 	double		bytes = 0;
 	bool		worker_moves;
 	int			due = 0;

@@ -117,9 +117,15 @@ tier_catalog_store_plan(const TierStoredMove *moves, int n)
 TierStoredMove *
 tier_catalog_load_plan(MemoryContext context, int *n)
 {
+	/* A policy may have been removed or disabled since. */
 	static const char sql[] =
 	"SELECT relation_oid, from_tablespace_oid, to_tablespace_oid, from_tier, to_tier, source, "
-	"policy_id, waits_for, planned_at FROM _tiered_storage.planned_move ORDER BY place";
+	"policy_id, waits_for, planned_at FROM _tiered_storage.planned_move p "
+	"WHERE p.policy_id = 0 "
+	"OR EXISTS (SELECT FROM _tiered_storage.policy t "
+	"WHERE t.policy_id = p.policy_id AND t.enabled) "
+	"OR EXISTS (SELECT FROM _tiered_storage.fullness_policy f "
+	"WHERE f.policy_id = p.policy_id AND f.enabled) ORDER BY p.place";
 	TierStoredMove *moves;
 
 	*n = 0;

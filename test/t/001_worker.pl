@@ -184,6 +184,21 @@ ok( $node->poll_query_until(
 	),
 	'auto_migrate = policies moves two partitions, with their primary keys and indexes'
 );
+# The moment is that of the policy, to the second, not that of the next run.
+reload_with($node, 'tiered_storage.migrate_interval' => '1h');
+$node->safe_psql('app',
+	'CREATE TABLE later (at date) PARTITION BY RANGE (at)');
+my ($moment) = notices_of($node, 'app',
+	"SELECT tiered_storage.add_tiering_policy('later', '90 days', 'slow', dry_run => true)"
+) =~ /for the first time at (.*), if it is added now/;
+is( $node->safe_psql(
+		'app',
+		"SELECT '$moment'::timestamptz > now() + interval '30 minutes', date_trunc('second', '$moment'::timestamptz) = '$moment'"
+	),
+	't|t',
+	'it is told when a policy will be evaluated');
+$node->safe_psql('app', 'DROP TABLE later');
+reload_with($node, 'tiered_storage.migrate_interval' => '1s');
 is(tablespaces_of($node, 'app', qw(m_2001_01 m_2001_02)),
 	'slow', 'tables, indexes, TOAST tables and their indexes are there');
 is(tablespaces_of($node, 'app', 'm_next'),
