@@ -40,7 +40,7 @@ condition_code(const char *name)
 	for (size_t i = 0; i < lengthof(conditions); i++)
 		if (strcmp(conditions[i].name, name) == 0)
 			return conditions[i].code;
-	return ERRCODE_INTERNAL_ERROR;
+	return ERRCODE_RAISE_EXCEPTION;
 }
 
 /*

@@ -7,44 +7,50 @@
  * whole numbers stay whole, and sums what they are.  One that is longer than an hour is as
  * coarse already, and left alone.
  */
-CREATE FUNCTION _tiered_storage.split_samples(samples regclass, until_at timestamptz)
+CREATE FUNCTION _tiered_storage.split_samples(until_at timestamptz)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+	samples regclass;
 	fields text;
 	first_part text;
 	rest text;
 	updates text;
-	key text := (SELECT quote_ident(c.conname) FROM pg_constraint c
-		WHERE c.conrelid = samples AND c.contype = 'p');
+	key text;
 BEGIN
-	SELECT string_agg(a.field, ', '), string_agg(x.part, ', '),
-		string_agg(CASE WHEN x.part = 'c.' || a.field THEN x.part
-			ELSE 'c.' || a.field || ' - ' || x.part END, ', '),
-		string_agg(format('%1$s = h.%1$s + EXCLUDED.%1$s', a.field), ', ')
-			FILTER (WHERE x.part <> 'c.' || a.field)
-		INTO fields, first_part, rest, updates
-		FROM (SELECT quote_ident(attname) AS field, atttypid::regtype AS type
-			FROM pg_attribute WHERE attrelid = samples AND attnum > 0 AND NOT attisdropped
-				AND attname NOT IN ('period_start', 'period_s')) a
-		CROSS JOIN LATERAL (SELECT CASE a.type WHEN 'bigint'::regtype
-			THEN format('(c.%s * c.share)::bigint', a.field)
-			WHEN 'float8'::regtype THEN format('(c.%s * c.share)', a.field)
-			ELSE 'c.' || a.field END AS part) x;
-	EXECUTE format('WITH whole AS (DELETE FROM %1$s WHERE period_start < $1 '
-		'AND period_s <= 3600 AND period_start + period_s * interval ''1 second'' '
-		'> date_trunc(''hour'', period_start, ''UTC'') + interval ''1 hour'' RETURNING *), '
-		'c AS (SELECT w.*, e.hour_end, extract(epoch FROM e.hour_end - w.period_start)::float8 '
-		'AS first_s, _tiered_storage.period_share(w.period_start, w.period_s, w.period_start, '
-		'e.hour_end) AS share FROM whole w CROSS JOIN LATERAL (SELECT date_trunc(''hour'', '
-		'w.period_start, ''UTC'') + interval ''1 hour'' AS hour_end) e) '
-		'INSERT INTO %1$s AS h (period_start, period_s, %2$s) '
-		'SELECT c.period_start, c.first_s, %3$s FROM c UNION ALL '
-		'SELECT c.hour_end, c.period_s - c.first_s, %4$s FROM c '
-		'ON CONFLICT ON CONSTRAINT %5$s DO UPDATE '
-		'SET period_s = greatest(h.period_s, EXCLUDED.period_s), %6$s',
-		samples, fields, first_part, rest, key, updates) USING until_at;
+	FOREACH samples IN ARRAY '{_tiered_storage.relation_history, _tiered_storage.load_history,
+		_tiered_storage.file_history}'::regclass[]
+	LOOP
+		key := (SELECT quote_ident(c.conname) FROM pg_constraint c
+			WHERE c.conrelid = samples AND c.contype = 'p');
+		SELECT string_agg(a.field, ', '), string_agg(x.part, ', '),
+			string_agg(CASE WHEN x.part = 'c.' || a.field THEN x.part
+				ELSE 'c.' || a.field || ' - ' || x.part END, ', '),
+			string_agg(format('%1$s = h.%1$s + EXCLUDED.%1$s', a.field), ', ')
+				FILTER (WHERE x.part <> 'c.' || a.field)
+			INTO fields, first_part, rest, updates
+			FROM (SELECT quote_ident(attname) AS field, atttypid::regtype AS type
+				FROM pg_attribute WHERE attrelid = samples AND attnum > 0 AND NOT attisdropped
+					AND attname NOT IN ('period_start', 'period_s')) a
+			CROSS JOIN LATERAL (SELECT CASE a.type WHEN 'bigint'::regtype
+				THEN format('(c.%s * c.share)::bigint', a.field)
+				WHEN 'float8'::regtype THEN format('(c.%s * c.share)', a.field)
+				ELSE 'c.' || a.field END AS part) x;
+		EXECUTE format('WITH whole AS (DELETE FROM %1$s WHERE period_start < $1 '
+			'AND period_s <= 3600 AND period_start + period_s * interval ''1 second'' '
+			'> date_trunc(''hour'', period_start, ''UTC'') + interval ''1 hour'' RETURNING *), '
+			'c AS (SELECT w.*, e.hour_end, extract(epoch FROM e.hour_end - w.period_start)::float8 '
+			'AS first_s, _tiered_storage.period_share(w.period_start, w.period_s, w.period_start, '
+			'e.hour_end) AS share FROM whole w CROSS JOIN LATERAL (SELECT date_trunc(''hour'', '
+			'w.period_start, ''UTC'') + interval ''1 hour'' AS hour_end) e) '
+			'INSERT INTO %1$s AS h (period_start, period_s, %2$s) '
+			'SELECT c.period_start, c.first_s, %3$s FROM c UNION ALL '
+			'SELECT c.hour_end, c.period_s - c.first_s, %4$s FROM c '
+			'ON CONFLICT ON CONSTRAINT %5$s DO UPDATE '
+			'SET period_s = greatest(h.period_s, EXCLUDED.period_s), %6$s',
+			samples, fields, first_part, rest, key, updates) USING until_at;
+	END LOOP;
 END
 $$;
 
@@ -67,9 +73,7 @@ BEGIN
 	IF oldest IS DISTINCT FROM oldest_left THEN
 		UPDATE _tiered_storage.sampler SET history_since = COALESCE(oldest_left, until_at);
 	END IF;
-	PERFORM _tiered_storage.split_samples(t, until_at)
-		FROM unnest('{_tiered_storage.relation_history, _tiered_storage.load_history,
-			_tiered_storage.file_history}'::regclass[]) t;
+	PERFORM _tiered_storage.split_samples(until_at);
 	WITH relation AS (
 		DELETE FROM _tiered_storage.relation_history WHERE period_start < until_at RETURNING *),
 	load AS (
