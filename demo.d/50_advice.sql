@@ -5,23 +5,21 @@ SELECT relation, current_tier, recommended_tier FROM tiered_storage.recommend_pl
 SET tiered_storage.observation_period = 0;
 SELECT relation, current_tier, recommended_tier FROM tiered_storage.recommend_placement();
 -- The SSD has room, and leaving it saves no time. But what nobody reads costs money there.
--- So what is best if an hour of waiting for I/O is worth 2, in the currency of the prices?
+-- So what is the cheapest placement that the devices can carry?
 SELECT current_tier || ' > ' || recommended_tier AS move, kind, count(*) AS relations,
        pg_size_pretty(sum(size_bytes)) AS size,
        round(sum(price_delta_per_month)::numeric, 2) AS price_per_month
-FROM tiered_storage.recommend_placement(objective => 'balanced', price_per_wait_hour => 2)
+FROM tiered_storage.recommend_placement(objective => 'money')
 GROUP BY 1, 2 ORDER BY sum(size_bytes) DESC;
 -- The three that save most, with their reasons:
 \x
 SELECT relation, current_tier || ' > ' || recommended_tier AS move,
        pg_size_pretty(size_bytes) AS size, confidence, reason
-FROM tiered_storage.recommend_placement(objective => 'balanced', price_per_wait_hour => 2)
+FROM tiered_storage.recommend_placement(objective => 'money')
 ORDER BY price_delta_per_month LIMIT 3;
 -- All of it in one line, with what was left out:
-SELECT reason FROM tiered_storage.placement_summary(objective => 'balanced',
-       price_per_wait_hour => 2) WHERE tier_name IS NULL;
+SELECT reason FROM tiered_storage.placement_summary(objective => 'money') WHERE tier_name IS NULL;
 -- Why does the largest table stay?
 SELECT tier_name, is_recommended, round(io_s_per_hour::numeric, 1) AS io_s_per_hour,
        round(price_per_month::numeric, 2) AS price_per_month, reason
-FROM tiered_storage.explain_placement('pgbench_accounts', objective => 'balanced',
-       price_per_wait_hour => 2);
+FROM tiered_storage.explain_placement('pgbench_accounts', objective => 'money');

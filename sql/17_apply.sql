@@ -100,10 +100,7 @@ UPDATE _tiered_storage.relation_state SET placed_at = '2030-01-01' WHERE relatio
 SELECT relation, confidence, reason FROM tiered_storage.recommend_placement(objective => 'money',
 	relations => '{regress_p_cold}');
 CALL tiered_storage.apply_placement(dry_run => true, objective => 'money', relations => '{regress_p_cold}');
-SELECT relation, confidence, reason FROM tiered_storage.recommend_placement(objective => 'balanced',
-	price_per_wait_hour => 1000, relations => '{regress_p_cold}');
 UPDATE _tiered_storage.relation_state SET placed_at = '2029-12-01' WHERE relation_oid = 'regress_p_cold'::regclass;
-CALL tiered_storage.apply_placement(dry_run => true, objective => 'balanced', price_per_wait_hour => 1000);
 -- There is room for one of ten blocks: the cold one makes room for what comes next.
 SELECT tiered_storage.alter_tier('regress_fast',
 	device => jsonb_build_object('capacity_bytes', 21 * 8192)) \g /dev/null
@@ -210,7 +207,6 @@ CALL tiered_storage.apply_placement(max_bytes => -1);
 CALL tiered_storage.apply_placement(tiers => '{regress_nowhere}');
 CALL tiered_storage.apply_placement(horizon => '0');
 CALL tiered_storage.apply_placement(objective => 'speed');
-CALL tiered_storage.apply_placement(price_per_wait_hour => 1);
 CALL tiered_storage.apply_placement(schemas => '{regress_nowhere}');
 CALL tiered_storage.apply_placement(relations => '{}');
 CALL tiered_storage.undo_move(NULL);

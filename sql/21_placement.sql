@@ -67,13 +67,12 @@ INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, rollb
 -- 80000 reads of 12.4 ms are 992 s on the disk, and 7.2 s on the fast device.
 CREATE FUNCTION regress_summary(capacity bigint DEFAULT NULL) RETURNS TABLE (tier name, n int, n_after int,
 	bytes bigint, bytes_after bigint, io numeric, io_after numeric,
-	busy numeric, busy_after numeric, price numeric, price_after numeric, limited_by text, worth bool) LANGUAGE sql
+	busy numeric, busy_after numeric, price numeric, price_after numeric, limited_by text) LANGUAGE sql
 		AS $$
 	SELECT tier_name, relations, advised_relations, used_bytes, advised_bytes, round(io_s_per_hour::numeric, 2),
 		round(advised_io_s_per_hour::numeric, 2),
 		round(busy_fraction::numeric, 3), round(advised_busy_fraction::numeric, 3),
-		round(price_per_month::numeric, 2), round(advised_price_per_month::numeric, 2), limited_by,
-			next_gb_saves_per_hour > 0
+		round(price_per_month::numeric, 2), round(advised_price_per_month::numeric, 2), limited_by
 	FROM tiered_storage.placement_summary(overrides => CASE
 		WHEN $1 IS NOT NULL THEN format('{"regress_fast": {"capacity_bytes": %s}}', $1)::jsonb END)
 $$;
@@ -113,14 +112,8 @@ SELECT count(*) FROM tiered_storage.recommend_placement(tiers => NULL, horizon =
 	schemas => NULL);
 -- A tier of which nobody knows the price.
 SELECT count(*) FROM tiered_storage.recommend_placement(overrides => '{"regress_fast": {"price_per_gb_month": 0}, "regress_slow": {"price_per_gb_month": 0}}');
--- Money: what is on the disk stays there.  40000 reads of 12.3 ms are 492 s an hour; 85 % of that are believed, are
--- 84.9 hours a month, and cost 7.37 more: 0.087 for an hour.  The others: 0.174, 0.348, 0.695.
+-- Money: what is on the disk stays there.
 SELECT count(*) FROM tiered_storage.recommend_placement(objective => 'money');
-SELECT count(*) FROM tiered_storage.recommend_placement(objective => 'balanced', price_per_wait_hour => 0.08);
-SELECT relation FROM tiered_storage.recommend_placement(objective => 'balanced', price_per_wait_hour => 0.4);
-SELECT count(*) FROM tiered_storage.recommend_placement(objective => 'balanced', price_per_wait_hour => 10);
-SELECT effective_price_per_wait_hour > 0 AS found, advised_relations
-	FROM tiered_storage.placement_summary(objective => 'balanced') WHERE tier_name IS NULL;
 -- A move of 8 kB takes 57 us and pays at once, whatever the horizon.
 SELECT count(*) FROM tiered_storage.recommend_placement(horizon => '1 hour');
 -- At 10 bytes a second it takes 819 s; twice that is 68 s an hour within a day: too much for 5000 reads, and 1638 s
@@ -238,7 +231,7 @@ SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": 1
 SELECT capacity_bytes, used_bytes, round(io_s_per_hour::numeric, 1) AS io, round(saved_s_per_hour::numeric, 1)
 	AS saved,
 	round(price_per_month::numeric, 2) AS price,
-	next_gb_saves_per_hour > 0 AS worth, next_gb_price_per_month AS next_price, is_current, is_knee
+	is_current, is_knee
 	FROM tiered_storage.tier_size_curve('regress_fast', points => 7);
 -- The same as the summary says for what it has now.
 SELECT abs(c.io_s_per_hour - s.advised_io_s_per_hour) < 1e-6 AS same_io
@@ -424,7 +417,7 @@ SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": n
 SELECT tiered_storage.unpin('regress_l1'), tiered_storage.unpin('regress_l2');
 SELECT sum(tiered_storage.pin(relation)) FROM tiered_storage.recommend_placement(true) WHERE kind = 'table';
 SELECT count(*) FROM tiered_storage.recommend_placement();
-SELECT count(*) FROM tiered_storage.recommend_placement(objective => 'balanced');
+SELECT count(*) FROM tiered_storage.recommend_placement(objective => 'money');
 SELECT sum(tiered_storage.unpin(relation)) FROM tiered_storage.recommend_placement(true) WHERE kind = 'table';
 CREATE TABLE regress_l0 (a int) TABLESPACE regress_ts_slow;
 SELECT relation, size_bytes, current_tier, recommended_tier, move_cost_s
@@ -433,7 +426,7 @@ DROP TABLE regress_l0;
 SELECT objective, what, (SELECT count(*) FROM tiered_storage.recommend_placement(objective => objective,
 		overrides => pg_catalog.jsonb_build_object('regress_fast', pg_catalog.jsonb_build_object(what, 1e308))))
 			AS moves
-	FROM (VALUES ('time'), ('money'), ('balanced')) o (objective),
+	FROM (VALUES ('time'), ('money')) o (objective),
 		(VALUES ('price_per_gb_month'), ('random_read_ms'), ('random_write_ms'), ('parallelism'),
 			('compression_ratio')) w (what);
 SELECT tier_name, simulated_bytes
@@ -476,13 +469,6 @@ SELECT count(*) FROM tiered_storage.recommend_placement(horizon => '-1 day'); \e
 SELECT count(*) FROM tiered_storage.recommend_placement(horizon => '1000 years'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.recommend_placement(objective => 'speed'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.recommend_placement(objective => ''); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(price_per_wait_hour => 1); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(objective => 'balanced',
-	price_per_wait_hour => -1); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(objective => 'balanced',
-	price_per_wait_hour => 'NaN'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(objective => 'balanced',
-	price_per_wait_hour => 'Infinity'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.recommend_placement(schemas => '{no_such}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{0}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{pg_catalog.pg_tables}'); \echo :SQLSTATE
@@ -491,8 +477,6 @@ SELECT count(*) FROM tiered_storage.simulate_placement('{}', NULL); \echo :SQLST
 SELECT count(*) FROM tiered_storage.simulate_placement('{}', -1); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_placement('{}', 'NaN'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_placement('{}', 1e300); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(objective => 'balanced',
-	price_per_wait_hour => 1e300); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.simulate_placement('{"no_such": {}}'); \echo :SQLSTATE
 \set VERBOSITY default
 SELECT count(*) FROM tiered_storage.simulate_placement('[]'); \echo :SQLSTATE
@@ -526,7 +510,7 @@ SELECT count(*) > 0 AS flat FROM tiered_storage.tier_size_curve('regress_slow', 
 SELECT tiered_storage.remove_tier('regress_slow');
 SELECT tier_name, relations, advised_relations FROM tiered_storage.placement_summary();
 SELECT count(*) FROM tiered_storage.simulate_placement();
-SELECT count(*) FROM tiered_storage.recommend_placement(objective => 'balanced');
+SELECT count(*) FROM tiered_storage.recommend_placement(objective => 'money');
 
 \set ECHO none
 SET client_min_messages = warning;

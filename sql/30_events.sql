@@ -149,7 +149,7 @@ BEGIN
 			FOREACH price IN ARRAY '{0.3,1e6}'::float8[] LOOP
 				tiers := jsonb_build_object(repeat('é', 31), jsonb_build_object('price_per_gb_month', price),
 					repeat('w', 63), jsonb_build_object('price_per_gb_month', price / 3));
-				FOREACH goal IN ARRAY '{time,money,balanced}'::text[] LOOP
+				FOREACH goal IN ARRAY '{time,money}'::text[] LOOP
 					RETURN QUERY SELECT 'recommend_placement', r.reason FROM tiered_storage.recommend_placement(true,
 						overrides => tiers, objective => goal) r
 						UNION ALL SELECT 'headline', s.reason FROM tiered_storage.placement_summary(overrides => tiers,

@@ -135,7 +135,7 @@ CALL regress_observe(8000);
 CREATE TEMPORARY TABLE regress_from_fast AS SELECT o.objective, points, (SELECT string_agg(relation::text, ' '
 	ORDER BY relation::text)
 	FROM tiered_storage.recommend_placement(true, objective => o.objective)
-		WHERE recommended_tier = 'regress_fast') AS fast FROM (VALUES ('time'), ('money'), ('balanced')) o (objective),
+		WHERE recommended_tier = 'regress_fast') AS fast FROM (VALUES ('time'), ('money')) o (objective),
 			regress_curve(o.objective);
 SELECT format('ALTER TABLE regress_o%s SET TABLESPACE regress_ts_slow', n) FROM generate_series(1, 9) n \gexec
 \set ECHO all
@@ -199,7 +199,7 @@ BEGIN;
 UPDATE _tiered_storage.relation_state SET size_bytes = 128 * size_bytes
 	WHERE relation_oid::regclass::text ~ '^regress_small';
 SELECT count(*), round(sum(price_delta_per_month)::numeric, 2) AS price
-	FROM tiered_storage.recommend_placement(objective => 'balanced', price_per_wait_hour => 10);
+	FROM tiered_storage.recommend_placement(objective => 'money');
 ROLLBACK;
 -- Half of them have room, all are read alike: those that are there are as good as the others.
 \set ECHO none
@@ -210,9 +210,7 @@ SELECT tiered_storage.alter_tier('regress_fast',
 CALL regress_observe(0);
 UPDATE _tiered_storage.relation_state SET random_slow = 1000, random_fast = 1000, device_random_slow = 1000,
 	device_random_fast = 1000 WHERE relation_oid::regclass::text ~ '^regress_small';
-SELECT objective, (SELECT count(*) FROM tiered_storage.recommend_placement(objective => objective,
-	price_per_wait_hour => price)) AS moves
-	FROM (VALUES ('time', NULL), ('balanced', 1000.0), ('balanced', 0.1)) o (objective, price);
+SELECT count(*) AS moves FROM tiered_storage.recommend_placement();
 -- The n-th hottest is read 1 / n as often: each further one is a step of the curve, up to the number asked for.
 UPDATE _tiered_storage.relation_state SET random_slow = 1e5 / n, random_fast = 1e5 / n, device_random_slow = 1e5 / n,
 	device_random_fast = 1e5 / n

@@ -69,8 +69,6 @@ SELECT tiered_storage.unpin('regress_c_cold') \g /dev/null
 SELECT tiered_storage.alter_tier('regress_fast', price_per_gb_month => 0), tiered_storage.alter_tier('regress_slow',
 	price_per_gb_month => 10000), tiered_storage.alter_tier('regress_cheap', price_per_gb_month => 1000) \g /dev/null
 SELECT DISTINCT recommended_tier FROM tiered_storage.recommend_placement(true, objective => 'money');
-SELECT DISTINCT recommended_tier FROM tiered_storage.recommend_placement(true, objective => 'balanced',
-	price_per_wait_hour => 1);
 SELECT count(*) AS to_nowhere FROM tiered_storage.unused_relations('0') WHERE cheapest_tier = 'regress_fast';
 \set back 'COPY (SELECT WHERE false) TO PROGRAM ''mv ' :directory '/away ' :directory / :version ''''
 :back;

@@ -39,7 +39,6 @@ tier_advice_default_options(TierAdviceOptions *options)
 	memset(options, 0, sizeof(*options));
 	options->horizon_hours = 30.0 * HOURS_PER_DAY;
 	options->objective = TIER_OBJECTIVE_TIME;
-	options->price_per_wait_hour = NAN;
 	options->load_factor = 1.0;
 	options->bounds = true;
 }
@@ -433,18 +432,10 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	problem.endurance_bytes_per_day = endurance;
 	problem.horizon_hours = advice->options.horizon_hours;
 	problem.objective = advice->options.objective;
-	problem.price_per_wait_hour = advice->options.price_per_wait_hour;
 	problem.quick = advice->options.quick;
 	problem.alloc = solver_alloc;
 	problem.release = pfree;
 	problem.interrupted = solver_interrupted;
-
-	/*
-	 * The ends of the ranges are judged at the price that the middle has
-	 * found.
-	 */
-	if (scenario != TIER_SCENARIO_MIDDLE && !isnan(advice->placement.price_per_wait_hour))
-		problem.price_per_wait_hour = advice->placement.price_per_wait_hour;
 
 	/* Ends of ranges are near the middle, and have the same room. */
 	for (int t = 0; t < ntiers; t++)
@@ -454,7 +445,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	result->kept = palloc(sizeof(TierPlacementLimits) * ntiers);
 	tier_placement_solve(&problem, result);
 	most = give_up(&problem, result->tier);
-	dropped = tier_materiality_drop(&problem, result->kept, result->price_per_wait_hour, most,
+	dropped = tier_materiality_drop(&problem, result->kept, most,
 									give_up_of(&problem, wait, result->tier,
 											   TIER_ADVICE_MIN_SAVED_S),
 									least, result->tier);
@@ -463,13 +454,11 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 		TierBottleneckQuestion question = {
 			.problem = &problem,
 			.tier = result->tier,
-			.price_per_wait_hour = result->price_per_wait_hour,
 			.least = most,
 			.least_gain = least,
-			.more_bytes = BYTES_PER_GB,
 		};
 
-		tier_bottleneck_find(&question, result, advice->next_gb_saves);
+		tier_bottleneck_find(&question, result);
 		advice->dropped = dropped;
 		advice->give_up = most;
 		tier_placement_add_up(&problem, result->tier, result->after);
@@ -552,7 +541,6 @@ allocate_placement(TierAdvice *advice)
 	placement->pushed_out_of = palloc_extended(sizeof(int) * nunits, MCXT_ALLOC_HUGE);
 	placement->now = palloc0(sizeof(TierPlacementTotals) * ntiers);
 	placement->after = palloc0(sizeof(TierPlacementTotals) * ntiers);
-	advice->next_gb_saves = palloc0(sizeof(double) * ntiers);
 	placement->bottleneck = palloc0(sizeof(TierPlacementBottleneck) * ntiers);
 	placement->asked = palloc0(sizeof(TierPlacementLimits) * ntiers);
 	placement->kept = palloc0(sizeof(TierPlacementLimits) * ntiers);
@@ -576,14 +564,7 @@ tier_advice_gain(const TierAdvice *advice, const TierAdviceUnit *unit, double *m
 	double		move_s = tier_advice_move_s(advice, unit, to);
 	double		saved_price = (tier_advice_price(advice, unit, from) -
 							   tier_advice_price(advice, unit, to)) / HOURS_PER_MONTH;
-	double		per_s = advice->placement.price_per_wait_hour / SECS_PER_HOUR;
 
-	if (advice->options.objective == TIER_OBJECTIVE_BALANCED && per_s > 0.0)
-	{
-		*move = per_s * move_s;
-		return saved_price + per_s * (tier_advice_cost(advice, unit, from).wait_s -
-									  tier_advice_cost(advice, unit, to).wait_s);
-	}
 	if (advice->options.objective == TIER_OBJECTIVE_TIME || saved_price == 0.0)
 	{
 		*move = move_s;
@@ -717,7 +698,6 @@ tier_advice_decide(TierAdvice *advice)
 			Max(-tier_set_room_on_disk(advice->set, t, capacity), 0.0);
 	}
 	allocate_placement(advice);
-	placement->price_per_wait_hour = NAN;
 	for (int t = 0; t < ntiers; t++)
 		advice->is_urgent[t] = false;
 	if (advice->nunits > 0 && ntiers > 0)

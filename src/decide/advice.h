@@ -114,7 +114,7 @@ extern double tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit 
 
 /*
  * Of a decided advice: what the recommended tier saves per hour by the objective: device
- * time, or money (for balanced, with what waiting costs).  In the same unit, *move: what its
+ * time, or money.  In the same unit, *move: what its
  * move costs, once.
  */
 extern double tier_advice_gain(const TierAdvice *advice, const TierAdviceUnit *unit,

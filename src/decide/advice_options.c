@@ -27,8 +27,6 @@
 #include "src/catalog/tables.h"
 #include "src/server/relation.h"
 
-#define MOST_PRICE_PER_WAIT_HOUR 1e12
-
 /* What may be overridden, and which values make sense. */
 typedef struct OverrideKey
 {
@@ -230,16 +228,12 @@ horizon_argument(const Interval *horizon)
 static TierObjective
 objective_argument(const char *name)
 {
-	static const char *const names[] = {"time", "money", "balanced"};
-
-	for (int i = 0; i < (int) lengthof(names); i++)
-		if (strcmp(names[i], name) == 0)
-			return (TierObjective) i;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid objective: \"%s\"", name),
-			 errhint("It is \"time\", \"money\" or \"balanced\".")));
-	return TIER_OBJECTIVE_TIME;
+	if (strcmp(name, "time") != 0 && strcmp(name, "money") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid objective: \"%s\"", name),
+				 errhint("It is \"time\" or \"money\".")));
+	return strcmp(name, "time") == 0 ? TIER_OBJECTIVE_TIME : TIER_OBJECTIVE_MONEY;
 }
 
 static List *
@@ -296,22 +290,6 @@ tier_advice_options_at(FunctionCallInfo fcinfo, const int *arguments, TierAdvice
 	if (GIVEN(TIER_OPTION_OBJECTIVE))
 		options->objective =
 			objective_argument(TextDatumGetCString(ARGUMENT(TIER_OPTION_OBJECTIVE)));
-	if (GIVEN(TIER_OPTION_PRICE_PER_WAIT_HOUR))
-	{
-		options->price_per_wait_hour = DatumGetFloat8(ARGUMENT(TIER_OPTION_PRICE_PER_WAIT_HOUR));
-		if (options->objective != TIER_OBJECTIVE_BALANCED)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("price_per_wait_hour is of use with the objective "
-							"\"balanced\" only")));
-		if (!(options->price_per_wait_hour >= 0) ||
-			options->price_per_wait_hour > MOST_PRICE_PER_WAIT_HOUR)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("invalid price_per_wait_hour"),
-					 errhint("It is what an hour is worth that somebody waits for I/O: "
-							 "between 0 and 1e12.")));
-	}
 	if (GIVEN(TIER_OPTION_SCHEMAS))
 	{
 		elements = elements_of(ARGUMENT(TIER_OPTION_SCHEMAS), NAMEOID, NAMEDATALEN, false,

@@ -21,7 +21,6 @@ enum
 	TIER_OPTION_OVERRIDES,		/* jsonb */
 	TIER_OPTION_HORIZON,		/* interval */
 	TIER_OPTION_OBJECTIVE,		/* text */
-	TIER_OPTION_PRICE_PER_WAIT_HOUR,	/* float8 */
 	TIER_OPTION_SCHEMAS,		/* name[] */
 	TIER_OPTION_RELATIONS,		/* regclass[] */
 	TIER_OPTIONS

@@ -63,7 +63,6 @@ typedef struct TierAdviceOptions
 	TierOverride *overrides;
 	double		horizon_hours;
 	TierObjective objective;
-	double		price_per_wait_hour;	/* NaN: to be found */
 	List	   *schemas;		/* of OIDs; NIL: all */
 	List	   *relations;		/* of OIDs, partitioned tables and indexes
 								 * included; NIL: all */
@@ -190,8 +189,6 @@ typedef struct TierAdvice
 	double	   *growth_per_hour;	/* by tier: bytes before any compression */
 	double	   *now_bytes;		/* by tier: as used_bytes, with the overrides */
 	TierPlacementResult placement;	/* its arrays, too; tier is by unit */
-	double	   *next_gb_saves;	/* by tier: what one more GB would save, in
-								 * the objective, see tier_bottleneck_find() */
 	double		give_up;		/* what may be left out, in the objective */
 	TierMaterialityDropped dropped; /* what was */
 } TierAdvice;

@@ -199,14 +199,12 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 		if (tier->profile.endurance_bytes_per_day > 0)
 			set_number(&row, 18, tier->profile.endurance_bytes_per_day);
 		tier_row_text(&row, 19, limited_by(advice, t));
-		if (!isinf(advice->available_bytes[t]))
-			set_number(&row, 20, advice->next_gb_saves[t]);
 		missing = placement->after[t].bytes - advice->available_bytes[t];
 		if (missing > 0)
-			set_bytes(&row, 21, ceil(missing));
-		set_growth(&row, 24, advice, t);
+			set_bytes(&row, 20, ceil(missing));
+		set_growth(&row, 22, advice, t);
 		per_day += tier_advice_growth_per_hour(advice, t) * HOURS_PER_DAY;
-		tier_row_text(&row, 27, tier_advice_tier_remark(advice, t));
+		tier_row_text(&row, 25, tier_advice_tier_remark(advice, t));
 		tier_row_put(&row);
 	}
 	now = total_of(placement->now, ntiers);
@@ -215,11 +213,10 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 	set_totals(&row, &now, &after);
 	set_bytes(&row, 3, sum_of(advice->now_bytes, ntiers));
 	set_bytes(&row, 4, sum_of(advised_bytes, ntiers));
-	set_number(&row, 24, per_day);
-	set_number(&row, 22, placement->objective);
-	set_number(&row, 23, placement->price_per_wait_hour);
-	tier_row_text(&row, 27, tier_advice_headline(advice, TIER_REASON_CHARACTERS));
-	set_prediction(&row, 28, advice, advice);
+	set_number(&row, 22, per_day);
+	set_number(&row, 21, placement->objective);
+	tier_row_text(&row, 25, tier_advice_headline(advice, TIER_REASON_CHARACTERS));
+	set_prediction(&row, 26, advice, advice);
 	tier_row_put(&row);
 	return (Datum) 0;
 }
@@ -346,7 +343,6 @@ typedef struct CurvePoint
 	double		queue_s;
 	double		price;			/* of all tiers, this one's for all of its
 								 * capacity */
-	double		next_gb_saves;
 	double		objective;
 	char	   *violation;		/* limits that are not kept, or NULL */
 	bool		is_current;
@@ -405,7 +401,6 @@ solve_point(TierAdvice *advice, int tier, double capacity)
 	point.busy_s = after.busy_s;
 	point.queue_s = after.queue_s;
 	point.price = price_with(advice, tier, capacity);
-	point.next_gb_saves = advice->next_gb_saves[tier];
 	point.objective = advice->placement.objective;
 	point.violation = violations(advice);
 	return point;
@@ -561,11 +556,9 @@ put_point(TierResultRow *row, const Curve *curve, const CurvePoint *point, doubl
 	set_number(row, 3, point->queue_s);
 	set_number(row, 4, now_s - point->busy_s - point->queue_s);
 	set_number(row, 5, point->price);
-	set_number(row, 6, point->next_gb_saves);
-	set_number(row, 7, curve->advice->set->tiers[curve->tier].profile.price_per_gb_month);
-	tier_row_datum(row, 8, BoolGetDatum(point->is_current));
-	tier_row_datum(row, 9, BoolGetDatum(is_knee));
-	tier_row_text(row, 10, point->violation);
+	tier_row_datum(row, 6, BoolGetDatum(point->is_current));
+	tier_row_datum(row, 7, BoolGetDatum(is_knee));
+	tier_row_text(row, 8, point->violation);
 	tier_row_put(row);
 }
 
@@ -637,15 +630,10 @@ tier_size_curve(PG_FUNCTION_ARGS)
 
 	/*
 	 * Once is enough.  What a size is worth does not depend on where things
-	 * are now; and all sizes are judged by the same price of waiting.
+	 * are now.
 	 */
 	advice->options.noverrides = 0;
 	advice->options.from_scratch = true;
-	if (options.objective == TIER_OBJECTIVE_BALANCED)
-	{
-		tier_advice_decide(advice);
-		advice->options.price_per_wait_hour = advice->placement.price_per_wait_hour;
-	}
 	if (capacity >= 0)
 	{
 		current = solve_point(advice, curve.tier, capacity);

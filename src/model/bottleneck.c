@@ -12,7 +12,6 @@
  *-------------------------------------------------------------------------
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "src/model/bottleneck.h"
 #include "src/model/cost.h"
@@ -20,14 +19,6 @@
 
 /* Sums are equal within this. */
 #define ROUNDING 1e-9
-
-/* A unit that is kept from a tier. */
-typedef struct Kept
-{
-	int			tier;
-	double		gain;
-	double		bytes;
-} Kept;
 
 typedef struct Work
 {
@@ -59,11 +50,10 @@ cost_of(const Work *work, int unit, int tier)
 	double		doubt = 0.0;
 
 	if (now >= 0 && now != tier)
-		doubt = TIER_PLACEMENT_DOUBT *
-			fabs(weights->busy * (problem->busy_s[cell] - problem->busy_s[first + now]) +
-				 weights->wait * (problem->wait_s[cell] - problem->wait_s[first + now]));
+		doubt = TIER_PLACEMENT_DOUBT * weights->busy *
+			fabs(problem->busy_s[cell] - problem->busy_s[first + now]);
 	return cost + (isfinite(doubt) ? doubt : 0.0) +
-		(weights->busy + weights->wait) * TIER_PLACEMENT_MOVE_MUST_PAY * problem->move_s[cell] /
+		weights->busy * TIER_PLACEMENT_MOVE_MUST_PAY * problem->move_s[cell] /
 		problem->horizon_hours;
 }
 
@@ -132,25 +122,12 @@ best_tier(const Work *work, int unit, double *gain)
 	return best;
 }
 
-static int
-compare_kept(const void *a, const void *b)
-{
-	const Kept *left = a;
-	const Kept *right = b;
-	double		difference = left->gain * right->bytes - right->gain * left->bytes;
-
-	if (left->tier != right->tier)
-		return left->tier - right->tier;
-	return difference > 0 ? -1 : difference < 0;
-}
-
-/* Who is kept out, by what, and from where; returns how many lack nothing there but bytes. */
-static int
-find_kept(Work *work, TierPlacementResult *result, Kept *kept)
+/* Who is kept out, by what, and from where. */
+static void
+find_kept(Work *work, TierPlacementResult *result)
 {
 	const TierBottleneckQuestion *question = work->question;
 	const TierPlacementProblem *problem = work->problem;
-	int			nkept = 0;
 
 	for (int u = 0; u < problem->nunits; u++)
 	{
@@ -173,15 +150,7 @@ find_kept(Work *work, TierPlacementResult *result, Kept *kept)
 			work->is_needed[best] = true;
 		if (work->by[best] == TIER_BOTTLENECK_NONE || reason < work->by[best])
 			work->by[best] = reason;
-		if (reason != TIER_BOTTLENECK_BYTES || is_beyond(work, u, best, TIER_RESOURCE_BUSY) ||
-			is_beyond(work, u, best, TIER_RESOURCE_ENDURANCE))
-			continue;
-		kept[nkept].tier = best;
-		kept[nkept].gain = gain;
-		kept[nkept].bytes = problem->stored_bytes[(size_t) u * problem->ntiers + best];
-		nkept++;
 	}
-	return nkept;
 }
 
 /* What is beyond its limit, or else who is kept out, if that is worth it. */
@@ -205,34 +174,13 @@ set_bottlenecks(const Work *work, TierPlacementResult *result)
 }
 
 void
-tier_bottleneck_find(const TierBottleneckQuestion *question, TierPlacementResult *result,
-					 double *saves)
+tier_bottleneck_find(const TierBottleneckQuestion *question, TierPlacementResult *result)
 {
-	const TierPlacementProblem *problem = question->problem;
-	double		room[TIER_SOLVER_MAX_TIERS];
-	Kept	   *kept = problem->alloc(sizeof(Kept) * (problem->nunits > 0 ? problem->nunits : 1));
-	Work		work = {.question = question,.problem = problem,.asked = result->asked,
+	Work		work = {.question = question,.problem = question->problem,.asked = result->asked,
 	.kept = result->kept};
-	int			nkept;
 
-	work.weights = tier_placement_weights(problem, question->price_per_wait_hour);
-	tier_placement_add_up(problem, question->tier, work.totals);
-	nkept = find_kept(&work, result, kept);
+	work.weights = tier_placement_weights(question->problem);
+	tier_placement_add_up(question->problem, question->tier, work.totals);
+	find_kept(&work, result);
 	set_bottlenecks(&work, result);
-	for (int t = 0; t < problem->ntiers; t++)
-	{
-		saves[t] = 0.0;
-		room[t] = fmax(result->asked[t].of[TIER_RESOURCE_BYTES] - work.totals[t].bytes +
-					   question->more_bytes, 0.0);
-	}
-	qsort(kept, nkept, sizeof(Kept), compare_kept);
-	for (int i = 0; i < nkept; i++)
-	{
-		int			t = kept[i].tier;
-		double		share = kept[i].bytes > 0.0 ? fmin(room[t] / kept[i].bytes, 1.0) : 1.0;
-
-		saves[t] += share * kept[i].gain;
-		room[t] -= share * kept[i].bytes;
-	}
-	problem->release(kept);
 }

@@ -17,12 +17,10 @@ typedef struct TierBottleneckQuestion
 {
 	const TierPlacementProblem *problem;
 	const int  *tier;			/* by unit: where it is placed */
-	double		price_per_wait_hour;	/* as in the placement's result */
 	double		least;			/* what all that is kept from a tier has to
 								 * gain more than together, in the objective */
 	const double *least_gain;	/* by unit: what it has to gain more than; may
 								 * be NULL */
-	double		more_bytes;		/* see saves */
 } TierBottleneckQuestion;
 
 /*
@@ -31,13 +29,8 @@ typedef struct TierBottleneckQuestion
  * by most, if it may be there and does not fit beside what is placed there; bottleneck, by the
  * limit that a tier is beyond, or else by what keeps units from it; where nothing does, by
  * none.  A unit that may not be where it is is better wherever it may be.
- *
- * saves, by tier: by how much the objective would fall with more_bytes of it, finite, at least
- * 0, and no more than all who are kept from it gain.  They come in the order of what they gain
- * for each byte; of the last one, the share that there is room for counts.  First the tier
- * itself needs what it is too full by.  Who would be kept out by another limit does not come.
  */
 extern void tier_bottleneck_find(const TierBottleneckQuestion *question,
-								 TierPlacementResult *result, double *saves);
+								 TierPlacementResult *result);
 
 #endif							/* TIER_BOTTLENECK_H */

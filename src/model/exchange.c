@@ -60,13 +60,12 @@ gain_of(const Work *work, int unit)
 	size_t		to = cell_of(work, unit, there);
 	double		move = TIER_PLACEMENT_MOVE_MUST_PAY * problem->move_s[to] / problem->horizon_hours;
 	double		time = weights->of.busy * (problem->busy_s[from] - problem->busy_s[to]) +
-	weights->of.wait * (problem->wait_s[from] - problem->wait_s[to]) +
 	weights->occupied[here] * problem->occupied_s[from] -
 	weights->occupied[there] * problem->occupied_s[to];
 
 	return weights->of.price * (problem->price[from] - problem->price[to]) +
 		time - TIER_PLACEMENT_DOUBT * fabs(time) -
-		weights->move * move;
+		weights->of.busy * move;
 }
 
 static int

@@ -19,7 +19,6 @@
 typedef struct TierExchangeWeights
 {
 	TierPlacementWeights of;	/* but for the queue */
-	double		move;			/* device-seconds per hour of the horizon */
 	double		occupied[TIER_SOLVER_MAX_TIERS];	/* of the queue, by the
 													 * slope that it has on
 													 * each tier */

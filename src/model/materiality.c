@@ -145,7 +145,7 @@ is_too_little(const Work *work, int unit, double gain, double wait_gain)
 
 TierMaterialityDropped
 tier_materiality_drop(const TierPlacementProblem *problem, const TierPlacementLimits *limits,
-					  double price_per_wait_hour, double give_up, double give_up_wait_s,
+					  double give_up, double give_up_wait_s,
 					  const double *least_gain, int *tier)
 {
 	TierMaterialityDropped dropped = {0, 0.0, 0.0};
@@ -160,7 +160,7 @@ tier_materiality_drop(const TierPlacementProblem *problem, const TierPlacementLi
 	work.budget = give_up;
 	work.wait_budget = give_up_wait_s;
 	work.totals = problem->alloc(tiers_size);
-	work.weights = tier_placement_weights(problem, price_per_wait_hour);
+	work.weights = tier_placement_weights(problem);
 	tier_placement_add_up(problem, tier, work.totals);
 	for (int pass = 0; pass < MAX_PASSES; pass++)
 	{

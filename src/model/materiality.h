@@ -30,12 +30,11 @@ typedef struct TierMaterialityDropped
  * and those that gain nothing and make room for nobody any more.  Never one
  * that may not stay, or whose staying takes a tier beyond the limits that the placement
  * keeps.  `least_gain`, if it is not NULL: by unit, what its move has to gain more than, for
- * TIME of either; what that leaves out is not part of `give_up`.  `price_per_wait_hour` as
- * in the result of tier_placement_solve().  tier: by unit, changed.
+ * TIME of either; what that leaves out is not part of `give_up`.  tier: by
+ * unit, changed.
  */
 extern TierMaterialityDropped tier_materiality_drop(const TierPlacementProblem *problem,
 													const TierPlacementLimits *limits,
-													double price_per_wait_hour,
 													double give_up, double give_up_wait_s,
 													const double *least_gain, int *tier);
 

@@ -25,7 +25,6 @@
 #include "src/model/placement.h"
 
 #define S_PER_HOUR 3600.0
-#define HOURS_PER_MONTH 730.0
 
 #define MAX_ROUNDS 8
 #define IMPROVING_PASSES 8
@@ -51,10 +50,6 @@
 /* MONEY: time counts for this share of the price at most. */
 #define TIME_SHARE_OF_MONEY 1e-3
 
-/* BALANCED without a price for waiting: between the ends of the curve. */
-#define SWEEP_DECADES 6.0
-#define SWEEP_ROUNDS 3
-
 /*
  * Scratch of one tier_placement_solve().  totals are those of the placement that was
  * looked at last; tier is the solver's last answer; feasible is
@@ -68,7 +63,6 @@ typedef struct Work
 	double		quiet_s;		/* the queue at QUIET_UTILISATION, */
 	double		quiet_slope;	/* and its slope */
 	TierPlacementWeights weights;
-	double		move_weight;	/* of device-seconds per hour of the horizon */
 	double	   *cost;
 	double	   *use;
 	double	   *limit;			/* work->kept, as the solver wants it */
@@ -163,7 +157,7 @@ unit_cost(const Work *work, int unit, int tier)
 	size_t		cell = (size_t) unit * work->problem->ntiers + tier;
 
 	return tier_placement_cost(work->problem, &work->weights, cell) +
-		work->move_weight * move_s_per_hour(work, unit, tier);
+		work->weights.busy * move_s_per_hour(work, unit, tier);
 }
 
 /* The objective of a placement, as it really is; leaves its totals in the work. */
@@ -438,115 +432,29 @@ solve_weighted(Work *work, int rounds, bool quick, Best *best)
 	(void) solve_round(work, quick, best);
 }
 
-/* The tier that costs the unit least money, of those where it may be; -1: nowhere. */
-static int
-cheapest_tier(const TierPlacementProblem *problem, int unit)
-{
-	const double *price = &problem->price[(size_t) unit * problem->ntiers];
-	int			cheapest = -1;
-
-	for (int t = 0; t < problem->ntiers; t++)
-		if (tier_placement_may_live(problem, unit, t) &&
-			(cheapest < 0 || price[t] < price[cheapest]))
-			cheapest = t;
-	return cheapest;
-}
-
-/* Money and waiting of the best placement at a price; the next one begins where it ends. */
-static void
-try_price(Work *work, double price, Best *best, double *money, double *wait)
-{
-	work->weights = tier_placement_weights(work->problem, price);
-	work->move_weight = work->weights.wait;
-	solve_weighted(work, SWEEP_ROUNDS, true, best);
-	tier_placement_add_up(work->problem, best->tier, work->totals);
-	*money = *wait = 0.0;
-	for (int t = 0; t < work->problem->ntiers; t++)
-	{
-		work->expected_s[t] = work->totals[t].occupied_s;
-		*money += work->totals[t].price;
-		*wait += work->totals[t].wait_s + work->totals[t].queue_s;
-	}
-}
-
-/*
- * The price at which money and waiting weigh the same with everything on the cheapest tier,
- * wherever it is now, so that the answer does not depend on that.
- */
-static double
-middle_price(const TierPlacementProblem *problem)
-{
-	double		money = 0;
-	double		wait = 0;
-
-	for (int u = 0; u < problem->nunits; u++)
-	{
-		int			t = cheapest_tier(problem, u);
-
-		if (t < 0)
-			continue;
-		money += problem->price[(size_t) u * problem->ntiers + t];
-		wait += finite_or_0(problem->wait_s[(size_t) u * problem->ntiers + t]);
-	}
-	return money > 0 && wait > 0 ? money / (wait * HOURS_PER_MONTH / S_PER_HOUR) : 1.0;
-}
-
-/*
- * Where the curve of money against waiting bends most: of its points the one that is
- * farthest from the line between its ends.  That is the one that is best at the slope of
- * this line, taken as a price.  A curve that does not bend there tells nothing.
- */
-static double
-find_price_per_wait_hour(Work *work, Best *best)
-{
-	double		middle = middle_price(work->problem);
-	double		price;
-	double		x[3];
-	double		y[3];
-
-	try_price(work, middle * pow(10.0, -SWEEP_DECADES / 2.0), best, &x[0], &y[0]);
-	try_price(work, middle * pow(10.0, SWEEP_DECADES / 2.0), best, &x[2], &y[2]);
-	price = (x[2] - x[0]) / (y[0] - y[2]) / (HOURS_PER_MONTH / S_PER_HOUR);
-	if (!(price > 0.0) || !is_finite(price))
-		return middle;
-	try_price(work, price, best, &x[1], &y[1]);
-	for (int i = 0; i < 3; i++)
-		y[i] = -y[i];
-	return tier_placement_knee(x, y, 3) < 0 ? middle : price;
-}
-
 static void *
 array(const TierPlacementProblem *problem, size_t elements, size_t size)
 {
 	return problem->alloc((elements > 0 ? elements : 1) * size);
 }
 
-/* What is wished for; the price of waiting, if it is not given, is found. */
+/* What is wished for. */
 static void
-set_weights(Work *work, Best *best, double *price_per_wait_hour)
+set_weights(Work *work)
 {
 	const TierPlacementProblem *problem = work->problem;
 	double		price = 0;
 	double		busy = 1.0;
 
 	for (int t = 0; t < problem->ntiers; t++)
-		work->expected_s[t] = problem->expected_s != NULL ? problem->expected_s[t] : 0.0;
-	*price_per_wait_hour = NAN;
-	if (problem->objective == TIER_OBJECTIVE_BALANCED)
-		*price_per_wait_hour = problem->price_per_wait_hour >= 0 &&
-			is_finite(problem->price_per_wait_hour) ?
-			problem->price_per_wait_hour : find_price_per_wait_hour(work, best);
-	work->weights = tier_placement_weights(problem, *price_per_wait_hour);
-	if (problem->objective == TIER_OBJECTIVE_MONEY)
 	{
-		for (int t = 0; t < problem->ntiers; t++)
-		{
-			price += work->now[t].price;
-			busy += work->now[t].busy_s;
-		}
-		work->weights.busy = price > 0 ? TIME_SHARE_OF_MONEY * price / busy : 1.0;
+		work->expected_s[t] = problem->expected_s != NULL ? problem->expected_s[t] : 0.0;
+		price += work->now[t].price;
+		busy += work->now[t].busy_s;
 	}
-	work->move_weight = work->weights.busy + work->weights.wait;
+	work->weights = tier_placement_weights(problem);
+	if (problem->objective == TIER_OBJECTIVE_MONEY)
+		work->weights.busy = price > 0 ? TIME_SHARE_OF_MONEY * price / busy : 1.0;
 }
 
 /* What is limited, and a placement that keeps it. */
@@ -592,7 +500,7 @@ static void
 undo_exchanges(Work *work, Best *best)
 {
 	const TierPlacementProblem *problem = work->problem;
-	TierExchangeWeights weights = {.of = work->weights,.move = work->move_weight};
+	TierExchangeWeights weights = {.of = work->weights};
 
 	tier_placement_add_up(problem, best->tier, work->totals);
 	for (int t = 0; t < problem->ntiers; t++)
@@ -660,7 +568,7 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 #undef ARRAY
 
 	set_limits(&work);
-	set_weights(&work, &best, &result->price_per_wait_hour);
+	set_weights(&work);
 	solve_weighted(&work, MAX_ROUNDS, problem->quick, &best);
 	undo_exchanges(&work, &best);
 	stay_if_better(&work, &best);

@@ -27,7 +27,7 @@ typedef enum TierPlacementBottleneck
  * tier, pushed_out_of are by unit, the rest by tier, all from the caller; all
  * but tier may be NULL.  tier_bottleneck_find() fills in pushed_out_of: -1 for who is where it
  * wants to be.
- * The objective is in device-seconds per hour for TIME, else in money per month.
+ * The objective is in device-seconds per hour for TIME, in money per month for MONEY.
  *
  * asked are the limits as they should be kept, and kept those that the placement keeps:
  * the same, or raised by as little as possible (model/feasible.h), in which case
@@ -43,8 +43,6 @@ typedef struct TierPlacementResult
 	TierPlacementLimits *kept;
 	TierPlacementBottleneck *bottleneck;
 	double		objective;
-	double		price_per_wait_hour;	/* as given or found; NaN for TIME and
-										 * MONEY */
 	bool		keeps_limits;
 } TierPlacementResult;
 

@@ -12,7 +12,6 @@
 #include "src/model/placement_problem.h"
 
 #define S_PER_HOUR 3600.0
-#define HOURS_PER_MONTH 730.0
 
 /* What is not finite says that a unit may not be there; it is there all the same. */
 static double
@@ -89,24 +88,14 @@ tier_placement_add_up(const TierPlacementProblem *problem, const int *tier,
 }
 
 TierPlacementWeights
-tier_placement_weights(const TierPlacementProblem *problem, double price_per_wait_hour)
+tier_placement_weights(const TierPlacementProblem *problem)
 {
 	TierPlacementWeights weights = {0};
 
-	switch (problem->objective)
-	{
-		case TIER_OBJECTIVE_TIME:
-			weights.busy = weights.queue = 1.0;
-			break;
-		case TIER_OBJECTIVE_BALANCED:
-			weights.wait = weights.queue = isfinite(price_per_wait_hour) ?
-				price_per_wait_hour * HOURS_PER_MONTH / S_PER_HOUR : 0.0;
-			weights.price = 1.0;
-			break;
-		case TIER_OBJECTIVE_MONEY:
-			weights.price = 1.0;
-			break;
-	}
+	if (problem->objective == TIER_OBJECTIVE_TIME)
+		weights.busy = weights.queue = 1.0;
+	else
+		weights.price = 1.0;
 	return weights;
 }
 
@@ -114,6 +103,5 @@ double
 tier_placement_cost(const TierPlacementProblem *problem, const TierPlacementWeights *weights,
 					size_t cell)
 {
-	return weights->price * problem->price[cell] + weights->busy * problem->busy_s[cell] +
-		weights->wait * problem->wait_s[cell];
+	return weights->price * problem->price[cell] + weights->busy * problem->busy_s[cell];
 }

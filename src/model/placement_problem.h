@@ -21,14 +21,11 @@
  * alone, since storage that is paid for and has room costs nothing.
  * MONEY: the lowest price that the devices can carry.  Time decides only
  * between equals.
- * BALANCED: the least sum of the price and of what clients wait, with a price
- * for an hour of waiting.
  */
 typedef enum TierObjective
 {
 	TIER_OBJECTIVE_TIME,
 	TIER_OBJECTIVE_MONEY,
-	TIER_OBJECTIVE_BALANCED,
 } TierObjective;
 
 /*
@@ -87,10 +84,6 @@ typedef struct TierPlacementProblem
 	double		clients;		/* that may wait at once; 0: any number */
 	double		horizon_hours;	/* in which a move has to pay, > 0 */
 	TierObjective objective;
-	double		price_per_wait_hour;	/* BALANCED: money that an hour of
-										 * waiting is worth; NaN: find out
-										 * where the curve of price against
-										 * waiting bends */
 	bool		quick;			/* as the solver's: one of many */
 	const double *expected_s;	/* by tier: occupied_s of an answer that is
 								 * likely to be much like this one's; NULL:
@@ -124,16 +117,11 @@ typedef struct TierPlacementWeights
 {
 	double		price;			/* per month */
 	double		busy;			/* device-seconds per hour */
-	double		wait;			/* client-seconds per hour */
-	double		queue;			/* the same, in queues */
+	double		queue;			/* client-seconds per hour in queues */
 } TierPlacementWeights;
 
-/*
- * By the objective alone; price_per_wait_hour is for BALANCED.  NaN: waiting is worth
- * nothing.
- */
-extern TierPlacementWeights tier_placement_weights(const TierPlacementProblem *problem,
-												   double price_per_wait_hour);
+/* By the objective alone. */
+extern TierPlacementWeights tier_placement_weights(const TierPlacementProblem *problem);
 
 /* What one cell costs by these weights, without queues and moves. */
 extern double tier_placement_cost(const TierPlacementProblem *problem,

@@ -5,8 +5,7 @@
 /*
  * These functions have the same options, and so the same arguments, which SQL has to spell
  * out in each: tiers that may receive relations, figures of tiers to replace, the time in
- * which a move has to pay off, the objective (time, money, balanced) and the price of an
- * hour of waiting, which relations may move, and a time in the past.
+ * which a move has to pay off, the objective (time, money), and which relations may move.
  */
 CREATE FUNCTION tiered_storage.recommend_placement(
 	include_unchanged boolean DEFAULT false,
@@ -14,7 +13,6 @@ CREATE FUNCTION tiered_storage.recommend_placement(
 	overrides jsonb DEFAULT NULL,
 	horizon interval DEFAULT '30 days',
 	objective text DEFAULT 'time',
-	price_per_wait_hour float8 DEFAULT NULL,
 	schemas name[] DEFAULT NULL,
 	relations regclass[] DEFAULT NULL,
 	OUT relation regclass, OUT kind text, OUT current_tier name, OUT recommended_tier name,
@@ -135,7 +133,6 @@ CREATE FUNCTION tiered_storage.explain_placement(
 	overrides jsonb DEFAULT NULL,
 	horizon interval DEFAULT '30 days',
 	objective text DEFAULT 'time',
-	price_per_wait_hour float8 DEFAULT NULL,
 	schemas name[] DEFAULT NULL,
 	relations regclass[] DEFAULT NULL,
 	OUT tier_name name, OUT is_current boolean, OUT is_recommended boolean,
@@ -157,7 +154,6 @@ CREATE FUNCTION tiered_storage.placement_summary(
 	overrides jsonb DEFAULT NULL,
 	horizon interval DEFAULT '30 days',
 	objective text DEFAULT 'time',
-	price_per_wait_hour float8 DEFAULT NULL,
 	schemas name[] DEFAULT NULL,
 	relations regclass[] DEFAULT NULL,
 	OUT tier_name name, OUT relations integer, OUT advised_relations integer,
@@ -169,9 +165,7 @@ CREATE FUNCTION tiered_storage.placement_summary(
 	OUT price_per_month float8, OUT advised_price_per_month float8,
 	OUT written_bytes_per_day float8, OUT advised_written_bytes_per_day float8,
 	OUT endurance_bytes_per_day float8, OUT limited_by text,
-	OUT next_gb_saves_per_hour float8, OUT missing_bytes bigint,
-	OUT objective_value float8,
-	OUT effective_price_per_wait_hour float8, OUT growth_bytes_per_day float8,
+	OUT missing_bytes bigint, OUT objective_value float8, OUT growth_bytes_per_day float8,
 	OUT days_until_reserve float8, OUT days_until_full float8,
 	OUT reason text, OUT device_wait_fraction float8,
 	OUT advised_saved_wait_s_per_hour_low float8, OUT advised_saved_wait_s_per_hour_high float8,
@@ -180,9 +174,7 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_placement_summary';
 COMMENT ON FUNCTION tiered_storage.placement_summary IS
-'each tier now and after the recommendation, and all of them in the row whose tier_name is null; '
-'next_gb_saves_per_hour is what one more GB of the tier would save: seconds of device time per '
-'hour, or money per month (objective money)';
+'each tier now and after the recommendation, and all of them in the row whose tier_name is null';
 
 CREATE FUNCTION tiered_storage.simulate_placement(
 	changes jsonb DEFAULT '{}',
@@ -191,7 +183,6 @@ CREATE FUNCTION tiered_storage.simulate_placement(
 	overrides jsonb DEFAULT NULL,
 	horizon interval DEFAULT '30 days',
 	objective text DEFAULT 'time',
-	price_per_wait_hour float8 DEFAULT NULL,
 	schemas name[] DEFAULT NULL,
 	relations regclass[] DEFAULT NULL,
 	OUT tier_name name, OUT used_bytes bigint, OUT advised_bytes bigint,
@@ -224,14 +215,12 @@ CREATE FUNCTION tiered_storage.tier_size_curve(
 	overrides jsonb DEFAULT NULL,
 	horizon interval DEFAULT '30 days',
 	objective text DEFAULT 'time',
-	price_per_wait_hour float8 DEFAULT NULL,
 	schemas name[] DEFAULT NULL,
 	relations regclass[] DEFAULT NULL,
 	OUT capacity_bytes bigint, OUT used_bytes bigint, OUT io_s_per_hour float8,
 	OUT queue_s_per_hour float8,
-	OUT saved_s_per_hour float8, OUT price_per_month float8, OUT next_gb_saves_per_hour float8,
-	OUT next_gb_price_per_month float8, OUT is_current boolean, OUT is_knee boolean,
-	OUT reason text)
+	OUT saved_s_per_hour float8, OUT price_per_month float8, OUT is_current boolean,
+	OUT is_knee boolean, OUT reason text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_size_curve';

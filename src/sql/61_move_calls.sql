@@ -81,7 +81,6 @@ CREATE PROCEDURE tiered_storage.apply_placement(
 	tiers name[] DEFAULT NULL,
 	horizon interval DEFAULT '30 days',
 	objective text DEFAULT 'time',
-	price_per_wait_hour float8 DEFAULT NULL,
 	schemas name[] DEFAULT NULL,
 	relations regclass[] DEFAULT NULL)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_apply_placement';

@@ -80,7 +80,7 @@ AS $$
 			'worth',
 			'{Size|capacity_bytes|bytes,Used|used_bytes|bytes,Device time|io_s_per_hour|s/h,
 				Queues|queue_s_per_hour|s/h,Saved|saved_s_per_hour|s/h,
-				Price per month|price_per_month,One more GB saves|next_gb_saves_per_hour|s/h,
+				Price per month|price_per_month,
 				Mark|mark|html,Remark|reason|why}',
 			(SELECT jsonb_agg(p.p || jsonb_build_object('mark', concat_ws(', ',
 				CASE WHEN p.is_current THEN '<strong>today</strong>' END,

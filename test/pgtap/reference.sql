@@ -24,7 +24,7 @@ $$;
 
 -- What has to be in which section: how a row of one of its tables begins, or a line.
 CREATE TEMP TABLE wanted AS
-	SELECT p.proname || '()' AS heading, a.name IN ('tiers', 'overrides', 'horizon', 'objective', 'price_per_wait_hour',
+	SELECT p.proname || '()' AS heading, a.name IN ('tiers', 'overrides', 'horizon', 'objective',
 			'schemas', 'relations') AND is_in AND p.proname ~ 'placement|tier_size_curve' AS is_option,
 		'| `' || a.name || '` | ' || pg_temp.type_name(a.type) || ' |' ||
 			CASE WHEN is_in THEN ' ' || pg_temp.default_of(p.oid, a.n) ELSE '' END AS line

@@ -373,7 +373,7 @@ my %sound_by_name = (
 	'schemas' => [qw(f)],
 	'conninfo' => ['host=/nonexistent'],
 	'statement' => ['SELECT 1'],
-	'objective' => [qw(time balanced)],
+	'objective' => [qw(time money)],
 	'age_from' => [qw(now newest)],
 	'key_unit' => [qw(seconds milliseconds)],
 	'rank' => [ 0, 1, 5 ],

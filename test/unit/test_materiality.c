@@ -87,25 +87,18 @@ unit(Case *c, double bytes, double slow_s, int current, int tier)
 }
 
 static TierMaterialityDropped
-drop_each(Case *c, double price_per_wait_hour, double give_up, const double *least_gain)
+drop_each(Case *c, double give_up, const double *least_gain)
 {
 	TierPlacementLimits limits[TIERS];
 
 	tier_feasible_ask(&c->problem, limits);
-	return tier_materiality_drop(&c->problem, limits, price_per_wait_hour, give_up, give_up,
-								 least_gain, c->tier);
-}
-
-static TierMaterialityDropped
-drop_at(Case *c, double price_per_wait_hour, double give_up)
-{
-	return drop_each(c, price_per_wait_hour, give_up, NULL);
+	return tier_materiality_drop(&c->problem, limits, give_up, give_up, least_gain, c->tier);
 }
 
 static TierMaterialityDropped
 drop(Case *c, double give_up)
 {
-	return drop_at(c, NAN, give_up);
+	return drop_each(c, give_up, NULL);
 }
 
 static void
@@ -143,7 +136,7 @@ test_each(void)
 	unit(&c, 1e4, 0.4, SLOW, FAST);
 	unit(&c, 1e4, 0.4, SLOW, FAST);
 	unit(&c, 1e4, 20.0, SLOW, FAST);
-	dropped = drop_each(&c, NAN, 0.3, least_gain);
+	dropped = drop_each(&c, 0.3, least_gain);
 	ok(c.tier[1] == SLOW && c.tier[2] == SLOW && c.tier[3] == SLOW,
 	   "what has to gain more by itself is left out, whatever all of it would gain");
 	ok(c.tier[0] == SLOW && c.tier[4] == FAST && dropped.units == 4 &&
@@ -155,7 +148,7 @@ test_each(void)
 	unit(&c, 1.5e4, 100.0, SLOW, FAST);
 	unit(&c, 5e3, 0.4, FAST, SLOW);
 	unit(&c, 5e3, 0.0, FAST, SLOW);
-	ok(drop_each(&c, NAN, 0.0, least_gain).units == 0 && c.tier[1] == SLOW && c.tier[2] == SLOW,
+	ok(drop_each(&c, 0.0, least_gain).units == 0 && c.tier[1] == SLOW && c.tier[2] == SLOW,
 	   "but goes where others need the room");
 }
 
@@ -223,14 +216,6 @@ test_rules(void)
 	unit(&c, 1e11, 50.0, FAST, SLOW);
 	ok(drop(&c, 10.0).units == 1 && c.tier[0] == FAST && c.tier[1] == SLOW,
 	   "money counts where it is asked for");
-
-	begin(&c);
-	c.problem.objective = TIER_OBJECTIVE_BALANCED;
-	unit(&c, 1e9, 50.0, SLOW, FAST);
-	ok(drop_at(&c, 0.0, 1.0).units == 1,
-	   "waiting that has no price is no gain");
-	c.tier[0] = FAST;
-	ok(drop_at(&c, 10.0, 1.0).units == 0, "waiting that has one is");
 }
 
 static void
@@ -284,7 +269,7 @@ test_wait(void)
 	c.busy[FAST] = c.occupied[FAST] = 2.8;
 	c.wait[FAST] = 1.0;
 	ok(drop(&c, 1.0).units == 0 && c.tier[0] == FAST, "what clients wait matters, too");
-	ok(drop_each(&c, NAN, 1.0, least_gain).units == 0, "by itself, too");
+	ok(drop_each(&c, 1.0, least_gain).units == 0, "by itself, too");
 	ok(drop(&c, 3.0).units == 1 && c.tier[0] == SLOW, "but not what is within the threshold");
 
 	c.tier[0] = FAST;

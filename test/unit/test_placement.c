@@ -87,7 +87,6 @@ begin(int ntiers)
 	c.problem.available_bytes = c.available;
 	c.problem.endurance_bytes_per_day = c.endurance;
 	c.problem.horizon_hours = 720;
-	c.problem.price_per_wait_hour = NAN;
 	c.problem.alloc = counting_alloc;
 	c.problem.release = counting_release;
 	c.result.tier = c.tier;
@@ -377,10 +376,7 @@ test_objectives(void)
 {
 	int			u;
 
-	/*
-	 * 36 s an hour less, 30.6 of them believed, for 10 more a month: 10 /
-	 * (30.6 / 3600 * 730) = 1.61 for an hour of waiting.
-	 */
+	/* 36 s an hour less, for 10 more a month. */
 	begin(2);
 	u = add_unit(100, 1);
 	costs(u, 0, 0, 0, 11);
@@ -390,32 +386,6 @@ test_objectives(void)
 	c.problem.objective = TIER_OBJECTIVE_MONEY;
 	solve();
 	ok(c.tier[0] == 1, "money: the cheapest");
-	c.problem.objective = TIER_OBJECTIVE_BALANCED;
-	c.problem.price_per_wait_hour = 1.60;
-	solve();
-	ok(c.tier[0] == 1, "balanced: not at 1.60 an hour");
-	is(c.result.objective, 1 + 1.60 * 0.01 * 730, "balanced: the sum in money");
-	c.problem.price_per_wait_hour = 1.63;
-	solve();
-	ok(c.tier[0] == 0, "balanced: at 1.63 an hour");
-	ok(c.result.price_per_wait_hour == 1.63, "balanced: at the price that was given");
-
-	/*
-	 * Ten units whose gain falls by half each: the best few, not all, not
-	 * none.
-	 */
-	begin(2);
-	c.problem.objective = TIER_OBJECTIVE_BALANCED;
-	for (int i = 0; i < 10; i++)
-	{
-		u = add_unit(100, 1);
-		costs(u, 0, 0, 0, 10);
-		costs(u, 1, 500 * pow(0.5, i), 500 * pow(0.5, i), 1);
-	}
-	solve();
-	ok(c.after[0].units >= 2 && c.after[0].units <= 4,
-	   "balanced: finds where the curve bends (%d)", c.after[0].units);
-	ok(c.result.price_per_wait_hour > 0, "balanced: and says what it takes an hour for");
 }
 
 static void
@@ -1036,44 +1006,6 @@ begin_overloaded(unsigned seed)
 		}
 	c.available[0] = 0.7 * bytes;
 	c.available[1] = 0.9 * bytes;
-	c.problem.objective = TIER_OBJECTIVE_BALANCED;
-}
-
-static void
-money_and_wait(double price, double *money, double *wait)
-{
-	c.problem.price_per_wait_hour = price;
-	solve();
-	*money = c.after[0].price + c.after[1].price;
-	*wait = c.after[0].wait_s + c.after[0].queue_s + c.after[1].wait_s + c.after[1].queue_s;
-}
-
-/* The price that is found is as good as any: nothing is farther from the line of the ends. */
-static void
-test_price_of_waiting(void)
-{
-	double		worst = 0;
-
-	for (unsigned seed = 1; seed <= 10; seed++)
-	{
-		double		money[41];
-		double		wait[41];
-		double		found_money;
-		double		found_wait;
-		double		farthest = 0;
-
-		begin_overloaded(seed);
-		for (int i = 0; i < 41; i++)
-			money_and_wait(pow(10.0, i / 5.0 - 6.0), &money[i], &wait[i]);
-		money_and_wait(NAN, &found_money, &found_wait);
-		for (int i = 0; i < 41; i++)
-			farthest = fmax(farthest, (wait[0] - wait[i]) / (wait[0] - wait[40]) -
-							(money[i] - money[0]) / (money[40] - money[0]));
-		worst = fmax(worst, farthest - (wait[0] - found_wait) / (wait[0] - wait[40]) +
-					 (found_money - money[0]) / (money[40] - money[0]));
-	}
-	printf("# price of waiting: nearer to the line than the knee by %.3f\n", worst);
-	ok(worst < 0.1, "price of waiting: where the curve bends most");
 }
 
 /* What is known of a similar problem makes it quicker, and no worse. */
@@ -1123,7 +1055,6 @@ main(void)
 	test_overfull();
 	test_endurance_last();
 	test_least_violation();
-	test_price_of_waiting();
 	test_expected();
 	test_over_time();
 	return done();

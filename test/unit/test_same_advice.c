@@ -116,7 +116,7 @@ advise(const Database *db, const double *seen, const int *current, int *tier)
 		.occupied_s = busy,.wait_s = busy,.written_bytes = written,.stored_bytes = stored,
 		.price = price,.move_s = move,.allowed = allowed,.current = current,
 		.available_bytes = available,.endurance_bytes_per_day = endurance,.clients = 9,
-	.horizon_hours = 720,.price_per_wait_hour = NAN,.alloc = malloc,.release = free};
+	.horizon_hours = 720,.alloc = malloc,.release = free};
 	TierPlacementResult result = {.tier = tier,.kept = kept};
 
 	for (int u = 0; u < db->nunits; u++)
@@ -137,7 +137,7 @@ advise(const Database *db, const double *seen, const int *current, int *tier)
 		now += busy[u * TIERS + current[u]];
 		then += busy[u * TIERS + tier[u]];
 	}
-	(void) tier_materiality_drop(&problem, kept, result.price_per_wait_hour,
+	(void) tier_materiality_drop(&problem, kept,
 								 fmax(MIN_SAVED, MIN_SHARE * fmin(now, then)), INFINITY, NULL,
 								 tier);
 }
