@@ -5,9 +5,8 @@
 /*
  * Lower and upper limit of each number of a tier.
  *
- * The limits of the numbers of a tier, for the table and for tier_check_values(), which
- * has the error messages.  A value beyond them is a typing error, or meant to make every
- * later computation fail.  NaN is above all of them.
+ * A value beyond them is a typing error, or meant to make every later computation fail.
+ * NaN is above all of them.
  */
 CREATE FUNCTION _tiered_storage.tier_limits(OUT property text, OUT lowest numeric,
 	OUT highest numeric)
@@ -25,21 +24,25 @@ AS $$
 		('parallelism',               1e-3,       1e6),
 		('price_per_gb_month',        1e-9,       1e9),	-- or 0
 		('capacity_bytes',            1,          1152921504606846976),
-		('reserve_fraction',          0,          1),	-- but less than 1
+		('reserve_fraction',          0,          0.999999),
 		('endurance_tbw',             1e-9,       1e12),
 		('endurance_dwpd',            1e-9,       1e6),
-		('compression_ratio',         1,          1e6)
+		('compression_ratio',         1,          1e6),
+		('restored_rank',             0,          1000000)
 $$;
 
-/* Whether this number of a tier is within its limits; null if the number is null. */
-CREATE FUNCTION _tiered_storage.tier_value_fits(property text, value numeric) RETURNS boolean
+/* The first of these numbers that is beyond its limits, in words; null: none is. */
+CREATE FUNCTION _tiered_storage.tier_misfit(figures jsonb, OUT property text, OUT detail text)
+RETURNS record
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT CASE property
-		WHEN 'price_per_gb_month' THEN value = 0 OR value BETWEEN l.lowest AND l.highest
-		WHEN 'reserve_fraction' THEN value >= l.lowest AND value < l.highest
-		ELSE value BETWEEN l.lowest AND l.highest END
-	FROM _tiered_storage.tier_limits() l WHERE l.property = tier_value_fits.property
+	SELECT l.property, format('%s is %s, and must be between %s and %s.', l.property,
+		left(v.value, 40) || CASE WHEN length(v.value) > 40 THEN '...' ELSE '' END, l.lowest,
+		l.highest)
+	FROM _tiered_storage.tier_limits() l JOIN jsonb_each_text(figures) v ON v.key = l.property
+	WHERE v.value::numeric NOT BETWEEN l.lowest AND l.highest
+		AND NOT (l.property = 'price_per_gb_month' AND v.value::numeric = 0)
+	LIMIT 1
 $$;
 
 /*
@@ -59,60 +62,35 @@ $$;
 CREATE TABLE _tiered_storage.tier
 (
 	tier_name name NOT NULL PRIMARY KEY CHECK (tier_name OPERATOR(pg_catalog.<>) ''),
-	rank integer NOT NULL
-		CHECK (_tiered_storage.tier_value_fits('rank', rank::pg_catalog.numeric)),
+	rank integer NOT NULL,
 	profile text NOT NULL,
-	random_read_ms float8 NOT NULL
-		CHECK (_tiered_storage.tier_value_fits('random_read_ms',
-			random_read_ms::pg_catalog.numeric)),
-	random_write_ms float8 NOT NULL
-		CHECK (_tiered_storage.tier_value_fits('random_write_ms',
-			random_write_ms::pg_catalog.numeric)),
-	sequential_read_mb_per_s float8 NOT NULL
-		CHECK (_tiered_storage.tier_value_fits('sequential_read_mb_per_s',
-			sequential_read_mb_per_s::pg_catalog.numeric)),
-	sequential_write_mb_per_s float8 NOT NULL
-		CHECK (_tiered_storage.tier_value_fits('sequential_write_mb_per_s',
-			sequential_write_mb_per_s::pg_catalog.numeric)),
-	fsync_ms float8 NOT NULL
-		CHECK (_tiered_storage.tier_value_fits('fsync_ms', fsync_ms::pg_catalog.numeric)),
-	parallelism float8 NOT NULL
-		CHECK (_tiered_storage.tier_value_fits('parallelism', parallelism::pg_catalog.numeric)),
-	price_per_gb_month numeric NOT NULL
-		CHECK (_tiered_storage.tier_value_fits('price_per_gb_month', price_per_gb_month)),
+	random_read_ms float8 NOT NULL,
+	random_write_ms float8 NOT NULL,
+	sequential_read_mb_per_s float8 NOT NULL,
+	sequential_write_mb_per_s float8 NOT NULL,
+	fsync_ms float8 NOT NULL,
+	parallelism float8 NOT NULL,
+	price_per_gb_month numeric NOT NULL,
 	price_is_assumed boolean NOT NULL,
-	capacity_bytes bigint
-		CHECK (_tiered_storage.tier_value_fits('capacity_bytes',
-			capacity_bytes::pg_catalog.numeric)),
-	reserve_fraction float8 NOT NULL
-		CHECK (_tiered_storage.tier_value_fits('reserve_fraction',
-			reserve_fraction::pg_catalog.numeric)),
+	capacity_bytes bigint,
+	reserve_fraction float8 NOT NULL,
 	low_watermark float8 NOT NULL,
 	high_watermark float8 NOT NULL,
-	endurance_tbw float8
-		CHECK (_tiered_storage.tier_value_fits('endurance_tbw',
-			endurance_tbw::pg_catalog.numeric)),
-	endurance_dwpd float8
-		CHECK (_tiered_storage.tier_value_fits('endurance_dwpd',
-			endurance_dwpd::pg_catalog.numeric)),
+	endurance_tbw float8,
+	endurance_dwpd float8,
 	compressed boolean NOT NULL,
-	compression_ratio float8
-		CHECK (_tiered_storage.tier_value_fits('compression_ratio',
-			compression_ratio::pg_catalog.numeric)),
+	compression_ratio float8,
 	-- created by discover_tiers() and never changed by a person since: not dumped, and replaced
 	-- when a person defines a tier of this name
 	discovered boolean NOT NULL,
-	scan_start_ms float8
-		CHECK (_tiered_storage.tier_value_fits('scan_start_ms',
-			scan_start_ms::pg_catalog.numeric)),
+	scan_start_ms float8,
 	-- a restore has brought it, or a row that names it: more of what belongs to it may come
 	restored boolean,
 	-- the rank that a restore has brought; null: none has, or somebody has given tiers ranks
 	-- since
-	restored_rank integer
-		CHECK (_tiered_storage.tier_value_fits('rank',
-			restored_rank::pg_catalog.numeric)),
-	CHECK (_tiered_storage.tier_watermarks_fit(low_watermark, high_watermark))
+	restored_rank integer,
+	CHECK (_tiered_storage.tier_watermarks_fit(low_watermark, high_watermark)),
+	CHECK ((_tiered_storage.tier_misfit(pg_catalog.to_jsonb(tier))).property IS NULL)
 );
 
 /*

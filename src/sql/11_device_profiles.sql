@@ -50,66 +50,50 @@ SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.device_profile', '')
  * Where performance depends on the size or is sold by itself, figures and price are those of
  * the volume that price_source names.  Latencies of volumes are assumptions: providers promise
  * less than a millisecond, or nothing.
- *
- * is_typical: one of its kind, with which a measured device is compared.
  */
-CREATE FUNCTION _tiered_storage.default_profiles(
-	OUT profile text, OUT is_typical boolean,
-	OUT random_read_ms float8,
-	OUT random_write_ms float8,
-	OUT sequential_read_mb_per_s float8,
-	OUT sequential_write_mb_per_s float8,
-	OUT fsync_ms float8,
-	OUT parallelism float8,
-	OUT price_per_gb_month numeric,
-	OUT endurance_dwpd float8,
-	OUT scan_start_ms float8,
-	OUT provider text,
-	OUT prices_as_of date,
-	OUT price_source text)
-RETURNS SETOF record
+CREATE FUNCTION _tiered_storage.default_profiles() RETURNS SETOF _tiered_storage.device_profile
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	VALUES
-		('memory'::text, true, 0.001::float8, 0.001::float8, 8000::float8, 8000::float8,
+		('memory'::text, 0.001::float8, 0.001::float8, 8000::float8, 8000::float8,
 			0.001::float8, 8::float8, 2.0::numeric, NULL::float8, NULL::float8, NULL::text,
 			NULL::date, 'assumed: no list price'::text),
-		('nvme', true, 0.09, 0.16, 6500, 3500, 0.1, 32, 0.10, 1.3, NULL, 'local', NULL,
+		('nvme', 0.09, 0.16, 6500, 3500, 0.1, 32, 0.10, 1.3, NULL, 'local', NULL,
 			'assumed: no list price'),
-		('sata_ssd', true, 0.15, 0.33, 530, 500, 0.5, 10, 0.08, 1.0, NULL, 'local', NULL,
+		('sata_ssd', 0.15, 0.33, 530, 500, 0.5, 10, 0.08, 1.0, NULL, 'local', NULL,
 			'assumed: no list price'),
-		('cloud_gp3', true, 1.0, 1.0, 131, 131, 2.0, 3, 0.08, NULL, 4.7, 'aws', '2025-06-01',
+		('cloud_gp3', 1.0, 1.0, 131, 131, 2.0, 3, 0.08, NULL, 4.7, 'aws', '2025-06-01',
 			'AWS, EBS pricing, us-east-1; 3,000 IOPS'),
-		('cloud_st1', true, 26, 26, 40, 40, 10, 1, 0.045, NULL, 46, 'aws', '2025-06-01',
+		('cloud_st1', 26, 26, 40, 40, 10, 1, 0.045, NULL, 46, 'aws', '2025-06-01',
 			'AWS, EBS pricing, us-east-1; of 1.1 TB'),
-		('hdd_15k', true, 4.9, 5.0, 200, 200, 5.0, 1, 0.05, NULL, NULL, 'local', NULL,
+		('hdd_15k', 4.9, 5.0, 200, 200, 5.0, 1, 0.05, NULL, NULL, 'local', NULL,
 			'assumed: no list price'),
-		('hdd_7200', true, 12.4, 10.0, 150, 150, 8.0, 1, 0.025, NULL, NULL, 'local', NULL,
+		('hdd_7200', 12.4, 10.0, 150, 150, 8.0, 1, 0.025, NULL, NULL, 'local', NULL,
 			'assumed: no list price'),
-		('cloud_io2', false, 0.5, 0.5, 750, 750, 1.0, 1.5, 0.32, NULL, NULL, 'aws', '2025-06-01',
+		('cloud_io2', 0.5, 0.5, 750, 750, 1.0, 1.5, 0.32, NULL, NULL, 'aws', '2025-06-01',
 			'AWS, EBS pricing, us-east-1; of 1 TB with 3,000 IOPS: 0.125 a GB, 0.065 an IOPS'),
-		('cloud_sc1', false, 83, 83, 12.6, 12.6, 20, 1, 0.015, NULL, 145, 'aws', '2025-06-01',
+		('cloud_sc1', 83, 83, 12.6, 12.6, 20, 1, 0.015, NULL, 145, 'aws', '2025-06-01',
 			'AWS, EBS pricing, us-east-1; of 1.1 TB'),
-		('cloud_pd_ssd', false, 0.7, 0.7, 480, 480, 1.5, 14.7, 0.17, NULL, NULL, 'google',
+		('cloud_pd_ssd', 0.7, 0.7, 480, 480, 1.5, 14.7, 0.17, NULL, NULL, 'google',
 			'2025-06-01', 'Google Cloud, disk pricing, us-central1; of 500 GB'),
-		('cloud_pd_balanced', false, 1.0, 1.0, 280, 280, 2.0, 6, 0.10, NULL, NULL, 'google',
+		('cloud_pd_balanced', 1.0, 1.0, 280, 280, 2.0, 6, 0.10, NULL, NULL, 'google',
 			'2025-06-01', 'Google Cloud, disk pricing, us-central1; of 500 GB'),
-		('cloud_pd_standard', false, 10, 5, 60, 60, 10, 3.75, 0.04, NULL, NULL, 'google',
+		('cloud_pd_standard', 10, 5, 60, 60, 10, 3.75, 0.04, NULL, NULL, 'google',
 			'2025-06-01', 'Google Cloud, disk pricing, us-central1; of 500 GB'),
-		('cloud_hyperdisk', false, 0.7, 0.7, 140, 140, 1.5, 2.1, 0.08, NULL, NULL, 'google',
+		('cloud_hyperdisk', 0.7, 0.7, 140, 140, 1.5, 2.1, 0.08, NULL, NULL, 'google',
 			'2025-06-01',
 			'Google Cloud, Hyperdisk Balanced pricing, us-central1; 3,000 IOPS'),
-		('cloud_local_ssd', false, 0.1, 0.19, 660, 350, 0.2, 17, 0.08, NULL, NULL, 'google',
+		('cloud_local_ssd', 0.1, 0.19, 660, 350, 0.2, 17, 0.08, NULL, NULL, 'google',
 			'2025-06-01',
 			'Google Cloud, Local SSD pricing, us-central1; not kept when the machine stops'),
-		('cloud_premium_v2', false, 0.8, 0.8, 125, 125, 1.5, 2.4, 0.081, NULL, NULL, 'azure',
+		('cloud_premium_v2', 0.8, 0.8, 125, 125, 1.5, 2.4, 0.081, NULL, NULL, 'azure',
 			'2025-06-01', 'Azure, managed disks, Premium SSD v2, East US; 3,000 IOPS'),
-		('cloud_premium_ssd', false, 2.0, 2.0, 200, 200, 3.0, 10, 0.132, NULL, NULL, 'azure',
+		('cloud_premium_ssd', 2.0, 2.0, 200, 200, 3.0, 10, 0.132, NULL, NULL, 'azure',
 			'2025-06-01', 'Azure, managed disks, Premium SSD (P30), East US; of 1 TB'),
-		('cloud_standard_ssd', false, 5, 5, 100, 100, 6.0, 2.5, 0.075, NULL, NULL, 'azure',
+		('cloud_standard_ssd', 5, 5, 100, 100, 6.0, 2.5, 0.075, NULL, NULL, 'azure',
 			'2025-06-01',
 			'Azure, managed disks, Standard SSD (E30), East US; without its price per operation'),
-		('cloud_standard_hdd', false, 10, 10, 60, 60, 12, 5, 0.04, NULL, NULL, 'azure',
+		('cloud_standard_hdd', 10, 10, 60, 60, 12, 5, 0.04, NULL, NULL, 'azure',
 			'2025-06-01',
 			'Azure, managed disks, Standard HDD (S30), East US; without its price per operation')
 $$;
@@ -132,22 +116,11 @@ CREATE FUNCTION tiered_storage.device_profiles(
 RETURNS SETOF record
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT COALESCE(d.profile, e.profile),
-		COALESCE(e.random_read_ms, d.random_read_ms),
-		COALESCE(e.random_write_ms, d.random_write_ms),
-		COALESCE(e.sequential_read_mb_per_s, d.sequential_read_mb_per_s),
-		COALESCE(e.sequential_write_mb_per_s, d.sequential_write_mb_per_s),
-		COALESCE(e.fsync_ms, d.fsync_ms),
-		COALESCE(e.parallelism, d.parallelism),
-		COALESCE(e.price_per_gb_month, d.price_per_gb_month),
-		COALESCE(e.endurance_dwpd, d.endurance_dwpd),
-		COALESCE(e.scan_start_ms, d.scan_start_ms),
-		COALESCE(e.provider, d.provider),
-		COALESCE(e.prices_as_of, d.prices_as_of),
-		COALESCE(e.price_source, d.price_source),
-		e.profile IS NOT NULL
+	SELECT f.*, e.profile IS NOT NULL
 	FROM _tiered_storage.default_profiles() WITH ORDINALITY d
 	FULL JOIN _tiered_storage.device_profile e ON e.profile = d.profile
+	CROSS JOIN LATERAL jsonb_populate_record(NULL::_tiered_storage.device_profile,
+		COALESCE(to_jsonb(d), '{}') || COALESCE(jsonb_strip_nulls(to_jsonb(e)), '{}')) f
 	ORDER BY d.ordinality, e.profile
 $$;
 COMMENT ON FUNCTION tiered_storage.device_profiles IS

@@ -35,13 +35,6 @@ BEGIN
 END
 $$;
 
-/* A person gives tiers ranks: those that a restore has brought count no more. */
-CREATE FUNCTION _tiered_storage.tier_forget_restored_ranks() RETURNS void
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
-AS $$
-	UPDATE _tiered_storage.tier t SET restored_rank = NULL WHERE t.restored_rank IS NOT NULL
-$$;
-
 /*
  * Trigger: discovered tiers find their places in the order of tiers that were restored.
  *
@@ -106,24 +99,6 @@ CREATE TRIGGER tier_rank_discovered AFTER INSERT ON _tiered_storage.tier
 	FOR EACH STATEMENT EXECUTE FUNCTION _tiered_storage.tier_rank_discovered();
 
 /*
- * The name of a discovered tier, by the kind of its device; an NVMe tier is called ssd unless
- * the server has SATA SSDs too.
- */
-CREATE FUNCTION _tiered_storage.discovered_name(kind text, compressed boolean, has_sata boolean)
-RETURNS name
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE
-		WHEN compressed THEN 'compressed'
-		WHEN kind = 'hdd' THEN 'hdd'
-		WHEN kind = 'sata_ssd' THEN 'ssd'
-		WHEN kind = 'nvme' AND has_sata THEN 'nvme'
-		WHEN kind = 'nvme' THEN 'ssd'
-		WHEN kind = 'memory' THEN 'memory'
-		ELSE 'unknown' END
-$$;
-
-/*
  * A tier with this name and the default values; its rank, profile and figures are still
  * missing.
  */
@@ -162,36 +137,6 @@ BEGIN
 		CASE WHEN is_virtual THEN 'cloud_gp3' ELSE 'sata_ssd' END));
 	t.rank := _tiered_storage.tier_make_rank(name, t.random_read_ms, t.compressed);
 	INSERT INTO _tiered_storage.tier SELECT t.*;
-END
-$$;
-
-/*
- * Assigns a tablespace to the tier of its device, which is created if it does not exist;
- * returns what was done.
- */
-CREATE FUNCTION _tiered_storage.discover_tablespace(
-	tablespace_name name, tablespace_oid oid, tier name,
-	profile text, is_virtual boolean, compressed boolean)
-RETURNS text
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	is_new boolean := NOT EXISTS (SELECT FROM _tiered_storage.tier t WHERE t.tier_name = tier);
-BEGIN
-	IF is_new THEN
-		PERFORM _tiered_storage.tier_insert_discovered(tier, profile, is_virtual, compressed);
-	END IF;
-	INSERT INTO _tiered_storage.tier_tablespace
-			(tablespace_name, tablespace_oid, system_identifier, tier_name, discovered)
-		SELECT discover_tablespace.tablespace_name, discover_tablespace.tablespace_oid,
-			c.system_identifier, t.tier_name, t.discovered
-		FROM _tiered_storage.tier t, pg_catalog.pg_control_system() c
-		WHERE t.tier_name = tier;
-	RETURN CASE WHEN is_new THEN 'tier created' ELSE 'added to tier' END ||
-		CASE WHEN is_virtual
-			THEN '; virtual disk: what is beneath cannot be known, set its profile with '
-				'alter_tier()'
-			ELSE '' END;
 END
 $$;
 
@@ -237,11 +182,33 @@ BEGIN
 			tier_name := NULL;
 			action := pg_catalog.format('skipped: directory "%s" cannot be read', d.path);
 		ELSE
-			/* The name that another database of the cluster uses, otherwise by the device. */
-			tier_name := COALESCE(d.claimed_tier,
-				_tiered_storage.discovered_name(d.kind, d.compressed, has_sata));
-			action := _tiered_storage.discover_tablespace(d.tablespace_name, d.tablespace_oid,
-				discover_tiers.tier_name, d.profile, d.is_virtual, d.compressed);
+			/*
+			 * The name that another database of the cluster uses, otherwise by the device: an NVMe
+			 * tier is called ssd unless the server has SATA SSDs, too.
+			 */
+			tier_name := COALESCE(d.claimed_tier, CASE
+				WHEN d.compressed THEN 'compressed'
+				WHEN d.kind IN ('hdd', 'memory') THEN d.kind
+				WHEN d.kind = 'nvme' AND has_sata THEN 'nvme'
+				WHEN d.kind IN ('nvme', 'sata_ssd') THEN 'ssd'
+				ELSE 'unknown' END);
+			action := 'added to tier';
+			IF NOT EXISTS (SELECT FROM _tiered_storage.tier t
+				WHERE t.tier_name = discover_tiers.tier_name) THEN
+				PERFORM _tiered_storage.tier_insert_discovered(discover_tiers.tier_name,
+					d.profile, d.is_virtual, d.compressed);
+				action := 'tier created';
+			END IF;
+			INSERT INTO _tiered_storage.tier_tablespace
+					(tablespace_name, tablespace_oid, system_identifier, tier_name, discovered)
+				SELECT d.tablespace_name, d.tablespace_oid, c.system_identifier, t.tier_name,
+					t.discovered
+				FROM _tiered_storage.tier t, pg_catalog.pg_control_system() c
+				WHERE t.tier_name = discover_tiers.tier_name;
+			IF d.is_virtual THEN
+				action := action || '; virtual disk: what is beneath cannot be known, set its '
+					'profile with alter_tier()';
+			END IF;
 		END IF;
 		RETURN NEXT;
 	END LOOP;

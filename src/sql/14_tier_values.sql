@@ -2,72 +2,26 @@
 -- Checks and changes of one tier: its numbers, its profile, its tablespaces.
 ---------------------------------------------------------------------------
 
-/*
- * Raises an error for numbers that a tier cannot have.
- *
- * The error names the argument; the limits are those of the table.
- */
+/* Raises an error for numbers that a tier cannot have. */
 CREATE FUNCTION _tiered_storage.tier_check_values(t _tiered_storage.tier) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	bad text;
+	bad record;
 BEGIN
-	SELECT pg_catalog.format('%s is %s, and must be between %s and %s', v.property, v.value,
-		l.lowest, l.highest) INTO bad
-	FROM (VALUES
-		('random_read_ms', t.random_read_ms),
-		('random_write_ms', t.random_write_ms),
-		('sequential_read_mb_per_s', t.sequential_read_mb_per_s),
-		('sequential_write_mb_per_s', t.sequential_write_mb_per_s),
-		('scan_start_ms', t.scan_start_ms),
-		('fsync_ms', t.fsync_ms),
-		('parallelism', t.parallelism),
-		('endurance_tbw', t.endurance_tbw),
-		('endurance_dwpd', t.endurance_dwpd)) v (property, value)
-	JOIN _tiered_storage.tier_limits() l ON l.property = v.property
-	WHERE NOT _tiered_storage.tier_value_fits(v.property, v.value::numeric)
-	LIMIT 1;
-	IF bad IS NOT NULL THEN
+	SELECT * INTO bad FROM _tiered_storage.tier_misfit(to_jsonb(t));
+	IF bad.property IS NOT NULL THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			format('invalid device profile for tier "%s"', t.tier_name), detail => bad || '.',
-			hint => 'Times, rates, parallelism and endurance are positive finite numbers.');
-	END IF;
-	IF NOT _tiered_storage.tier_value_fits('price_per_gb_month', t.price_per_gb_month) THEN
-		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			format('invalid price for tier "%s": %s', t.tier_name,
-				left(t.price_per_gb_month::text, 40)),
-			hint => 'The price per GB and month is zero, or between 0.000000001 and '
-				'1000000000.');
-	END IF;
-	IF NOT _tiered_storage.tier_value_fits('rank', t.rank) THEN
-		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			format('invalid rank for tier "%s": %s', t.tier_name, t.rank),
-			hint => 'Ranks count from 0, the fastest tier, and are at most a million.');
-	END IF;
-	IF NOT _tiered_storage.tier_value_fits('reserve_fraction', t.reserve_fraction::numeric) THEN
-		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			format('invalid reserve fraction for tier "%s": %s', t.tier_name, t.reserve_fraction),
-			hint => 'The reserve is a fraction of the capacity: at least 0 and below 1.');
-	END IF;
-	IF NOT _tiered_storage.tier_watermarks_fit(t.low_watermark, t.high_watermark) THEN
+			format('invalid %s for tier "%s"', bad.property, t.tier_name), detail => bad.detail);
+	ELSIF NOT _tiered_storage.tier_watermarks_fit(t.low_watermark, t.high_watermark) THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
 			format('invalid watermarks for tier "%s": low %s and high %s', t.tier_name,
 				t.low_watermark, t.high_watermark),
 			hint => 'Watermarks are fractions of the capacity with 0 < low < high <= 1.');
-	END IF;
-	IF NOT _tiered_storage.tier_value_fits('compression_ratio', t.compression_ratio::numeric) OR
-		t.compression_ratio IS NOT NULL AND NOT t.compressed THEN
+	ELSIF t.compression_ratio IS NOT NULL AND NOT t.compressed THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			format('invalid compression ratio for tier "%s": %s', t.tier_name,
-				t.compression_ratio),
-			hint => 'On a compressed tier, it is how many bytes fit into one: from 1 to 1e6.');
-	END IF;
-	IF NOT _tiered_storage.tier_value_fits('capacity_bytes', t.capacity_bytes) THEN
-		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			format('invalid capacity for tier "%s": %s bytes', t.tier_name, t.capacity_bytes),
-			hint => 'It is positive, and an exbibyte at most. Leave capacity_bytes out to use '
-				'the size of the file system.');
+			format('invalid compression_ratio for tier "%s"', t.tier_name),
+			detail => 'The tier is not compressed.');
 	END IF;
 END
 $$;
@@ -133,18 +87,9 @@ BEGIN
 			format('device profile "%s" does not exist', profile),
 			hint => 'SELECT profile FROM tiered_storage.device_profiles() lists the profiles.');
 	END IF;
-	t.profile := p.profile;
-	t.random_read_ms := p.random_read_ms;
-	t.random_write_ms := p.random_write_ms;
-	t.sequential_read_mb_per_s := p.sequential_read_mb_per_s;
-	t.sequential_write_mb_per_s := p.sequential_write_mb_per_s;
-	t.scan_start_ms := p.scan_start_ms;
-	t.fsync_ms := p.fsync_ms;
-	t.parallelism := p.parallelism;
-	IF t.price_is_assumed THEN
-		t.price_per_gb_month := p.price_per_gb_month;
-	END IF;
-	RETURN t;
+	/* The endurance of a tier is given, never assumed. */
+	RETURN jsonb_populate_record(t, to_jsonb(p) - 'endurance_dwpd'::text
+		- CASE WHEN t.price_is_assumed THEN '' ELSE 'price_per_gb_month' END);
 END
 $$;
 
@@ -160,33 +105,18 @@ CREATE FUNCTION _tiered_storage.tier_with_values(t _tiered_storage.tier,
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	t.rank := COALESCE(given.rank, t.rank);
-	t.random_read_ms := COALESCE(given.random_read_ms, t.random_read_ms);
-	t.random_write_ms := COALESCE(given.random_write_ms, t.random_write_ms);
-	t.sequential_read_mb_per_s := COALESCE(given.sequential_read_mb_per_s,
-		t.sequential_read_mb_per_s);
-	t.sequential_write_mb_per_s := COALESCE(given.sequential_write_mb_per_s,
-		t.sequential_write_mb_per_s);
-	t.scan_start_ms := COALESCE(given.scan_start_ms, CASE WHEN given.random_read_ms IS NULL
-		THEN t.scan_start_ms
-		ELSE (SELECT LEAST(given.random_read_ms * (p.scan_start_ms / p.random_read_ms),
-				l.highest::float8)
+	IF given.random_read_ms IS NOT NULL THEN
+		t.scan_start_ms := (SELECT LEAST(given.random_read_ms
+				* (p.scan_start_ms / p.random_read_ms), l.highest::float8)
 			FROM tiered_storage.device_profiles() p, _tiered_storage.tier_limits() l
 			WHERE p.profile = t.profile AND l.property = 'scan_start_ms'
-				AND p.scan_start_ms IS NOT NULL AND given.random_read_ms > 0) END);
-	t.fsync_ms := COALESCE(given.fsync_ms, t.fsync_ms);
-	t.parallelism := COALESCE(given.parallelism, t.parallelism);
-	t.price_per_gb_month := COALESCE(given.price_per_gb_month, t.price_per_gb_month);
+				AND p.scan_start_ms IS NOT NULL AND given.random_read_ms > 0);
+	END IF;
+	t := jsonb_populate_record(t, jsonb_strip_nulls(to_jsonb(given)));
 	t.price_is_assumed := t.price_is_assumed AND given.price_per_gb_month IS NULL;
-	t.capacity_bytes := COALESCE(given.capacity_bytes, t.capacity_bytes);
-	t.reserve_fraction := COALESCE(given.reserve_fraction, t.reserve_fraction);
-	t.low_watermark := COALESCE(given.low_watermark, t.low_watermark);
-	t.high_watermark := COALESCE(given.high_watermark, t.high_watermark);
-	t.endurance_tbw := COALESCE(given.endurance_tbw, t.endurance_tbw);
-	t.endurance_dwpd := COALESCE(given.endurance_dwpd, t.endurance_dwpd);
-	t.compressed := COALESCE(given.compressed, t.compressed);
-	t.compression_ratio := COALESCE(given.compression_ratio, CASE WHEN t.compressed
-		THEN t.compression_ratio END);
+	IF NOT t.compressed THEN
+		t.compression_ratio := given.compression_ratio;
+	END IF;
 	RETURN t;
 END
 $$;
@@ -197,100 +127,18 @@ RETURNS _tiered_storage.tier
 LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	u text;
+	nulls jsonb := (SELECT jsonb_object_agg(e.key, e.value) FROM jsonb_each(device) e
+		WHERE jsonb_typeof(e.value) = 'null');
+	needed text := (SELECT min(k) FROM jsonb_object_keys(nulls - '{capacity_bytes,endurance_tbw,
+		endurance_dwpd,compression_ratio,scan_start_ms}'::text[]) k);
 BEGIN
-	FOR u IN SELECT e.key FROM jsonb_each(device) e WHERE jsonb_typeof(e.value) = 'null' LOOP
-		CASE u
-			WHEN 'capacity_bytes' THEN t.capacity_bytes := NULL;
-			WHEN 'endurance_tbw' THEN t.endurance_tbw := NULL;
-			WHEN 'endurance_dwpd' THEN t.endurance_dwpd := NULL;
-			WHEN 'compression_ratio' THEN t.compression_ratio := NULL;
-			WHEN 'scan_start_ms' THEN t.scan_start_ms := NULL;
-			ELSE
-				PERFORM _tiered_storage.refuse('invalid_parameter_value',
-					format('key "%s" of device must not be null', u),
-					hint => 'capacity_bytes, endurance_tbw, endurance_dwpd, '
-						'compression_ratio and scan_start_ms can be null.');
-		END CASE;
-	END LOOP;
-	RETURN t;
-END
-$$;
-
-/*
- * Raises an error if a tablespace cannot belong to this tier, and a notice if it is taken from
- * a discovered tier.
- */
-CREATE FUNCTION _tiered_storage.tier_check_tablespace(tier name, spc name, given boolean)
-RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	spc_oid oid;
-	other record;
-BEGIN
-	SELECT s.oid INTO spc_oid FROM pg_catalog.pg_tablespace s WHERE s.spcname = spc;
-	IF NOT FOUND THEN
-		PERFORM _tiered_storage.refuse('undefined_object',
-			format('tablespace "%s" does not exist', spc),
-			hint => format('CREATE TABLESPACE %I LOCATION ''/a/directory''; creates it; '
-				'SELECT spcname FROM pg_tablespace lists the tablespaces.', spc));
-	END IF;
-	IF spc = 'pg_global' THEN
+	IF needed IS NOT NULL THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			'tablespace "pg_global" cannot belong to a tier',
-			detail => 'It holds the shared system catalogs, which cannot be moved.');
+			format('key "%s" of device must not be null', needed),
+			hint => 'capacity_bytes, endurance_tbw, endurance_dwpd, '
+				'compression_ratio and scan_start_ms can be null.');
 	END IF;
-	SELECT r.tier_name, t.discovered INTO other
-		FROM _tiered_storage.tier_tablespaces r
-		JOIN _tiered_storage.tier t ON t.tier_name = r.tier_name
-		WHERE r.tablespace_oid = spc_oid AND r.tier_name <> tier;
-	IF FOUND THEN
-		IF NOT other.discovered THEN
-			PERFORM _tiered_storage.refuse('object_in_use',
-				format('tablespace "%s" already belongs to tier "%s"', spc, other.tier_name),
-				hint => pg_catalog.format('Take it out of that tier first with '
-					'tiered_storage.alter_tier(%L, tablespaces => ...), or remove_tier(%1$L).',
-					other.tier_name));
-		END IF;
-		RAISE NOTICE 'tablespace "%" is taken over from the discovered tier "%"', spc,
-			other.tier_name;
-	END IF;
-	SELECT c.tier_name, b.datname INTO other
-		FROM _tiered_storage.tablespace_claims() c
-		JOIN pg_catalog.pg_database b ON b.oid = c.database_oid
-		WHERE given AND c.tablespace_oid = spc_oid AND c.tier_name <> tier
-			AND b.datname <> pg_catalog.current_database();
-	IF FOUND THEN
-		PERFORM _tiered_storage.refuse('object_in_use',
-			format('tablespace "%s" belongs to tier "%s" in database "%s"', spc, other.tier_name,
-				other.datname),
-			detail => 'A tablespace is shared by all databases, which must agree on its tier.',
-			hint => 'Use the same tier name here, or change it there first.');
-	END IF;
-END
-$$;
-
-/* Raises an error if the capacity of a tier exceeds the size of its file systems. */
-CREATE FUNCTION _tiered_storage.tier_check_capacity(tier name, tablespaces name[]) RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	total bigint;
-	capacity bigint;
-BEGIN
-	SELECT sum(f.total_bytes) INTO total FROM (
-		SELECT DISTINCT d.file_system_id, d.total_bytes
-		FROM _tiered_storage.tablespace_devices() d
-		WHERE d.tablespace_name = ANY (tablespaces) AND d.total_bytes >= 0) f;
-	SELECT t.capacity_bytes INTO capacity FROM _tiered_storage.tier t WHERE t.tier_name = tier;
-	IF capacity > total THEN
-		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			format('capacity of tier "%s" is larger than its file systems', tier),
-			detail => pg_catalog.format('The capacity is %s bytes, the file systems have %s '
-				'bytes.', capacity, total),
-			hint => 'Leave capacity_bytes out to use the size of the file system.');
-	END IF;
+	RETURN jsonb_populate_record(t, COALESCE(nulls, '{}'));
 END
 $$;
 
@@ -309,6 +157,7 @@ LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	spc name;
+	spc_oid oid;
 	other record;
 	left_out name[];
 BEGIN
@@ -324,7 +173,45 @@ BEGIN
 	END IF;
 
 	FOREACH spc IN ARRAY tablespaces LOOP
-		PERFORM _tiered_storage.tier_check_tablespace(tier, spc, given);
+		SELECT s.oid INTO spc_oid FROM pg_catalog.pg_tablespace s WHERE s.spcname = spc;
+		IF NOT FOUND THEN
+			PERFORM _tiered_storage.refuse('undefined_object',
+				format('tablespace "%s" does not exist', spc),
+				hint => format('CREATE TABLESPACE %I LOCATION ''/a/directory''; creates it; '
+					'SELECT spcname FROM pg_tablespace lists the tablespaces.', spc));
+		END IF;
+		IF spc = 'pg_global' THEN
+			PERFORM _tiered_storage.refuse('invalid_parameter_value',
+				'tablespace "pg_global" cannot belong to a tier',
+				detail => 'It holds the shared system catalogs, which cannot be moved.');
+		END IF;
+		SELECT r.tier_name, t.discovered INTO other
+			FROM _tiered_storage.tier_tablespaces r
+			JOIN _tiered_storage.tier t ON t.tier_name = r.tier_name
+			WHERE r.tablespace_oid = spc_oid AND r.tier_name <> tier;
+		IF FOUND THEN
+			IF NOT other.discovered THEN
+				PERFORM _tiered_storage.refuse('object_in_use',
+					format('tablespace "%s" already belongs to tier "%s"', spc, other.tier_name),
+					hint => pg_catalog.format('Take it out of that tier first with '
+						'tiered_storage.alter_tier(%L, tablespaces => ...), or remove_tier(%1$L).',
+						other.tier_name));
+			END IF;
+			RAISE NOTICE 'tablespace "%" is taken over from the discovered tier "%"', spc,
+				other.tier_name;
+		END IF;
+		SELECT c.tier_name, b.datname INTO other
+			FROM _tiered_storage.tablespace_claims() c
+			JOIN pg_catalog.pg_database b ON b.oid = c.database_oid
+			WHERE given AND c.tablespace_oid = spc_oid AND c.tier_name <> tier
+				AND b.datname <> pg_catalog.current_database();
+		IF FOUND THEN
+			PERFORM _tiered_storage.refuse('object_in_use',
+				format('tablespace "%s" belongs to tier "%s" in database "%s"', spc,
+					other.tier_name, other.datname),
+				detail => 'A tablespace is shared by all databases, which must agree on its tier.',
+				hint => 'Use the same tier name here, or change it there first.');
+		END IF;
 	END LOOP;
 
 	left_out := ARRAY(SELECT r.tablespace_name FROM _tiered_storage.tier_tablespaces r
@@ -355,7 +242,18 @@ BEGIN
 		FROM pg_catalog.pg_tablespace s, pg_catalog.pg_control_system() c
 		WHERE s.spcname = ANY (tablespaces);
 	PERFORM _tiered_storage.remove_unused_tiers(tier);
-	PERFORM _tiered_storage.tier_check_capacity(tier, tablespaces);
+	SELECT t.capacity_bytes AS given_bytes, (SELECT sum(f.total_bytes) FROM (
+			SELECT DISTINCT d.file_system_id, d.total_bytes
+			FROM _tiered_storage.tablespace_devices() d
+			WHERE d.tablespace_name = ANY (tablespaces) AND d.total_bytes >= 0) f) AS bytes
+		INTO other FROM _tiered_storage.tier t WHERE t.tier_name = tier;
+	IF other.given_bytes > other.bytes THEN
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('capacity of tier "%s" is larger than its file systems', tier),
+			detail => pg_catalog.format('The capacity is %s bytes, the file systems have %s '
+				'bytes.', other.given_bytes, other.bytes),
+			hint => 'Leave capacity_bytes out to use the size of the file system.');
+	END IF;
 
 	FOR other IN
 		SELECT r.tier_name, min(d.device) AS device,

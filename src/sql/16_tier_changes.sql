@@ -82,7 +82,9 @@ BEGIN
 	t := _tiered_storage.tier_with_profile(t, COALESCE(add_tier.profile, d.profile, 'sata_ssd'));
 	t := _tiered_storage.tier_with_values(t, given);
 	PERFORM _tiered_storage.tier_check_values(t);
-	PERFORM _tiered_storage.tier_forget_restored_ranks();
+	/* A person gives tiers ranks: those that a restore has brought count no more. */
+	UPDATE _tiered_storage.tier x SET restored_rank = NULL
+		WHERE x.restored_rank IS NOT NULL;
 	t.rank := COALESCE(add_tier.rank, _tiered_storage.tier_make_rank(name, t.random_read_ms,
 		t.compressed));
 
@@ -136,7 +138,8 @@ BEGIN
 	PERFORM _tiered_storage.tier_check_values(t);
 	t.discovered := false;
 	IF alter_tier.rank IS NOT NULL THEN
-		PERFORM _tiered_storage.tier_forget_restored_ranks();
+		UPDATE _tiered_storage.tier x SET restored_rank = NULL
+			WHERE x.restored_rank IS NOT NULL;
 		t.restored_rank := NULL;
 	END IF;
 	PERFORM _tiered_storage.tier_overwrite(t, false);
@@ -173,47 +176,38 @@ CREATE FUNCTION _tiered_storage.tier_require_unused(name name) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	users text;
+	used record;
 BEGIN
-	SELECT pg_catalog.string_agg(p.relation_name, ', ' ORDER BY p.policy_id) INTO users
+	SELECT u.* INTO used FROM (
+		SELECT 1 AS place, 'a tiering policy' AS what, 'Policies on '
+			|| string_agg(p.relation_name, ', ' ORDER BY p.policy_id) || ' move there.' AS detail,
+			'Remove them first with tiered_storage.remove_policy(policy_id => ...); '
+			'tiered_storage.policies has the ids.' AS hint
 		FROM _tiered_storage.policies p
-		WHERE tier_require_unused.name IN (p.tier_name, p.index_tier);
-	IF users IS NOT NULL THEN
-		PERFORM _tiered_storage.refuse('dependent_objects_still_exist',
-			format('tier "%s" is used by a tiering policy', name),
-			detail => pg_catalog.format('Policies on %s move there.', users),
-			hint => 'Remove them first with '
-				'tiered_storage.remove_policy(policy_id => ...); '
-				'tiered_storage.policies has the ids.');
-	END IF;
-	SELECT pg_catalog.string_agg(p.relation_name, ', ' ORDER BY p.policy_id) INTO users
-		FROM _tiered_storage.policies p
-		WHERE tier_require_unused.name = p.return_tier;
-	IF users IS NOT NULL THEN
-		PERFORM _tiered_storage.refuse('dependent_objects_still_exist',
-			format('tier "%s" is used by a tiering policy', name),
-			detail => pg_catalog.format('It is the return_tier of policies on %s.', users),
-			hint => 'Change them first with '
-				'tiered_storage.alter_policy(policy_id => ...): return_tier; '
-				'tiered_storage.policies has the ids.');
-	END IF;
-	SELECT pg_catalog.string_agg(v.relation_name, ', ' ORDER BY v.pin_id) INTO users
-		FROM _tiered_storage.pin_targets v WHERE v.tier_name = tier_require_unused.name;
-	IF users IS NOT NULL THEN
-		PERFORM _tiered_storage.refuse('dependent_objects_still_exist',
-			format('tier "%s" is used by a pin', name),
-			detail => pg_catalog.format('It is where %s is pinned.', users),
-			hint => 'Remove the pins first with tiered_storage.unpin().');
-	END IF;
-	SELECT pg_catalog.string_agg(pg_catalog.format('from %s to %s', f.tier_name, f.target_name),
-			', ' ORDER BY f.policy_id) INTO users
+		WHERE tier_require_unused.name IN (p.tier_name, p.index_tier)
+		UNION ALL
+		SELECT 2, 'a tiering policy', 'It is the return_tier of policies on '
+			|| string_agg(p.relation_name, ', ' ORDER BY p.policy_id) || '.',
+			'Change them first with tiered_storage.alter_policy(policy_id => ...): return_tier; '
+			'tiered_storage.policies has the ids.'
+		FROM _tiered_storage.policies p WHERE p.return_tier = tier_require_unused.name
+		UNION ALL
+		SELECT 3, 'a pin', 'It is where '
+			|| string_agg(v.relation_name, ', ' ORDER BY v.pin_id) || ' is pinned.',
+			'Remove the pins first with tiered_storage.unpin().'
+		FROM _tiered_storage.pin_targets v WHERE v.tier_name = tier_require_unused.name
+		UNION ALL
+		SELECT 4, 'a fullness policy', 'Relations are moved '
+			|| string_agg(format('from %s to %s', f.tier_name, f.target_name), ', '
+				ORDER BY f.policy_id) || '.',
+			'Remove it first with tiered_storage.remove_policy().'
 		FROM _tiered_storage.fullness_policy f
-		WHERE tier_require_unused.name IN (f.tier_name, f.target_name);
-	IF users IS NOT NULL THEN
+		WHERE tier_require_unused.name IN (f.tier_name, f.target_name)) u
+		WHERE u.detail IS NOT NULL ORDER BY u.place LIMIT 1;
+	IF FOUND THEN
 		PERFORM _tiered_storage.refuse('dependent_objects_still_exist',
-			format('tier "%s" is used by a fullness policy', name),
-			detail => pg_catalog.format('Relations are moved %s.', users),
-			hint => 'Remove it first with tiered_storage.remove_policy().');
+			format('tier "%s" is used by %s', name, used.what), detail => used.detail,
+			hint => used.hint);
 	END IF;
 END
 $$;

@@ -51,9 +51,8 @@ AS $$
 			abs(ln(q.sequential_read_mb_per_s / calibration_verdict.sequential_read_mb_per_s))
 				AS sequential_distance
 		FROM tiered_storage.device_profiles() q
-		WHERE q.profile = calibration_verdict.profile OR EXISTS (SELECT
-			FROM _tiered_storage.default_profiles() d WHERE d.is_typical
-				AND d.profile = q.profile)),
+		WHERE q.profile = calibration_verdict.profile OR q.profile = ANY (
+			'{memory,nvme,sata_ssd,cloud_gp3,cloud_st1,hdd_15k,hdd_7200}')),
 	nearest AS (
 		SELECT c.profile FROM compared c ORDER BY c.random_distance + c.sequential_distance / 4,
 			c.profile LIMIT 1)
@@ -68,34 +67,6 @@ AS $$
 $$;
 
 /*
- * The tablespace for the scratch file of a calibration: the writable one with the most free
- * space.
- */
-CREATE FUNCTION _tiered_storage.calibration_tablespace(tier name, OUT tablespace_oid oid,
-	OUT tablespace_name name)
-RETURNS record
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
-BEGIN
-	/* Free bytes of one file system may differ between two looks at it, hence the maximum. */
-	SELECT tt.tablespace_oid, tt.tablespace_name
-		INTO calibration_tablespace.tablespace_oid, calibration_tablespace.tablespace_name
-		FROM _tiered_storage.tier_tablespaces tt
-		JOIN _tiered_storage.tablespace_devices() d ON d.tablespace_oid = tt.tablespace_oid
-		WHERE tt.tier_name = calibration_tablespace.tier
-		ORDER BY d.path_exists AND d.writable DESC,
-			max(d.free_bytes) OVER (PARTITION BY d.file_system_id) DESC NULLS LAST,
-			tt.tablespace_name LIMIT 1;
-	IF NOT FOUND THEN
-		PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
-			format('tier "%s" has no tablespace', tier),
-			hint => 'Give it one with tiered_storage.alter_tier(name, tablespaces => ...).');
-	END IF;
-END
-$$;
-
-/*
  * Stores the measured figures of a tier and deletes all but its last ten calibrations.
  *
  * The figures that were not measured stay unchanged.
@@ -103,18 +74,12 @@ $$;
 CREATE FUNCTION _tiered_storage.calibration_store(name name, figures jsonb) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+	t _tiered_storage.tier;
 BEGIN
-	UPDATE _tiered_storage.tier x SET
-			random_read_ms = COALESCE((figures ->> 'random_read_ms')::float8, x.random_read_ms),
-			random_write_ms = COALESCE((figures ->> 'random_write_ms')::float8, x.random_write_ms),
-			sequential_read_mb_per_s = COALESCE((figures ->> 'sequential_read_mb_per_s')::float8,
-				x.sequential_read_mb_per_s),
-			sequential_write_mb_per_s = COALESCE((figures ->> 'sequential_write_mb_per_s')::float8,
-				x.sequential_write_mb_per_s),
-			scan_start_ms = COALESCE((figures ->> 'scan_start_ms')::float8, x.scan_start_ms),
-			fsync_ms = COALESCE((figures ->> 'fsync_ms')::float8, x.fsync_ms),
-			parallelism = COALESCE((figures ->> 'parallelism')::float8, x.parallelism)
-		WHERE x.tier_name = calibration_store.name;
+	SELECT * INTO t FROM _tiered_storage.tier x WHERE x.tier_name = calibration_store.name
+		FOR NO KEY UPDATE;
+	PERFORM _tiered_storage.tier_overwrite(jsonb_populate_record(t, figures), false);
 	DELETE FROM _tiered_storage.tier_calibration x
 		WHERE x.tier_name = calibration_store.name AND x.calibrated_at < (
 			SELECT min(k.calibrated_at) FROM (SELECT DISTINCT y.calibrated_at
@@ -278,7 +243,22 @@ BEGIN
 			'arguments of calibrate_tier() must not be null');
 	END IF;
 	t := _tiered_storage.tier_require(calibrate_tier.name);
-	spc := _tiered_storage.calibration_tablespace(t.tier_name);
+	/*
+	 * The scratch file is where most is free.  Free bytes of one file system may differ between
+	 * two looks at it, hence the maximum.
+	 */
+	SELECT tt.tablespace_oid, tt.tablespace_name INTO spc
+		FROM _tiered_storage.tier_tablespaces tt
+		JOIN _tiered_storage.tablespace_devices() d ON d.tablespace_oid = tt.tablespace_oid
+		WHERE tt.tier_name = t.tier_name
+		ORDER BY d.path_exists AND d.writable DESC,
+			max(d.free_bytes) OVER (PARTITION BY d.file_system_id) DESC NULLS LAST,
+			tt.tablespace_name LIMIT 1;
+	IF NOT FOUND THEN
+		PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
+			format('tier "%s" has no tablespace', t.tier_name),
+			hint => 'Give it one with tiered_storage.alter_tier(name, tablespaces => ...).');
+	END IF;
 	IF t.compressed THEN
 		/* As compressible as the largest table of this database. */
 		sample_oid := COALESCE((SELECT r.relation_oid FROM _tiered_storage.relation_state r

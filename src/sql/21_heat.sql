@@ -39,8 +39,6 @@ CREATE VIEW _tiered_storage.heat AS
 			ELSE d.slow - d.random_slow END AS sequential_reads_per_hour,
 		_tiered_storage.smoothed_rate(s.changes_fast, a.idle_s, a.observed_s, 86400)
 			AS writes_per_hour,
-		_tiered_storage.smoothed_rate(s.random_slow, a.idle_s, a.observed_s, 1209600)
-			AS random_misses_14d_per_hour,
 		_tiered_storage.smoothed_rate(s.sequential_slow, a.idle_s, a.observed_s, 1209600)
 			AS sequential_misses_14d_per_hour,
 		_tiered_storage.smoothed_rate(s.changes_slow, a.idle_s, a.observed_s, 1209600)
@@ -51,8 +49,6 @@ CREATE VIEW _tiered_storage.heat AS
 			AS sequential_misses_high_14d_per_hour,
 		_tiered_storage.smoothed_rate(s.maintenance_reads_fast, a.idle_s, a.observed_s, 86400)
 			AS maintenance_reads_per_hour,
-		_tiered_storage.smoothed_rate(s.maintenance_reads_slow, a.idle_s, a.observed_s, 1209600)
-			AS maintenance_reads_14d_per_hour,
 		_tiered_storage.smoothed_rate(s.hits_slow, a.idle_s, a.observed_s, 1209600)
 			AS hits_14d_per_hour,
 		CASE WHEN s.size_bytes > 0 THEN LEAST(1.0, s.cached_buffers * 8192.0
@@ -69,8 +65,6 @@ CREATE VIEW _tiered_storage.heat AS
 			AS page_writes_per_hour,
 		_tiered_storage.smoothed_rate(s.page_writes_slow, a.idle_s, w.observed_s, 1209600)
 			AS page_writes_14d_per_hour,
-		_tiered_storage.smoothed_rate(s.merged_writes_fast, a.idle_s, w.observed_s, 86400)
-			AS merged_writes_per_hour,
 		_tiered_storage.smoothed_rate(s.maintenance_writes_fast, a.idle_s, w.observed_s, 86400)
 			AS maintenance_writes_per_hour,
 		_tiered_storage.smoothed_rate(s.wal_bytes_fast, a.idle_s, w.observed_s, 86400)

@@ -112,12 +112,6 @@ CREATE VIEW _tiered_storage.device_io AS
 				/ s.period_s)::float8 END AS busy_fraction,
 		_tiered_storage.smoothed_rate(s.reads_fast, p.idle_s, p.observed_s, 86400)
 			/ 3600 AS reads_1d_per_s,
-		_tiered_storage.smoothed_rate(s.read_bytes_fast, p.idle_s, p.observed_s, 86400)
-			/ 3600 AS read_bytes_1d_per_s,
-		_tiered_storage.smoothed_rate(s.writes_fast, p.idle_s, p.observed_s, 86400)
-			/ 3600 AS writes_1d_per_s,
-		_tiered_storage.smoothed_rate(s.write_bytes_fast, p.idle_s, p.observed_s, 86400)
-			/ 3600 AS write_bytes_1d_per_s,
 		CASE WHEN p.idle_s IS NOT NULL THEN
 			LEAST(1.0, _tiered_storage.smoothed_rate(s.busy_ms_fast, p.idle_s, p.observed_s, 86400)
 				/ 3600000)::float8 END AS busy_1d_fraction,

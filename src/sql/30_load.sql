@@ -59,22 +59,12 @@ CREATE FUNCTION _tiered_storage.load_is_possible(l _tiered_storage.load_history)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT LEAST(0, l.commits, l.rollbacks, l.blocks_fetched, l.blocks_hit, l.rows_returned,
-		l.rows_fetched, l.rows_inserted, l.rows_updated, l.rows_deleted, l.temp_files,
-		l.temp_bytes, l.deadlocks, l.wal_records, l.wal_full_page_images, l.wal_bytes,
-		l.wal_writes, l.checkpoints_timed, l.checkpoints_requested, l.buffers_checkpointer,
-		l.buffers_bgwriter, l.buffers_backends, l.slru_reads, l.slru_writes, l.wait_sampled_ms,
-		w.lowest) >= 0
-		AND GREATEST(0, l.commits, l.rollbacks, l.blocks_fetched, l.blocks_hit, l.rows_returned,
-		l.rows_fetched, l.rows_inserted, l.rows_updated, l.rows_deleted, l.temp_files,
-		l.temp_bytes, l.deadlocks, l.wal_records, l.wal_full_page_images, l.wal_bytes,
-		l.wal_writes, l.checkpoints_timed, l.checkpoints_requested, l.buffers_checkpointer,
-		l.buffers_bgwriter, l.buffers_backends, l.slru_reads, l.slru_writes, l.wait_sampled_ms,
-		w.highest) <= 1e16::bigint
-		AND COALESCE(w.highest, 0) <= 262144.0 * COALESCE(l.wait_sampled_ms, 0)
-	FROM (SELECT min(ms) AS lowest, max(ms) AS highest FROM unnest(ARRAY[l.wait_cpu_ms,
-		l.wait_relations_ms, l.wait_wal_ms, l.wait_temp_ms, l.wait_slru_ms, l.wait_other_io_ms,
-		l.wait_lock_ms, l.wait_lwlock_ms, l.wait_other_ms]) ms) w
+	SELECT COALESCE(min(v.value) >= 0 AND max(v.value) <= 1e16, true)
+		AND COALESCE(max(v.value) FILTER (WHERE v.is_wait), 0)
+			<= 262144.0 * COALESCE(l.wait_sampled_ms, 0)
+	FROM (SELECT e.value::numeric AS value, starts_with(e.key, 'wait_')
+			AND e.key <> 'wait_sampled_ms' AS is_wait
+		FROM jsonb_each_text(to_jsonb(l) - '{period_start,period_s}'::text[]) e) v
 $$;
 
 /* The same of all hours, see history_rows; use load_profile(). */
@@ -113,15 +103,70 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_wait_times';
 
-/* Checks a period and cuts it to the time that has been sampled. */
-CREATE FUNCTION _tiered_storage.load_period(from_at timestamptz, to_at timestamptz,
-	OUT begins_at timestamptz, OUT ends_at timestamptz)
-RETURNS record
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+/*
+ * The load of a period, one row per metric.
+ *
+ * A sample that reaches beyond the period counts in proportion; prorated is how much of it
+ * does.  Where there is no row, the database was idle: a sum is 0, but of what is only counted
+ * by some servers (WAL writes, waits) null.
+ */
+CREATE FUNCTION _tiered_storage.load_totals(begins_at timestamptz, ends_at timestamptz,
+	OUT place integer, OUT metric text, OUT unit text, OUT total float8)
+RETURNS SETOF record
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
+	WITH part AS MATERIALIZED (
+		SELECT h, p.share
+		FROM _tiered_storage.load_rows h
+		CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s,
+			begins_at, ends_at) AS share) p
+		WHERE h.hour >= _tiered_storage.first_hour(begins_at) AND h.hour < ends_at
+			AND h.period_start < ends_at AND p.share > 0),
+	summed AS (
+		SELECT jsonb_object_agg(s.key, s.total) AS t
+		FROM (SELECT e.key, sum(e.value::float8 * p.share) AS total FROM part p
+			CROSS JOIN LATERAL jsonb_each_text(to_jsonb(p.h) - '{hour,period_start}'::text[]
+				|| jsonb_build_object('transactions', (p.h).commits + (p.h).rollbacks,
+					'block_reads', GREATEST((p.h).blocks_fetched - (p.h).blocks_hit, 0),
+					'block_hits', (p.h).blocks_hit,
+					'prorated', CASE WHEN p.share < 1 THEN (p.h).period_s END)) e
+			GROUP BY e.key) s)
+	SELECT m.place::integer, m.metric, m.unit, CASE
+		WHEN m.metric = 'period' THEN EXTRACT(epoch FROM ends_at - begins_at)::float8
+		WHEN m.metric = 'hit_ratio' THEN (s.t ->> 'block_hits')::float8
+			/ NULLIF((s.t ->> 'block_hits')::float8 + (s.t ->> 'block_reads')::float8, 0)
+		WHEN starts_with(m.metric, 'wait_') THEN (s.t ->> (m.metric || '_ms'))::float8 / 1000
+		WHEN m.metric = 'server_wal_writes' THEN (s.t ->> 'wal_writes')::float8
+		ELSE COALESCE((s.t ->> replace(m.metric, 'server_', ''))::float8, 0) END
+	FROM summed s CROSS JOIN ROWS FROM (
+		unnest('{period,prorated,transactions,rollbacks,block_reads,block_hits,hit_ratio,
+			rows_returned,rows_fetched,rows_inserted,rows_updated,rows_deleted,temp_files,
+			temp_bytes,deadlocks,server_wal_records,server_wal_full_page_images,server_wal_bytes,
+			server_wal_writes,server_checkpoints_timed,server_checkpoints_requested,
+			server_buffers_checkpointer,server_buffers_bgwriter,server_buffers_backends,
+			server_slru_reads,server_slru_writes,wait_cpu,wait_relations,wait_wal,wait_temp,
+			wait_slru,wait_other_io,wait_lock,wait_lwlock,wait_other}'::text[]),
+		unnest('{s,s,transactions,transactions,blocks,blocks,ratio,rows,rows,rows,rows,rows,files,
+			bytes,deadlocks,records,images,bytes,writes,checkpoints,checkpoints,blocks,blocks,
+			blocks,blocks,blocks,s,s,s,s,s,s,s,s,s}'::text[]))
+		WITH ORDINALITY m (metric, unit, place)
+$$;
+
+CREATE FUNCTION tiered_storage.load_profile(
+	from_at timestamptz DEFAULT NULL, to_at timestamptz DEFAULT NULL,
+	OUT metric text, OUT total float8, OUT per_second float8, OUT per_transaction float8,
+	OUT unit text)
+RETURNS SETOF record
+LANGUAGE plpgsql STABLE ROWS 35 SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
 DECLARE
 	observed_since timestamptz;
 	sampled_at timestamptz;
+	begins_at timestamptz;
+	ends_at timestamptz;
+	period_s float8;
+	transactions float8;
 BEGIN
 	IF NOT isfinite(from_at) OR NOT isfinite(to_at) THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
@@ -153,126 +198,15 @@ BEGIN
 		RAISE NOTICE 'the load is known from % to % only', observed_since, sampled_at
 			USING DETAIL = format('The figures are those from %s to %s.', begins_at, ends_at);
 	END IF;
-END
-$$;
-
-/*
- * Sums of the load in a period; a sample that reaches beyond the period counts in
- * proportion, prorated_s is how much of it does.
- *
- * A sample that reaches beyond the period counts in proportion.  Where there is no row,
- * the database was idle.
- */
-CREATE FUNCTION _tiered_storage.load_sums(
-	begins_at timestamptz, ends_at timestamptz,
-	OUT commits float8, OUT rollbacks float8, OUT blocks_read float8, OUT blocks_hit float8,
-	OUT rows_returned float8, OUT rows_fetched float8, OUT rows_inserted float8,
-	OUT rows_updated float8, OUT rows_deleted float8, OUT temp_files float8,
-	OUT temp_bytes float8, OUT deadlocks float8, OUT wal_records float8,
-	OUT wal_full_page_images float8, OUT wal_bytes float8, OUT wal_writes float8,
-	OUT checkpoints_timed float8, OUT checkpoints_requested float8,
-	OUT buffers_checkpointer float8, OUT buffers_bgwriter float8, OUT buffers_backends float8,
-	OUT slru_reads float8, OUT slru_writes float8, OUT cpu_ms float8, OUT relations_ms float8,
-	OUT wal_ms float8, OUT temp_ms float8, OUT slru_ms float8, OUT other_io_ms float8,
-	OUT lock_ms float8, OUT lwlock_ms float8, OUT other_ms float8, OUT prorated_s float8)
-RETURNS record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	WITH part AS (
-		SELECT h.*, p.share, p.share * h.period_s AS inside_s
-		FROM _tiered_storage.load_rows h
-		CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s,
-			begins_at, ends_at) AS share) p
-		WHERE h.hour >= _tiered_storage.first_hour(begins_at) AND h.hour < ends_at
-			AND h.period_start < ends_at AND p.share > 0
-	)
-	SELECT
-		sum(commits * share), sum(rollbacks * share),
-		sum(GREATEST(blocks_fetched - blocks_hit, 0) * share), sum(blocks_hit * share),
-		sum(rows_returned * share), sum(rows_fetched * share), sum(rows_inserted * share),
-		sum(rows_updated * share), sum(rows_deleted * share), sum(temp_files * share),
-		sum(temp_bytes * share), sum(deadlocks * share), sum(wal_records * share),
-		sum(wal_full_page_images * share), sum(wal_bytes * share), sum(wal_writes * share),
-		sum(checkpoints_timed * share), sum(checkpoints_requested * share),
-		sum(buffers_checkpointer * share), sum(buffers_bgwriter * share),
-		sum(buffers_backends * share), sum(slru_reads * share), sum(slru_writes * share),
-		sum(wait_cpu_ms * share), sum(wait_relations_ms * share), sum(wait_wal_ms * share),
-		sum(wait_temp_ms * share), sum(wait_slru_ms * share), sum(wait_other_io_ms * share),
-		sum(wait_lock_ms * share), sum(wait_lwlock_ms * share), sum(wait_other_ms * share),
-		COALESCE(sum(inside_s) FILTER (WHERE share < 1), 0)
-	FROM part
-$$;
-
-/* The load of a period, one row per metric. */
-CREATE FUNCTION _tiered_storage.load_totals(begins_at timestamptz, ends_at timestamptz,
-	OUT place integer, OUT metric text, OUT unit text, OUT total float8)
-RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT v.*
-	FROM _tiered_storage.load_sums(begins_at, ends_at) t
-	CROSS JOIN LATERAL (VALUES
-		(1, 'period', 's', EXTRACT(epoch FROM ends_at - begins_at)::float8),
-		(2, 'prorated', 's', t.prorated_s),
-		(3, 'transactions', 'transactions', COALESCE(t.commits + t.rollbacks, 0)),
-		(4, 'rollbacks', 'transactions', COALESCE(t.rollbacks, 0)),
-		(5, 'block_reads', 'blocks', COALESCE(t.blocks_read, 0)),
-		(6, 'block_hits', 'blocks', COALESCE(t.blocks_hit, 0)),
-		(7, 'hit_ratio', 'ratio', t.blocks_hit / NULLIF(t.blocks_hit + t.blocks_read, 0)),
-		(8, 'rows_returned', 'rows', COALESCE(t.rows_returned, 0)),
-		(9, 'rows_fetched', 'rows', COALESCE(t.rows_fetched, 0)),
-		(10, 'rows_inserted', 'rows', COALESCE(t.rows_inserted, 0)),
-		(11, 'rows_updated', 'rows', COALESCE(t.rows_updated, 0)),
-		(12, 'rows_deleted', 'rows', COALESCE(t.rows_deleted, 0)),
-		(13, 'temp_files', 'files', COALESCE(t.temp_files, 0)),
-		(14, 'temp_bytes', 'bytes', COALESCE(t.temp_bytes, 0)),
-		(15, 'deadlocks', 'deadlocks', COALESCE(t.deadlocks, 0)),
-		(16, 'server_wal_records', 'records', COALESCE(t.wal_records, 0)),
-		(17, 'server_wal_full_page_images', 'images', COALESCE(t.wal_full_page_images, 0)),
-		(18, 'server_wal_bytes', 'bytes', COALESCE(t.wal_bytes, 0)),
-		(19, 'server_wal_writes', 'writes', t.wal_writes),
-		(20, 'server_checkpoints_timed', 'checkpoints', COALESCE(t.checkpoints_timed, 0)),
-		(21, 'server_checkpoints_requested', 'checkpoints', COALESCE(t.checkpoints_requested, 0)),
-		(22, 'server_buffers_checkpointer', 'blocks', COALESCE(t.buffers_checkpointer, 0)),
-		(23, 'server_buffers_bgwriter', 'blocks', COALESCE(t.buffers_bgwriter, 0)),
-		(24, 'server_buffers_backends', 'blocks', COALESCE(t.buffers_backends, 0)),
-		(25, 'server_slru_reads', 'blocks', COALESCE(t.slru_reads, 0)),
-		(26, 'server_slru_writes', 'blocks', COALESCE(t.slru_writes, 0)),
-		(27, 'wait_cpu', 's', t.cpu_ms / 1000),
-		(28, 'wait_relations', 's', t.relations_ms / 1000),
-		(29, 'wait_wal', 's', t.wal_ms / 1000),
-		(30, 'wait_temp', 's', t.temp_ms / 1000),
-		(31, 'wait_slru', 's', t.slru_ms / 1000),
-		(32, 'wait_other_io', 's', t.other_io_ms / 1000),
-		(33, 'wait_lock', 's', t.lock_ms / 1000),
-		(34, 'wait_lwlock', 's', t.lwlock_ms / 1000),
-		(35, 'wait_other', 's', t.other_ms / 1000)) v
-$$;
-
-CREATE FUNCTION tiered_storage.load_profile(
-	from_at timestamptz DEFAULT NULL, to_at timestamptz DEFAULT NULL,
-	OUT metric text, OUT total float8, OUT per_second float8, OUT per_transaction float8,
-	OUT unit text)
-RETURNS SETOF record
-LANGUAGE plpgsql STABLE ROWS 35 SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
-DECLARE
-	period record;
-	period_s float8;
-	transactions float8;
-BEGIN
-	SELECT * INTO period FROM _tiered_storage.load_period(from_at, to_at);
 	SELECT max(t.total) FILTER (WHERE t.metric = 'period'),
 		NULLIF(max(t.total) FILTER (WHERE t.metric = 'transactions'), 0)
-		INTO period_s, transactions FROM _tiered_storage.load_totals(period.begins_at,
-			period.ends_at) t;
+		INTO period_s, transactions FROM _tiered_storage.load_totals(begins_at, ends_at) t;
 	RETURN QUERY
 		SELECT t.metric, t.total,
 			CASE WHEN t.unit <> 'ratio' AND t.place > 2 THEN t.total / period_s END,
 			CASE WHEN t.unit <> 'ratio' AND t.place > 2 THEN t.total / transactions END,
 			t.unit
-		FROM _tiered_storage.load_totals(period.begins_at, period.ends_at) t
+		FROM _tiered_storage.load_totals(begins_at, ends_at) t
 		ORDER BY t.place;
 END
 $$;

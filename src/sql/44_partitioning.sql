@@ -131,125 +131,11 @@ AS $$
 $$;
 
 /*
- * The cheapest tier with room for this many bytes of a tier, and what moving them there saves
- * per month; null: there is none.
- */
-CREATE FUNCTION _tiered_storage.partition_saving(
-	tier name, cold_bytes bigint,
-	OUT cold_tier name, OUT saved_per_month float8)
-RETURNS record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT c.tier_name, cold_bytes / 1e9 * (h.price_per_gb_month - c.price_per_gb_month)
-	FROM _tiered_storage.tiers h
-	JOIN _tiered_storage.tiers c ON c.price_per_gb_month < h.price_per_gb_month
-		AND c.free_bytes - c.reserve_fraction * c.capacity_bytes >= cold_bytes
-	WHERE h.tier_name = tier
-	ORDER BY c.price_per_gb_month, c.rank LIMIT 1
-$$;
-
-/*
- * The statement that creates a partitioned table like this one.
- *
- * Without a comment, because a name could end it.  The new name is valid even if the old
- * one has to be cut.
- */
-CREATE FUNCTION _tiered_storage.partition_command(relation regclass, key_column name) RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT format('CREATE TABLE %I.%I (LIKE %s INCLUDING ALL EXCLUDING INDEXES) PARTITION BY '
-		'RANGE (%I)',
-		c.nspname, (SELECT left(c.relname, max(i)) FROM generate_series(0, 63) i
-			WHERE octet_length(left(c.relname, i)) <= 51) || '_partitioned',
-		relation, key_column)
-	FROM _tiered_storage.relation_entry(relation) c
-$$;
-
-/*
- * How much of a table is hot and where, and why that speaks against partitions; reason is null
- * if it does not.
- */
-CREATE FUNCTION _tiered_storage.partition_heat(
-	t _tiered_storage.heat,
-	OUT cached_blocks bigint, OUT parts integer, OUT first_part integer, OUT last_part integer,
-	OUT hot_fraction float8, OUT reason text)
-RETURNS record
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
-BEGIN
-	SELECT h.cached_blocks, h.parts, h.first_part, h.last_part
-		INTO cached_blocks, parts, first_part, last_part
-		FROM _tiered_storage.hot_range(t.relation) h;
-	IF first_part IS NULL
-		OR cached_blocks < LEAST(100, t.size_bytes / current_setting('block_size')::bigint / 100
-			+ 1)
-	THEN
-		reason := format('only %s of its blocks are in shared buffers, which says nothing about '
-			'which are used', COALESCE(cached_blocks, 0));
-		RETURN;
-	END IF;
-	hot_fraction := (last_part - first_part + 1)::float8 / parts;
-	IF hot_fraction > 0.3 THEN
-		reason := format('its heat is spread: nine tenths of its cached blocks take %s %% of it',
-			round((hot_fraction * 100)::numeric));
-	END IF;
-END
-$$;
-
-/* The column and interval to partition a table by; reason is null if there are such. */
-CREATE FUNCTION _tiered_storage.partition_column(
-	t _tiered_storage.heat, hot_fraction float8,
-	OUT key_column name, OUT key_correlation float8, OUT other_keys text,
-	OUT partition_interval text, OUT partitions integer, OUT reason text)
-RETURNS record
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
-DECLARE
-	key record;
-BEGIN
-	SELECT * INTO key FROM _tiered_storage.partition_key(t.relation);
-	IF key.attname IS NULL THEN
-		reason := CASE
-			WHEN NOT EXISTS (SELECT FROM _tiered_storage.relation_entry(t.relation) c
-				JOIN pg_stats p ON p.schemaname = c.nspname AND p.tablename = c.relname)
-			THEN 'it was never analyzed, or its statistics are not visible to you'
-			ELSE format('nine tenths of its cached blocks take %s %% of it, but no date, '
-				'timestamp or '
-				'integer column with more than a few values follows the order of its blocks '
-				'(correlation of at least 0.9, at most 1 %% null)',
-				round((hot_fraction * 100)::numeric)) END;
-		RETURN;
-	END IF;
-	key_column := key.attname;
-	key_correlation := key.correlation;
-	other_keys := key.others;
-	SELECT p.step, p.partitions INTO partition_interval, partitions
-		FROM _tiered_storage.partition_interval(key.atttypid, key.lowest, key.highest) p;
-	IF partition_interval IS NULL THEN
-		reason := format('the values of %I span too little for partitions', key_column);
-	END IF;
-END
-$$;
-
-/* How certain a recommendation to partition is. */
-CREATE FUNCTION _tiered_storage.partition_confidence(
-	cached_blocks bigint, observed_since timestamptz, key_correlation float8)
-RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE
-		WHEN cached_blocks < 100 OR now() - observed_since
-				< current_setting('tiered_storage.observation_period', true)::interval
-			THEN 'provisional'
-		WHEN cached_blocks < 1000 OR abs(key_correlation) < 0.99 THEN 'tentative'
-		ELSE 'firm' END
-$$;
-
-/*
  * The row of recommend_partitioning() for one table; incomplete unless include_all is set or
  * partitioning is recommended.
+ *
+ * The statement creates a partitioned table like this one: without a comment, because a name
+ * could end it, and with a name that is valid even if the old one has to be cut.
  */
 CREATE FUNCTION _tiered_storage.partition_advice(
 	t _tiered_storage.heat, include_all boolean,
@@ -264,51 +150,79 @@ AS $$
 DECLARE
 	hot record;
 	key record;
-	place text;
 BEGIN
+	SELECT * INTO hot FROM _tiered_storage.hot_range(t.relation);
 	confidence := 'provisional';
-
 	-- 1. Is the heat in one place?
-	SELECT * INTO hot FROM _tiered_storage.partition_heat(t);
-	hot_fraction := hot.hot_fraction;
-	reason := hot.reason;
+	IF hot.first_part IS NULL OR hot.cached_blocks < LEAST(100,
+		t.size_bytes / current_setting('block_size')::bigint / 100 + 1) THEN
+		reason := format('only %s of its blocks are in shared buffers, which says nothing about '
+			'which are used', COALESCE(hot.cached_blocks, 0));
+	ELSE
+		hot_fraction := (hot.last_part - hot.first_part + 1)::float8 / hot.parts;
+		IF hot_fraction > 0.3 THEN
+			reason := format('its heat is spread: nine tenths of its cached blocks take %s %% of '
+				'it', round((hot_fraction * 100)::numeric));
+		END IF;
+	END IF;
 	IF reason IS NOT NULL AND include_all IS NOT TRUE THEN
 		RETURN;
 	END IF;
-
 	-- 2. Which column follows the order of the blocks?
-	SELECT * INTO key FROM _tiered_storage.partition_column(t, hot_fraction);
-	key_column := key.key_column;
-	key_correlation := key.key_correlation;
-	other_keys := key.other_keys;
-	partition_interval := key.partition_interval;
-	partitions := key.partitions;
-	reason := COALESCE(reason, key.reason);
+	SELECT * INTO key FROM _tiered_storage.partition_key(t.relation);
+	key_column := key.attname;
+	key_correlation := key.correlation;
+	other_keys := key.others;
+	IF key_column IS NOT NULL THEN
+		SELECT p.step, p.partitions INTO partition_interval, partitions
+			FROM _tiered_storage.partition_interval(key.atttypid, key.lowest, key.highest) p;
+	END IF;
+	reason := COALESCE(reason, CASE
+		WHEN partition_interval IS NOT NULL THEN NULL
+		WHEN key_column IS NOT NULL
+		THEN format('the values of %I span too little for partitions', key_column)
+		WHEN NOT EXISTS (SELECT FROM _tiered_storage.relation_entry(t.relation) c
+			JOIN pg_stats p ON p.schemaname = c.nspname AND p.tablename = c.relname)
+		THEN 'it was never analyzed, or its statistics are not visible to you'
+		ELSE format('nine tenths of its cached blocks take %s %% of it, but no date, timestamp or '
+			'integer column with more than a few values follows the order of its blocks '
+			'(correlation of at least 0.9, at most 1 %% null)',
+			round((hot_fraction * 100)::numeric)) END);
 	IF reason IS NOT NULL THEN
 		RETURN;
 	END IF;
-
-	-- 3. What does it bring?
+	-- 3. What does it bring?  The cheapest tier with room.
 	cold_bytes := t.size_bytes * (1 - hot_fraction);
-	SELECT v.cold_tier, v.saved_per_month INTO cold_tier, saved_per_month
-		FROM _tiered_storage.partition_saving(t.tier_name, cold_bytes) v;
-	confidence := _tiered_storage.partition_confidence(hot.cached_blocks, t.observed_since,
-		key_correlation);
-	place := CASE
+	SELECT c.tier_name, cold_bytes / 1e9 * (h.price_per_gb_month - c.price_per_gb_month)
+		INTO cold_tier, saved_per_month
+		FROM _tiered_storage.tiers h
+		JOIN _tiered_storage.tiers c ON c.price_per_gb_month < h.price_per_gb_month
+			AND c.free_bytes - c.reserve_fraction * c.capacity_bytes >= cold_bytes
+		WHERE h.tier_name = t.tier_name
+		ORDER BY c.price_per_gb_month, c.rank LIMIT 1;
+	confidence := CASE
+		WHEN hot.cached_blocks < 100 OR now() - t.observed_since
+			< current_setting('tiered_storage.observation_period', true)::interval
+		THEN 'provisional'
+		WHEN hot.cached_blocks < 1000 OR abs(key_correlation) < 0.99 THEN 'tentative'
+		ELSE 'firm' END;
+	reason := format('nine tenths of its cached blocks are in %s %% of it, by %s %I (correlation '
+		'%s); in partitions of %s (about %s), %s would be cold%s',
+		round((hot_fraction * 100)::numeric), CASE
 		WHEN hot.last_part = hot.parts AND key_correlation > 0
 			OR hot.first_part = 1 AND key_correlation < 0 THEN 'the highest values of'
 		WHEN hot.first_part = 1 OR hot.last_part = hot.parts THEN 'the lowest values of'
-		ELSE 'a middle range of' END;
-	reason := format('nine tenths of its cached blocks are in %s %% of it, by %s %I (correlation '
-		'%s); '
-		'in partitions of %s (about %s), %s would be cold%s',
-		round((hot_fraction * 100)::numeric), place, key_column,
+		ELSE 'a middle range of' END, key_column,
 		round(key_correlation::numeric, 3), partition_interval, partitions,
 		pg_size_pretty(cold_bytes),
 		CASE WHEN saved_per_month IS NULL THEN ', but no cheaper tier has room for it'
 			ELSE format(' and cost %s less per month on tier %I',
 				round(saved_per_month::numeric, 2), cold_tier) END);
-	command := _tiered_storage.partition_command(t.relation, key_column);
+	SELECT format('CREATE TABLE %I.%I (LIKE %s INCLUDING ALL EXCLUDING INDEXES) PARTITION BY '
+			'RANGE (%I)', c.nspname, (SELECT left(c.relname, max(i)) FROM generate_series(0, 63) i
+				WHERE octet_length(left(c.relname, i)) <= 51) || '_partitioned',
+			t.relation, key_column)
+		INTO command FROM _tiered_storage.relation_entry(t.relation) c;
 END
 $$;
 

@@ -33,6 +33,25 @@ AS $$
 $$;
 
 /*
+ * Discovered tablespaces that belong to a tier in another database and that no policy or pin
+ * here relies on.
+ *
+ * What was only discovered here follows what somebody defines in another database,
+ * unless a policy or a pin relies on it.
+ */
+CREATE FUNCTION _tiered_storage.claimed_elsewhere() RETURNS SETOF name
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT t.tablespace_name
+	FROM _tiered_storage.tier_tablespace t
+	JOIN _tiered_storage.tablespace_claims() c ON c.tablespace_oid = t.tablespace_oid
+	WHERE t.discovered AND c.tier_name <> t.tier_name
+		AND c.database_oid <> (SELECT d.oid FROM pg_database d
+			WHERE d.datname = current_database())
+		AND NOT _tiered_storage.tier_in_use(t.tier_name)
+$$;
+
+/*
  * Updates the stored names and OIDs of the tablespaces of tiers.
  *
  * Brings the stored names and OIDs of tablespaces, policies and pins up to date after
@@ -89,51 +108,23 @@ BEGIN
 		DELETE FROM _tiered_storage.tier_tablespace t WHERE t.tablespace_name = ANY (stored);
 		INSERT INTO _tiered_storage.tier_tablespace SELECT f.* FROM unnest(fresh) f;
 	END IF;
-	PERFORM _tiered_storage.refresh_claimed();
-END
-$$;
-
-/*
- * Discovered tablespaces that belong to a tier in another database and that no policy or pin
- * here relies on.
- *
- * What was only discovered here follows what somebody defines in another database,
- * unless a policy or a pin relies on it.
- */
-CREATE FUNCTION _tiered_storage.claimed_elsewhere() RETURNS SETOF name
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT t.tablespace_name
-	FROM _tiered_storage.tier_tablespace t
-	JOIN _tiered_storage.tablespace_claims() c ON c.tablespace_oid = t.tablespace_oid
-	WHERE t.discovered AND c.tier_name <> t.tier_name
-		AND c.database_oid <> (SELECT d.oid FROM pg_database d
-			WHERE d.datname = current_database())
-		AND NOT _tiered_storage.tier_in_use(t.tier_name)
-$$;
-
-/* Gives up discovered tiers whose tablespaces belong to a tier in another database. */
-CREATE FUNCTION _tiered_storage.refresh_claimed() RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	IF NOT EXISTS (SELECT FROM _tiered_storage.claimed_elsewhere()) THEN
-		RETURN;
+	/* Discovered tiers whose tablespaces belong to a tier in another database are given up. */
+	IF EXISTS (SELECT FROM _tiered_storage.claimed_elsewhere()) THEN
+		BEGIN
+			LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE NOWAIT;
+			DELETE FROM _tiered_storage.tier_tablespace t
+				WHERE t.tablespace_name IN (SELECT x.tablespace_name
+					FROM _tiered_storage.tier_tablespace x
+					WHERE x.tablespace_name IN (SELECT _tiered_storage.claimed_elsewhere())
+					FOR UPDATE OF x SKIP LOCKED);
+			IF FOUND THEN
+				PERFORM tiered_storage.discover_tiers();
+				PERFORM _tiered_storage.remove_unused_tiers(NULL);
+			END IF;
+		EXCEPTION WHEN lock_not_available THEN
+			NULL;	-- somebody is changing the tiers
+		END;
 	END IF;
-	BEGIN
-		LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE NOWAIT;
-		DELETE FROM _tiered_storage.tier_tablespace t
-			WHERE t.tablespace_name IN (SELECT x.tablespace_name
-				FROM _tiered_storage.tier_tablespace x
-				WHERE x.tablespace_name IN (SELECT _tiered_storage.claimed_elsewhere())
-				FOR UPDATE OF x SKIP LOCKED);
-		IF FOUND THEN
-			PERFORM tiered_storage.discover_tiers();
-			PERFORM _tiered_storage.remove_unused_tiers(NULL);
-		END IF;
-	EXCEPTION WHEN lock_not_available THEN
-		NULL;	-- somebody is changing the tiers
-	END;
 END
 $$;
 

@@ -35,81 +35,53 @@ CREATE VIEW _tiered_storage.move_windows AS
 	FROM _tiered_storage.move_window w
 	LEFT JOIN _tiered_storage.move_window_state() s ON s.window_name = w.window_name;
 
-/*
- * The time zone of that name, or an error.
- *
- * The name of the zone as pg_timezone_names has it; that of the session if none is named.
- */
-CREATE FUNCTION _tiered_storage.move_window_zone(time_zone text) RETURNS text
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION tiered_storage.add_move_window(
+	name name,
+	days text[],
+	starts time,
+	ends time,
+	time_zone text DEFAULT NULL,
+	max_bytes bigint DEFAULT NULL,
+	jitter interval DEFAULT '0',
+	enabled boolean DEFAULT true)
+RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+	SET search_path = pg_catalog, pg_temp
+	SET lock_timeout = '30s'
 AS $$
 DECLARE
-	wanted text := COALESCE(time_zone, current_setting('TimeZone'));
-	found text := (SELECT z.name FROM pg_timezone_names z WHERE lower(z.name) = lower(wanted)
-		ORDER BY z.name <> wanted LIMIT 1);
-BEGIN
-	IF found IS NULL THEN
-		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			format('time zone "%s" not recognized', wanted),
-			hint => 'The view pg_timezone_names lists them.');
-	END IF;
-	RETURN found;
-END
-$$;
-
-/*
- * The days as they are stored, or an error.
- *
- * In the order of the week, each once.
- */
-CREATE FUNCTION _tiered_storage.move_window_days(days text[]) RETURNS text[]
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
+	most CONSTANT integer := 64;
 	week CONSTANT text[] := '{mon,tue,wed,thu,fri,sat,sun}';
 	unknown text;
+	wanted text := COALESCE(time_zone, current_setting('TimeZone'));
+	w _tiered_storage.move_window;
 BEGIN
-	IF days IS NULL THEN
-		RETURN NULL;
-	END IF;
+	PERFORM _tiered_storage.require_writable('tiered_storage.add_move_window()');
 	SELECT COALESCE(d, 'null') INTO unknown FROM unnest(days) d
 		WHERE (lower(d) = ANY (week)) IS NOT TRUE LIMIT 1;
 	IF FOUND THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
 			format('invalid day "%s"', unknown),
 			hint => 'Days are mon, tue, wed, thu, fri, sat and sun; null means every day.');
-	END IF;
-	IF cardinality(days) = 0 THEN
+	ELSIF cardinality(days) = 0 THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
 			'a move window without days would never open',
 			hint => 'Null means every day; enabled => false keeps a window closed.');
 	END IF;
-	RETURN (SELECT array_agg(w.day ORDER BY w.n) FROM unnest(week) WITH ORDINALITY w(day, n)
-		WHERE w.day IN (SELECT lower(d) FROM unnest(days) d));
-END
-$$;
-
-/* An error if no name is given. */
-CREATE FUNCTION _tiered_storage.move_window_name_check(name name) RETURNS void
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	IF name IS NULL THEN
-		PERFORM _tiered_storage.refuse('null_value_not_allowed',
-			'the name of a move window must not be null');
-	END IF;
-END
-$$;
-
-/* An error if the move window makes no sense. */
-CREATE FUNCTION _tiered_storage.move_window_check(w _tiered_storage.move_window) RETURNS void
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	PERFORM _tiered_storage.move_window_name_check(w.window_name);
-	IF w.window_name = '' THEN
+	w := ROW(name, (SELECT array_agg(d.day ORDER BY d.n)
+			FROM unnest(week) WITH ORDINALITY d(day, n)
+			WHERE d.day IN (SELECT lower(x) FROM unnest(days) x)), starts, ends,
+		(SELECT z.name FROM pg_timezone_names z WHERE lower(z.name) = lower(wanted)
+			ORDER BY z.name <> wanted LIMIT 1), max_bytes, COALESCE(jitter, '0'),
+		COALESCE(enabled, true));
+	IF w.time_zone IS NULL THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			'the name of a move window must not be empty');
+			format('time zone "%s" not recognized', wanted),
+			hint => 'The view pg_timezone_names lists them.');
+	END IF;
+	IF COALESCE(w.window_name, '') = '' THEN
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'the name of a move window must not be null or empty');
 	ELSIF w.starts IS NULL OR w.ends IS NULL THEN
 		PERFORM _tiered_storage.refuse('null_value_not_allowed',
 			'"starts" and "ends" must not be null');
@@ -137,32 +109,6 @@ BEGIN
 			'jitter must be less than the move window is long',
 			detail => 'It would be over before it opens.');
 	END IF;
-END
-$$;
-
-CREATE FUNCTION tiered_storage.add_move_window(
-	name name,
-	days text[],
-	starts time,
-	ends time,
-	time_zone text DEFAULT NULL,
-	max_bytes bigint DEFAULT NULL,
-	jitter interval DEFAULT '0',
-	enabled boolean DEFAULT true)
-RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp
-	SET lock_timeout = '30s'
-AS $$
-DECLARE
-	most CONSTANT integer := 64;
-	w _tiered_storage.move_window;
-BEGIN
-	PERFORM _tiered_storage.require_writable('tiered_storage.add_move_window()');
-	w := ROW(name, _tiered_storage.move_window_days(days), starts, ends,
-		_tiered_storage.move_window_zone(time_zone), max_bytes, COALESCE(jitter, '0'),
-		COALESCE(enabled, true));
-	PERFORM _tiered_storage.move_window_check(w);
 	LOCK TABLE _tiered_storage.move_window IN SHARE ROW EXCLUSIVE MODE;
 	IF EXISTS (SELECT FROM _tiered_storage.move_window x WHERE x.window_name = name) THEN
 		PERFORM _tiered_storage.refuse('duplicate_object',
@@ -190,7 +136,6 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 AS $$
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.remove_move_window()');
-	PERFORM _tiered_storage.move_window_name_check(name);
 	DELETE FROM _tiered_storage.move_window x WHERE x.window_name = name;
 	IF FOUND THEN
 		RETURN;

@@ -33,20 +33,14 @@ CREATE VIEW _tiered_storage.write_amplification AS
 		CROSS JOIN (SELECT current_setting('block_size')::float8 AS block_size) b
 		WHERE h.write_source = 'wal'),
 	summed AS (
-		SELECT r.tier_name, false AS is_total, sum(r.row_changes) AS row_changes,
-			sum(r.row_bytes) AS row_bytes,
+		SELECT r.tier_name, GROUPING(r.tier_name) = 1 AS is_total,
+			sum(r.row_changes) AS row_changes, sum(r.row_bytes) AS row_bytes,
 			sum(r.row_changes) FILTER (WHERE r.width_unknown) AS unknown_changes,
 			sum(r.page_bytes) AS page_bytes,
 			sum(r.maintenance_bytes) AS maintenance_bytes,
 			sum(r.wal_bytes_per_hour) AS wal_bytes,
 			sum(r.full_page_image_bytes_per_hour) AS image_bytes
-		FROM relation r GROUP BY r.tier_name
-		UNION ALL
-		SELECT NULL, true, sum(r.row_changes), sum(r.row_bytes),
-			sum(r.row_changes) FILTER (WHERE r.width_unknown),
-			sum(r.page_bytes), sum(r.maintenance_bytes),
-			sum(r.wal_bytes_per_hour), sum(r.full_page_image_bytes_per_hour)
-		FROM relation r HAVING count(*) > 0),
+		FROM relation r GROUP BY GROUPING SETS ((r.tier_name), ()) HAVING count(*) > 0),
 	tier AS (
 		SELECT s.tier_name, s.is_total, s.row_changes,
 			/* How wide one row in a hundred is may be unknown. */

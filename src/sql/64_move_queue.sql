@@ -20,13 +20,16 @@ CREATE UNLOGGED TABLE _tiered_storage.planned_move
 	planned_at timestamptz NOT NULL
 ) WITH (autovacuum_analyze_threshold = 2147483647);
 
+/* Rows of the two functions below. */
+CREATE TYPE _tiered_storage.plan_entry AS (
+	place integer, relation regclass, from_tier name, to_tier name,
+	from_tablespace name, to_tablespace name, size_bytes bigint, cause text,
+	policy_id integer, state text, reason text, failures integer,
+	next_attempt_at timestamptz, last_error text, planned_at timestamptz);
+
 /* The plan as it would be made now, by which tests and tools judge. */
-CREATE FUNCTION _tiered_storage.plan_moves(
-	OUT place integer, OUT relation regclass, OUT from_tier name, OUT to_tier name,
-	OUT from_tablespace name, OUT to_tablespace name, OUT size_bytes bigint, OUT cause text,
-	OUT policy_id integer, OUT state text, OUT reason text, OUT failures integer,
-	OUT next_attempt_at timestamptz, OUT last_error text, OUT planned_at timestamptz)
-RETURNS SETOF record
+CREATE FUNCTION _tiered_storage.plan_moves()
+RETURNS SETOF _tiered_storage.plan_entry
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_made_plan';
 
@@ -35,11 +38,7 @@ AS 'MODULE_PATHNAME', 'tier_made_plan';
  * Evaluates no policy: a run, and the worker every migrate_interval, makes the plan of what
  * policies ask for, and with auto_migrate = placement of what is advised.
  */
-CREATE FUNCTION _tiered_storage.move_queue_entries(
-	OUT place integer, OUT relation regclass, OUT from_tier name, OUT to_tier name,
-	OUT from_tablespace name, OUT to_tablespace name, OUT size_bytes bigint, OUT cause text,
-	OUT policy_id integer, OUT state text, OUT reason text, OUT failures integer,
-	OUT next_attempt_at timestamptz, OUT last_error text, OUT planned_at timestamptz)
-RETURNS SETOF record
+CREATE FUNCTION _tiered_storage.move_queue_entries()
+RETURNS SETOF _tiered_storage.plan_entry
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_stored_plan';

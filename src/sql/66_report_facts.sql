@@ -8,41 +8,6 @@
  */
 
 /*
- * What the report says of the placement: the summary, and so many recommendations.
- *
- * The placement is what takes longest here, and is computed once.
- */
-CREATE FUNCTION _tiered_storage.report_advice(at_most integer) RETURNS jsonb
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
-AS $$
-	WITH summary AS MATERIALIZED (
-		SELECT s.*, row_number() OVER () AS place FROM tiered_storage.placement_summary() s),
-	advice AS MATERIALIZED (
-		SELECT r.*, row_number() OVER (ORDER BY r.saved_io_s_per_hour DESC NULLS LAST,
-			r.price_delta_per_month, r.size_bytes DESC, r.relation) AS place
-		FROM tiered_storage.recommend_placement() r),
-	total AS (
-		SELECT count(*) AS moves, COALESCE(sum(a.size_bytes), 0) AS size_bytes,
-			count(*) FILTER (WHERE a.confidence = 'firm') AS firm,
-			count(*) FILTER (WHERE a.confidence = 'tentative') AS tentative,
-			count(*) FILTER (WHERE a.confidence = 'provisional') AS provisional,
-			count(*) FILTER (WHERE a.place > at_most) AS others,
-			sum(a.size_bytes) FILTER (WHERE a.place > at_most) AS others_bytes,
-			sum(a.saved_io_s_per_hour) FILTER (WHERE a.place > at_most) AS others_io_s,
-			sum(a.saved_wait_s_per_hour) FILTER (WHERE a.place > at_most) AS others_wait_s,
-			sum(a.price_delta_per_month) FILTER (WHERE a.place > at_most) AS others_price,
-			sum(a.move_cost_s) FILTER (WHERE a.place > at_most) AS others_cost_s
-		FROM advice a)
-	SELECT to_jsonb(t) || jsonb_build_object(
-		'tiers', COALESCE((SELECT jsonb_agg(to_jsonb(s) ORDER BY s.place) FROM summary s
-			WHERE s.tier_name IS NOT NULL), '[]'),
-		'all', (SELECT to_jsonb(s) FROM summary s WHERE s.tier_name IS NULL),
-		'rows', COALESCE((SELECT jsonb_agg(to_jsonb(a) ORDER BY a.place) FROM advice a
-			WHERE a.place <= at_most), '[]'))
-	FROM total t
-$$;
-
-/*
  * The history cut into parts of so many seconds: the number of relations that were busy, and of
  * parts; then OID, reads, writes and both for each part of the busiest, and with OID 0 of all
  * others.
@@ -120,53 +85,6 @@ BEGIN
 END
 $$;
 
-/* What the report says of the moves of a period: all of them counted, so many of the last. */
-CREATE FUNCTION _tiered_storage.report_moves(from_at timestamptz, to_at timestamptz,
-	at_most integer)
-RETURNS jsonb
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	WITH moves AS MATERIALIZED (
-		SELECT m.*, row_number() OVER (ORDER BY m.started_at DESC, m.move_id DESC) AS place,
-			m.finished_at >= to_at - interval '24 hours' AS is_of_last_day
-		FROM _tiered_storage.moves m
-		WHERE m.started_at < to_at AND (m.finished_at IS NULL OR m.finished_at >= from_at)),
-	total AS (
-		SELECT count(*) AS moves, count(*) FILTER (WHERE m.state = 'done') AS done,
-			count(*) FILTER (WHERE m.state = 'failed') AS failed,
-			count(*) FILTER (WHERE m.state = 'skipped') AS skipped,
-			count(*) FILTER (WHERE m.state = 'running') AS running,
-			count(*) FILTER (WHERE m.state = 'interrupted') AS interrupted,
-			COALESCE(sum(m.size_bytes) FILTER (WHERE m.state = 'done'), 0) AS done_bytes,
-			count(*) FILTER (WHERE m.state = 'done' AND m.is_of_last_day) AS day_done,
-			count(*) FILTER (WHERE m.state = 'failed' AND m.is_of_last_day) AS day_failed,
-			COALESCE(sum(m.size_bytes) FILTER (WHERE m.state = 'done' AND m.is_of_last_day), 0)
-				AS day_done_bytes,
-			max(m.lock_held_ms) AS longest_lock_ms,
-			percentile_disc(0.5) WITHIN GROUP (ORDER BY m.lock_held_ms) AS median_lock_ms,
-			count(m.measured_saved_io_s_per_hour) AS measured,
-			count(*) FILTER (WHERE m.state = 'done' AND m.measured_saved_io_s_per_hour IS NULL
-				AND m.effect NOT LIKE 'not measurable%') AS unmeasured,
-			count(*) FILTER (WHERE m.effect LIKE 'not measurable%') AS not_measurable,
-			sum(m.predicted_saved_io_s_per_hour)
-				FILTER (WHERE m.measured_saved_io_s_per_hour IS NOT NULL) AS predicted_io_s,
-			sum(m.measured_saved_io_s_per_hour) AS measured_io_s
-		FROM moves m)
-	SELECT to_jsonb(t) || jsonb_build_object(
-		'rows', COALESCE((SELECT jsonb_agg(to_jsonb(m) ORDER BY m.place) FROM moves m
-			WHERE m.place <= at_most), '[]'),
-		'points', COALESCE((SELECT jsonb_agg(jsonb_build_object('started_at', m.started_at,
-				'finished_at', m.finished_at, 'lock_held_ms', m.lock_held_ms, 'state', m.state)
-				ORDER BY m.place) FROM moves m WHERE m.place <= 1000), '[]'),
-		'effects', COALESCE((SELECT jsonb_agg(to_jsonb(e) ORDER BY e.size DESC) FROM (
-			SELECT m.relation, m.predicted_saved_io_s_per_hour, m.measured_saved_io_s_per_hour,
-				m.effect, GREATEST(abs(m.predicted_saved_io_s_per_hour),
-					abs(m.measured_saved_io_s_per_hour)) AS size
-			FROM moves m WHERE m.measured_saved_io_s_per_hour IS NOT NULL
-			ORDER BY 5 DESC LIMIT 20) e), '[]'))
-	FROM total t
-$$;
-
 /*
  * What the report says of the load of a period and of the one before it.
  *
@@ -239,7 +157,32 @@ AS $$
 		'paused', _tiered_storage.is_paused(),
 		'wear', COALESCE((SELECT jsonb_agg(to_jsonb(w) ORDER BY w.device, w.tier_name)
 			FROM _tiered_storage.wear_state() w), '[]'),
-		'advice', _tiered_storage.report_advice(100),
+		/* The placement is what takes longest here, and is computed once. */
+		'advice', (WITH summary AS MATERIALIZED (
+			SELECT s.*, row_number() OVER () AS place FROM tiered_storage.placement_summary() s),
+		advice AS MATERIALIZED (
+			SELECT r.*, row_number() OVER (ORDER BY r.saved_io_s_per_hour DESC NULLS LAST,
+				r.price_delta_per_month, r.size_bytes DESC, r.relation) AS place
+			FROM tiered_storage.recommend_placement() r),
+		total AS (
+			SELECT count(*) AS moves, COALESCE(sum(a.size_bytes), 0) AS size_bytes,
+				count(*) FILTER (WHERE a.confidence = 'firm') AS firm,
+				count(*) FILTER (WHERE a.confidence = 'tentative') AS tentative,
+				count(*) FILTER (WHERE a.confidence = 'provisional') AS provisional,
+				count(*) FILTER (WHERE a.place > 100) AS others,
+				sum(a.size_bytes) FILTER (WHERE a.place > 100) AS others_bytes,
+				sum(a.saved_io_s_per_hour) FILTER (WHERE a.place > 100) AS others_io_s,
+				sum(a.saved_wait_s_per_hour) FILTER (WHERE a.place > 100) AS others_wait_s,
+				sum(a.price_delta_per_month) FILTER (WHERE a.place > 100) AS others_price,
+				sum(a.move_cost_s) FILTER (WHERE a.place > 100) AS others_cost_s
+			FROM advice a)
+		SELECT to_jsonb(t) || jsonb_build_object(
+			'tiers', COALESCE((SELECT jsonb_agg(to_jsonb(s) ORDER BY s.place) FROM summary s
+				WHERE s.tier_name IS NOT NULL), '[]'),
+			'all', (SELECT to_jsonb(s) FROM summary s WHERE s.tier_name IS NULL),
+			'rows', COALESCE((SELECT jsonb_agg(to_jsonb(a) ORDER BY a.place) FROM advice a
+				WHERE a.place <= 100), '[]'))
+		FROM total t),
 		/* Of the fastest tier that something can be placed on, if there is another; where each
 			point takes long, there are fewer. */
 		'curve', COALESCE((SELECT jsonb_build_object('tier_name', f.tier_name,
@@ -253,7 +196,45 @@ AS $$
 			jsonb_build_object('why',
 				'There are no two tiers with tablespaces whose sizes could be compared.')),
 		'heat', _tiered_storage.report_heat(from_at, to_at, 60),
-		'moves', _tiered_storage.report_moves(from_at, to_at, 100),
+		'moves', (WITH moves AS MATERIALIZED (
+			SELECT m.*, row_number() OVER (ORDER BY m.started_at DESC, m.move_id DESC) AS place,
+				m.finished_at >= to_at - interval '24 hours' AS is_of_last_day
+			FROM _tiered_storage.moves m
+			WHERE m.started_at < to_at AND (m.finished_at IS NULL OR m.finished_at >= from_at)),
+		total AS (
+			SELECT count(*) AS moves, count(*) FILTER (WHERE m.state = 'done') AS done,
+				count(*) FILTER (WHERE m.state = 'failed') AS failed,
+				count(*) FILTER (WHERE m.state = 'skipped') AS skipped,
+				count(*) FILTER (WHERE m.state = 'running') AS running,
+				count(*) FILTER (WHERE m.state = 'interrupted') AS interrupted,
+				COALESCE(sum(m.size_bytes) FILTER (WHERE m.state = 'done'), 0) AS done_bytes,
+				count(*) FILTER (WHERE m.state = 'done' AND m.is_of_last_day) AS day_done,
+				count(*) FILTER (WHERE m.state = 'failed' AND m.is_of_last_day) AS day_failed,
+				COALESCE(sum(m.size_bytes) FILTER (WHERE m.state = 'done' AND m.is_of_last_day), 0)
+					AS day_done_bytes,
+				max(m.lock_held_ms) AS longest_lock_ms,
+				percentile_disc(0.5) WITHIN GROUP (ORDER BY m.lock_held_ms) AS median_lock_ms,
+				count(m.measured_saved_io_s_per_hour) AS measured,
+				count(*) FILTER (WHERE m.state = 'done' AND m.measured_saved_io_s_per_hour IS NULL
+					AND m.effect NOT LIKE 'not measurable%') AS unmeasured,
+				count(*) FILTER (WHERE m.effect LIKE 'not measurable%') AS not_measurable,
+				sum(m.predicted_saved_io_s_per_hour)
+					FILTER (WHERE m.measured_saved_io_s_per_hour IS NOT NULL) AS predicted_io_s,
+				sum(m.measured_saved_io_s_per_hour) AS measured_io_s
+			FROM moves m)
+		SELECT to_jsonb(t) || jsonb_build_object(
+			'rows', COALESCE((SELECT jsonb_agg(to_jsonb(m) ORDER BY m.place) FROM moves m
+				WHERE m.place <= 100), '[]'),
+			'points', COALESCE((SELECT jsonb_agg(jsonb_build_object('started_at', m.started_at,
+					'finished_at', m.finished_at, 'lock_held_ms', m.lock_held_ms, 'state', m.state)
+					ORDER BY m.place) FROM moves m WHERE m.place <= 1000), '[]'),
+			'effects', COALESCE((SELECT jsonb_agg(to_jsonb(e) ORDER BY e.size DESC) FROM (
+				SELECT m.relation, m.predicted_saved_io_s_per_hour, m.measured_saved_io_s_per_hour,
+					m.effect, GREATEST(abs(m.predicted_saved_io_s_per_hour),
+						abs(m.measured_saved_io_s_per_hour)) AS size
+				FROM moves m WHERE m.measured_saved_io_s_per_hour IS NOT NULL
+				ORDER BY 5 DESC LIMIT 20) e), '[]'))
+		FROM total t),
 		'load', _tiered_storage.report_load(from_at, to_at),
 		'files', COALESCE((SELECT jsonb_agg(to_jsonb(f) ORDER BY c.place, f.is_total DESC,
 				f.tier_name, f.place)

@@ -27,12 +27,7 @@ BEGIN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
 			format('%s is too long', missing), detail => bad);
 	END IF;
-	SELECT format('%s is %s, and must be between %s and %s.', l.property, left(v.value, 40),
-		l.lowest, l.highest) INTO bad
-	FROM _tiered_storage.tier_limits() l
-	JOIN jsonb_each_text(to_jsonb(p)) v ON v.key = l.property
-	WHERE NOT _tiered_storage.tier_value_fits(l.property, v.value::numeric)
-	LIMIT 1;
+	bad := (_tiered_storage.tier_misfit(to_jsonb(p))).detail;
 	IF bad IS NULL AND NOT isfinite(p.prices_as_of) THEN
 		bad := 'prices_as_of is no day.';
 	END IF;
@@ -58,20 +53,6 @@ BEGIN
 			hint => 'SELECT * FROM tiered_storage.device_profiles() shows those of others.');
 	END IF;
 END
-$$;
-
-/*
- * Gives tiers without a price of their own the price of their profile.
- *
- * Tiers have copies of the figures, which may have been measured; an assumed price follows.
- */
-CREATE FUNCTION _tiered_storage.profile_prices_changed(profile text) RETURNS void
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
-AS $$
-	UPDATE _tiered_storage.tier t SET price_per_gb_month = d.price_per_gb_month
-		FROM tiered_storage.device_profiles() d
-		WHERE d.profile = profile_prices_changed.profile AND t.profile = d.profile
-			AND t.price_is_assumed AND t.price_per_gb_month <> d.price_per_gb_month
 $$;
 
 CREATE FUNCTION tiered_storage.alter_device_profile(profile text, device jsonb) RETURNS void
@@ -135,7 +116,11 @@ BEGIN
 	IF device IS NOT NULL THEN
 		INSERT INTO _tiered_storage.device_profile SELECT p.*;
 	END IF;
-	PERFORM _tiered_storage.profile_prices_changed(profile);
+	/* Tiers have copies of the figures, which may have been measured; an assumed price follows. */
+	UPDATE _tiered_storage.tier t SET price_per_gb_month = d.price_per_gb_month
+		FROM tiered_storage.device_profiles() d
+		WHERE d.profile = alter_device_profile.profile AND t.profile = d.profile
+			AND t.price_is_assumed AND t.price_per_gb_month <> d.price_per_gb_month;
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.alter_device_profile IS

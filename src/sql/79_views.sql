@@ -235,22 +235,14 @@ COMMENT ON COLUMN tiered_storage.recommendations.firm_when IS
 COMMENT ON COLUMN tiered_storage.recommendations.reason IS
 'what decides, as much as there is room for';
 
-/* The conditions of a tiering policy, in short. */
-CREATE FUNCTION _tiered_storage.policy_words(move_after interval, idle_for interval,
-	no_writes_for interval, below_reads_per_hour float8) RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT concat_ws(', ', 'older than ' || move_after, 'idle for ' || idle_for,
-		'unwritten for ' || no_writes_for,
-		'under ' || _tiered_storage.short_number(below_reads_per_hour) || ' reads/h')
-$$;
-
 CREATE VIEW tiered_storage.policies AS
 	SELECT p.policy_id, 'tiering' AS kind, _tiered_storage.clip(COALESCE(
 			p.relation::text, p.relation_name), 24) AS relation,
 		_tiered_storage.clip(p.tier_name::text, 16) AS tier_name,
-		_tiered_storage.clip_words(_tiered_storage.policy_words(p.move_after, p.idle_for,
-			p.no_writes_for, p.below_reads_per_hour), 26) AS condition,
+		_tiered_storage.clip_words(concat_ws(', ', 'older than ' || p.move_after,
+			'idle for ' || p.idle_for, 'unwritten for ' || p.no_writes_for, 'under '
+			|| _tiered_storage.short_number(p.below_reads_per_hour) || ' reads/h'), 26)
+			AS condition,
 		_tiered_storage.clip_words(p.last_result, 20) AS last_result
 	FROM _tiered_storage.policies p
 	UNION ALL

@@ -81,59 +81,30 @@ GRANT SELECT ON _tiered_storage.tier_tablespaces,
 	_tiered_storage.device_profile TO pg_monitor;
 DO $$
 DECLARE
-	t text;
+	f text;
 BEGIN
-	FOREACH t IN ARRAY _tiered_storage.state_tables()
+	FOREACH f IN ARRAY pg_catalog.array_cat('{
+		refuse,first_hour,tablespace_claims,is_paused,tablespace_devices,distributed_table,
+		access_tracking,relation_entry(oid),"relation_entry(name, name)",relation_persistence,
+		present_relation,present_pinned,smoothed_rate,period_share,wal_written_ratio,
+		activity_pattern,device_fit,wear_state,relation_write_amplification,
+		load_is_possible,load_totals,default_profiles,file_class_io,file_period,
+		server_directories,directory_tiers,settings_of_tablespaces,settings_of_temp,
+		settings_of_wal_place,settings_of_temp_rights,role_list,temp_saved_s,roles_without_create,
+		temp_places,wal_places,roomiest_places,wal_move_command,settings_of_wal_sync,
+		settings_of_images,settings_of_io_method,setting_obstacle,cached_ranges,hot_range,
+		partition_interval,partition_key,partition_advice,effect_verdict,mover_progress,
+		move_window_state,move_queue_entries,worker_status,short_recommendations,short_reason,
+		short_number,first_columns,clip,clip_words,short_quantity,short_bytes,short_rate,
+		short_seconds,short_time,percent,significant,from_to,metric_values,
+		activity_rows,report_heat,heat_parts,report_load,report_facts,report_answer,report_tiers,
+		report_heat_step,report_heat_map,report_budget,report_moved,report_unknown,report_escape,
+		report_words,report_cell,report_table,report_figure,report_label,report_bar,report_bars,
+		report_legend,report_ticks,report_time_ticks,report_page}',
+		ARRAY(SELECT pg_catalog.concat('stored_', t)
+			FROM pg_catalog.unnest(_tiered_storage.state_tables()) t))
 	LOOP
-		EXECUTE pg_catalog.format(
-			'GRANT EXECUTE ON FUNCTION _tiered_storage.stored_%s TO pg_monitor', t);
+		EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION _tiered_storage.%s TO pg_monitor', f);
 	END LOOP;
 END
 $$;
-GRANT EXECUTE ON FUNCTION _tiered_storage.refuse, _tiered_storage.first_hour,
-	_tiered_storage.tablespace_claims, _tiered_storage.is_paused,
-	_tiered_storage.tablespace_devices, _tiered_storage.distributed_table,
-	_tiered_storage.access_tracking,
-	_tiered_storage.relation_entry(oid), _tiered_storage.relation_entry(name, name),
-	_tiered_storage.relation_persistence, _tiered_storage.present_relation,
-	_tiered_storage.present_pinned, _tiered_storage.smoothed_rate, _tiered_storage.period_share,
-	_tiered_storage.wal_written_ratio, _tiered_storage.activity_pattern,
-	_tiered_storage.device_fit, _tiered_storage.wear_state,
-	_tiered_storage.relation_write_amplification,
-	_tiered_storage.load_period, _tiered_storage.load_is_possible, _tiered_storage.load_sums,
-	_tiered_storage.load_totals, _tiered_storage.default_profiles,
-	_tiered_storage.file_class_io, _tiered_storage.file_period,
-	_tiered_storage.server_directories, _tiered_storage.directory_tiers,
-	_tiered_storage.settings_of_tablespaces, _tiered_storage.settings_of_temp,
-	_tiered_storage.settings_of_wal_place, _tiered_storage.settings_of_temp_rights,
-	_tiered_storage.role_list, _tiered_storage.temp_saved_s,
-	_tiered_storage.roles_without_create, _tiered_storage.temp_places,
-	_tiered_storage.wal_places, _tiered_storage.roomiest_places,
-	_tiered_storage.wal_move_command, _tiered_storage.settings_of_wal_sync,
-	_tiered_storage.settings_of_images, _tiered_storage.settings_of_io_method,
-	_tiered_storage.setting_obstacle, _tiered_storage.cached_ranges, _tiered_storage.hot_range,
-	_tiered_storage.partition_interval, _tiered_storage.partition_key,
-	_tiered_storage.partition_saving, _tiered_storage.partition_command,
-	_tiered_storage.partition_heat, _tiered_storage.partition_column,
-	_tiered_storage.partition_confidence, _tiered_storage.partition_advice,
-	_tiered_storage.effect_verdict, _tiered_storage.mover_progress,
-	_tiered_storage.move_window_state, _tiered_storage.move_queue_entries,
-	_tiered_storage.worker_status, _tiered_storage.short_recommendations,
-	_tiered_storage.short_reason, _tiered_storage.short_number, _tiered_storage.first_columns,
-	_tiered_storage.clip, _tiered_storage.clip_words, _tiered_storage.short_quantity,
-	_tiered_storage.short_bytes, _tiered_storage.short_rate, _tiered_storage.short_seconds,
-	_tiered_storage.short_time, _tiered_storage.percent, _tiered_storage.significant,
-	_tiered_storage.from_to, _tiered_storage.policy_words, _tiered_storage.metric_values,
-	_tiered_storage.activity_rows TO pg_monitor;
-
-GRANT EXECUTE ON FUNCTION _tiered_storage.report_advice, _tiered_storage.report_heat,
-	_tiered_storage.heat_parts, _tiered_storage.report_moves, _tiered_storage.report_load,
-	_tiered_storage.report_facts, _tiered_storage.report_answer, _tiered_storage.report_tiers,
-	_tiered_storage.report_heat_step, _tiered_storage.report_heat_map,
-	_tiered_storage.report_budget, _tiered_storage.report_moved,
-	_tiered_storage.report_unknown, _tiered_storage.report_sections,
-	_tiered_storage.report_escape, _tiered_storage.report_words, _tiered_storage.report_cell,
-	_tiered_storage.report_table, _tiered_storage.report_figure, _tiered_storage.report_label,
-	_tiered_storage.report_bar, _tiered_storage.report_bars, _tiered_storage.report_legend,
-	_tiered_storage.report_ticks, _tiered_storage.report_time_ticks,
-	_tiered_storage.report_page TO pg_monitor;
