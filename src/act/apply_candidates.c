@@ -417,7 +417,6 @@ tier_candidates_prepare(const TierApplyRequest *request, TierApplySummary *summa
 	past.backoff = tier_catalog_load_backoff(context, &past.nbackoff);
 	past.waits = tier_catalog_load_move_waits(context, &past.nwaits);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	advice = tier_advice_make(request->options);
 	*candidates = choose(request, advice, &past, &n, &nfailed, summary);
 	*arrangement = arrange(request, advice, *candidates, n);

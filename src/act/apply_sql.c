@@ -65,19 +65,6 @@ confidence_argument(const char *name)
 	return TIER_CONFIDENCE_FIRM;
 }
 
-/*
- * The arguments of apply_placement that are those of recommend_placement.  What a
- * tier is not, or what was once, cannot be moved to.
- */
-static const int advice_arguments[TIER_OPTIONS] = {
-	[TIER_OPTION_TIERS] = 3,
-	[TIER_OPTION_OVERRIDES] = -1,
-	[TIER_OPTION_HORIZON] = 4,
-	[TIER_OPTION_OBJECTIVE] = 5,
-	[TIER_OPTION_SCHEMAS] = 6,
-	[TIER_OPTION_RELATIONS] = 7,
-};
-
 Datum
 tier_apply_placement(PG_FUNCTION_ARGS)
 {
@@ -97,14 +84,14 @@ tier_apply_placement(PG_FUNCTION_ARGS)
 				 errhint("Leave it out to move everything that is advised.")));
 	if (PG_GETARG_BOOL(2))
 	{
-		tier_advice_options_at(fcinfo, advice_arguments, &options);
+		tier_advice_options_from(fcinfo, 3, false, &options);
 		request.options = &options;
 		summary = tier_run_dry(&how);
 		tier_apply_report_dry_run(&summary.applied);
 		PG_RETURN_NULL();
 	}
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.apply_placement");
-	tier_advice_options_at(fcinfo, advice_arguments, &options);
+	tier_advice_options_from(fcinfo, 3, false, &options);
 	request.options = &options;
 	summary = tier_run(&how, NULL);
 	tier_disconnect_nonatomic();
@@ -256,7 +243,6 @@ load_past(Past *past)
 	past->undone_by = tier_catalog_undone_by(past->batch_id);
 	past->may_redo = past->undone_by != 0 && tier_catalog_can_undo(past->undone_by);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 }
 
 /*

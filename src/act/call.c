@@ -120,10 +120,7 @@ tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call)
 	call->include_indexes = PG_ARGISNULL(2) || PG_GETARG_BOOL(2);
 	call->allow_lock = PG_GETARG_BOOL(3);
 	call->dry_run = PG_NARGS() > 5 && !PG_ARGISNULL(5) && PG_GETARG_BOOL(5);
-	if (!tier_relation_lookup(PG_GETARG_OID(0), &call->info))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", PG_GETARG_OID(0))));
+	tier_relation_require(PG_GETARG_OID(0), &call->info);
 	tier_catalog_enter(&scope);
 	call->set = tier_catalog_load_tiers(context);
 	call->pins = tier_catalog_load_pins(context);

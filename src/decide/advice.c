@@ -179,7 +179,6 @@ load_wear(TierAdvice *advice)
 	tier_catalog_enter(&scope);
 	wears = tier_wears_load(context);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	for (int i = 0; i < advice->nunits; i++)
 	{
 		const TierAdviceUnit *unit = &advice->units[i];
@@ -688,7 +687,7 @@ tier_advice_decide(TierAdvice *advice)
 	int			ntiers = advice->set->ntiers;
 
 	apply_overrides(advice);
-	tier_advice_add_bytes(advice, false, advice->now_bytes);
+	tier_advice_add_bytes(advice, advice->now_bytes);
 	for (int t = 0; t < ntiers; t++)
 	{
 		double		capacity = advice->set->tiers[t].capacity_bytes;

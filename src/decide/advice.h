@@ -72,18 +72,6 @@ extern TierCostLoad tier_advice_load_in(const TierAdviceUnit *unit, TierScenario
  */
 extern TierPrediction tier_advice_predict(const TierAdvice *before, const TierAdvice *after);
 
-/* What clients do with an hour, under the load of the advice. */
-extern TierPredictionClients tier_advice_clients(const TierAdvice *advice);
-
-/*
- * Busy, occupied and waiting time of each tier at one end of a range, times a factor: where units
- * are, or where they should be.  What is on tiers from ntiers on is left out.  False: what one
- * of them costs has no end.
- */
-extern bool tier_advice_totals_in(const TierAdvice *advice, TierScenario scenario,
-								  bool as_advised, double factor, int ntiers,
-								  TierPlacementTotals *totals);
-
 /* What a load of the unit costs on a tier; and all of its load. */
 extern TierCost tier_advice_cost_of(const TierAdvice *advice, const TierAdviceUnit *unit,
 									const TierCostLoad *load, int tier);
@@ -106,8 +94,8 @@ extern double tier_advice_busy(const TierAdvice *advice, const TierAdviceUnit *u
 extern double tier_advice_stored(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 extern double tier_advice_price(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 
-/* What the units take of each tier today, where they are or where they should be. */
-extern void tier_advice_add_bytes(const TierAdvice *advice, bool as_advised, double *bytes);
+/* What the units take of each tier today, where they are. */
+extern void tier_advice_add_bytes(const TierAdvice *advice, double *bytes);
 
 /* Device-seconds of moving it there, once; 0 for where it is. */
 extern double tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
@@ -144,6 +132,10 @@ extern double tier_advice_taken(const TierAdvice *advice, int tier, const TierTi
  * TIER_ADVICE_MIN_SAVED_S wherever it is?  It has to be in a tier.
  */
 extern bool tier_advice_is_small(const TierAdvice *advice, const TierAdviceUnit *unit);
+
+/* Why a tier takes no more of it, though it would be better there, in words after its name. */
+extern const char *tier_advice_obstacle(const TierAdvice *advice, const TierAdviceUnit *unit,
+										int tier);
 
 /* Why it may not live there, in words after "it" ("is not ..."); NULL: it may. */
 extern const char *tier_advice_why_not(const TierAdvice *advice,
@@ -267,6 +259,16 @@ extern char *tier_advice_tier_remark(const TierAdvice *advice, int tier);
 
 /* The same in NOTICEs, one for each tier, and what leaves first. */
 extern void tier_advice_notice_tiers(const TierAdvice *advice);
+
+/* By how many bytes a tier grows as things are. */
+extern double tier_advice_growth_per_hour(const TierAdvice *advice, int tier);
+
+/*
+ * Days until nothing more fits on a tier, and until its reserve is reached, if nothing is
+ * moved; INFINITY: never.
+ */
+extern double tier_advice_days_until_full(const TierAdvice *advice, int tier);
+extern double tier_advice_days_until_reserve(const TierAdvice *advice, int tier);
 
 /* The statement that does it, or NULL when there is nothing to do. */
 extern char *tier_advice_command(const TierAdvice *advice, const TierAdviceUnit *unit);

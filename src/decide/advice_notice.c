@@ -113,13 +113,6 @@ count_units(const TierAdvice *advice, const TierAdvice *provisional)
 	return counts;
 }
 
-/* As a person would write it: 10MB, 7d. */
-static char *
-setting(const char *name)
-{
-	return GetConfigOptionByName(psprintf("tiered_storage.%s", name), NULL, false);
-}
-
 static const char *
 plural(int n)
 {
@@ -300,7 +293,6 @@ tiers_hint(void)
 	tier_catalog_enter(&scope);
 	statements = tier_catalog_second_tier_statements(context);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	if (statements == NULL)
 		return pstrdup("Create a tablespace on another device, "
 					   "then SELECT * FROM tiered_storage.discover_tiers().");
@@ -308,19 +300,13 @@ tiers_hint(void)
 					statements);
 }
 
-/* Their names, quoted, of those that are too full; NULL: none is. */
-static char *
-too_full_tiers(const TierAdvice *advice, int *n)
+static bool
+any_is_too_full(const TierAdvice *advice)
 {
-	StringInfoData names;
-
-	initStringInfo(&names);
-	*n = 0;
 	for (int t = 0; t < advice->set->ntiers; t++)
 		if (tier_advice_is_too_full(advice, t))
-			appendStringInfo(&names, "%s\"%s\"", (*n)++ > 0 ? ", " : "",
-							 NameStr(advice->set->tiers[t].name));
-	return *n > 0 ? names.data : NULL;
+			return true;
+	return false;
 }
 
 /* A standby that receives WAL, can be read, and is not asked what is read there; or NULL. */
@@ -334,7 +320,6 @@ unknown_standby(int *n)
 	tier_catalog_enter(&scope);
 	name = tier_catalog_unknown_standby(context, n);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	return name;
 }
 
@@ -368,103 +353,66 @@ tier_advice_notice_unseen(const TierAdvice *advice, bool relies_on_it)
 				 errhint("add_standby() makes its reads count, if there are any.")));
 }
 
-/* Where nothing is recommended, why, and what to do; in the order in which that matters. */
-typedef struct Emptiness
-{
-	char	   *why;			/* follows "nothing is recommended" */
-	const char *detail;			/* or NULL */
-	const char *hint;			/* or NULL */
-} Emptiness;
-
-static Emptiness
-find_emptiness(const TierAdvice *advice)
+/* Why nothing is recommended, and what to do; in the order in which that matters. */
+void
+tier_advice_notice_empty(const TierAdvice *advice)
 {
 	const TierSet *set = advice->set;
 	Counts		counts = count_units(advice, NULL);
-	Emptiness	empty = {0};
-	int			nfull;
-	char	   *full = too_full_tiers(advice, &nfull);
+	bool		is_full = any_is_too_full(advice);
+	char	   *why;
+	const char *detail = NULL;
+	const char *hint = NULL;
 
 	if (set->ntiers == 0 || (counts.selected > 0 && counts.in_no_tier == counts.selected))
 	{
-		empty.why = ": no tablespace of these relations belongs to a tier";
-		empty.hint = "SELECT * FROM tiered_storage.discover_tiers() looks what devices there are; "
+		why = ": no tablespace of these relations belongs to a tier";
+		hint = "SELECT * FROM tiered_storage.discover_tiers() looks what devices there are; "
 			"add_tier() names them.";
 	}
 	else if (set->ntiers == 1)
 	{
-		empty.why = psprintf(": there is only one tier, \"%s\"", NameStr(set->tiers[0].name));
-		empty.hint = tiers_hint();
+		why = psprintf(": there is only one tier, \"%s\"", NameStr(set->tiers[0].name));
+		hint = tiers_hint();
 	}
 	else if (counts.selected == 0)
 	{
-		empty.why = ": there is nothing to place";
-		empty.detail = "Temporary relations, those of the system and of tiered_storage itself are "
+		why = ": there is nothing to place";
+		detail = "Temporary relations, those of the system and of tiered_storage itself are "
 			"left alone.";
 	}
-	else if (counts.small + counts.held == counts.selected && counts.held > 0)
-	{
-		empty.why = psprintf(": pins, policies, extensions and the cooldown after moves keep all "
-							 "relations%s where they are",
-							 counts.small == 0 ? "" :
-							 " of " TIER_ADVICE_MIN_BYTES_TEXT " and more");
-		empty.detail = psprintf("tiered_storage.cooldown is %s.", setting("cooldown"));
-	}
-	else if (counts.small == counts.selected)
-		empty.why = ": all relations are smaller than " TIER_ADVICE_MIN_BYTES_TEXT
-			", and moving one saves too little";
-	else if (full != NULL)
-	{
-		empty.why = psprintf(", though %s %s too full: what is there may not leave %s, or has no "
-							 "room elsewhere", psprintf(nfull == 1 ? "tier %s" : "tiers %s", full),
-							 nfull == 1 ? "is" : "are", nfull == 1 ? "it" : "them");
-		empty.detail = tier_advice_headline(advice, PG_INT32_MAX);
-		empty.hint = "Give a tier more room, or unpin what may leave.";
-	}
-	else if (counts.short_time + counts.held >= counts.selected - counts.small &&
+	else if (!is_full && counts.short_time > 0 &&
+			 counts.short_time + counts.held >= counts.selected - counts.small &&
 			 !advice->options.as_if_observed)
 	{
-		empty.why = psprintf(" yet: observed for %s of %s",
-							 tier_advice_duration(counts.longest_s),
-							 tier_advice_duration(tier_units_required_s()));
-		empty.detail = counts.events > 0 ?
+		why = psprintf(" yet: observed for %s of %s",
+					   tier_advice_duration(counts.longest_s),
+					   tier_advice_duration(tier_units_required_s()));
+		detail = counts.events > 0 ?
 			psprintf("%d relation%s loaded, or used only once so far.", counts.events,
 					 counts.events == 1 ? " was" : "s were") :
 			"Nothing that was seen so far would move a relation then.";
-		empty.hint = psprintf("tiered_storage.observation_period says how long, but at least %s; "
-							  "recommend_placement(true) shows what is known.",
-							  tier_advice_duration(TIER_EVIDENCE_RATE *
-												   tier_test_evidence_interval_s));
-	}
-	else if (counts.events > 0 && counts.events + counts.held + counts.small == counts.selected)
-	{
-		empty.why = psprintf(" yet: the relations were loaded, or used only once, so far%s",
-							 counts.held == 0 ? "" :
-							 ", or are held by pins, policies or the cooldown");
-		empty.detail = "What is read or written at only one or two separate times "
-			"is taken for an event, not for work that goes on.";
-		empty.hint = "Ask again when the usual work has gone on for a while; "
-			"recommend_placement(true) shows what is known.";
+		hint = psprintf("tiered_storage.observation_period says how long, but at least %s; "
+						"recommend_placement(true) shows what is known.",
+						tier_advice_duration(TIER_EVIDENCE_RATE *
+											 tier_test_evidence_interval_s));
 	}
 	else
 	{
-		empty.why = counts.kept_out > 0 ?
+		why = is_full || counts.kept_out > 0 ?
 			": there is no room where relations would be better" :
+			counts.events > 0 ? " yet: relations were loaded, or used only once, so far" :
+			counts.held > 0 && counts.held + counts.small == counts.selected ?
+			": pins, policies, extensions and the cooldown keep all relations where they are" :
 			": all relations are where they are best, or moving them would save too little";
-		empty.detail = tier_advice_headline(advice, PG_INT32_MAX);
+		detail = tier_advice_headline(advice, PG_INT32_MAX);
+		if (is_full)
+			hint = "Give a tier more room, or unpin what may leave.";
 	}
-	return empty;
-}
-
-void
-tier_advice_notice_empty(const TierAdvice *advice)
-{
-	Emptiness	empty = find_emptiness(advice);
-
 	ereport(NOTICE,
-			(errmsg_internal("nothing is recommended%s", empty.why),
-			 empty.detail == NULL ? 0 : errdetail_internal("%s", empty.detail),
-			 empty.hint == NULL ? 0 : errhint("%s", empty.hint)));
+			(errmsg_internal("nothing is recommended%s", why),
+			 detail == NULL ? 0 : errdetail_internal("%s", detail),
+			 hint == NULL ? 0 : errhint("%s", hint)));
 }
 
 void

@@ -51,8 +51,8 @@ static const OverrideKey override_keys[] = {
 	{"compression_ratio", offsetof(TierOverride, compression_ratio), 1, true, INFINITY},
 };
 
-TierOverride *
-tier_advice_new_override(TierAdviceOptions *options, const char *tier_name)
+static TierOverride *
+new_override(TierAdviceOptions *options, const char *tier_name)
 {
 	TierOverride *override;
 
@@ -174,7 +174,7 @@ tier_advice_add_overrides(TierAdviceOptions *options, Datum jsonb, const char *w
 				{
 					if (strlen(key) >= NAMEDATALEN)
 						refuse_overrides(what, "The name of a tier is too long.");
-					override = tier_advice_new_override(options, key);
+					override = new_override(options, key);
 				}
 				break;
 			case WJB_VALUE:
@@ -189,11 +189,15 @@ tier_advice_add_overrides(TierAdviceOptions *options, Datum jsonb, const char *w
 }
 
 static Datum *
-elements_of(Datum array, Oid type, int length, bool by_value, char align, const char *what, int *n)
+elements_of(Datum array, Oid type, const char *what, int *n)
 {
 	Datum	   *elements;
 	bool	   *nulls;
+	int16		length;
+	bool		by_value;
+	char		align;
 
+	get_typlenbyvalalign(type, &length, &by_value, &align);
 	deconstruct_array(DatumGetArrayTypeP(array), type, length, by_value, align,
 					  &elements, &nulls, n);
 	if (*n == 0)
@@ -243,16 +247,13 @@ relations_argument(Datum array)
 	Datum	   *elements;
 	int			n;
 
-	elements = elements_of(array, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT, "relations", &n);
+	elements = elements_of(array, REGCLASSOID, "relations", &n);
 	for (int i = 0; i < n; i++)
 	{
 		Oid			relation_oid = DatumGetObjectId(elements[i]);
 		TierRelationInfo info;
 
-		if (!tier_relation_lookup(relation_oid, &info))
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_TABLE),
-					 errmsg("relation with OID %u does not exist", relation_oid)));
+		tier_relation_require(relation_oid, &info);
 		if (info.kind != RELKIND_RELATION && info.kind != RELKIND_PARTITIONED_TABLE &&
 			info.kind != RELKIND_MATVIEW && info.kind != RELKIND_INDEX &&
 			info.kind != RELKIND_PARTITIONED_INDEX)
@@ -267,22 +268,23 @@ relations_argument(Datum array)
 }
 
 void
-tier_advice_options_at(FunctionCallInfo fcinfo, const int *arguments, TierAdviceOptions *options)
+tier_advice_options_from(FunctionCallInfo fcinfo, int first, bool has_overrides,
+						 TierAdviceOptions *options)
 {
-#define GIVEN(option) (arguments[option] >= 0 && !PG_ARGISNULL(arguments[option]))
-#define ARGUMENT(option) PG_GETARG_DATUM(arguments[option])
+#define AT(option) (first + (option) - (!has_overrides && (option) > TIER_OPTION_OVERRIDES))
+#define GIVEN(option) (!PG_ARGISNULL(AT(option)))
+#define ARGUMENT(option) PG_GETARG_DATUM(AT(option))
 	Datum	   *elements;
 	int			n;
 
 	tier_advice_default_options(options);
 	if (GIVEN(TIER_OPTION_TIERS))
 	{
-		elements = elements_of(ARGUMENT(TIER_OPTION_TIERS), NAMEOID, NAMEDATALEN, false,
-							   TYPALIGN_CHAR, "tiers", &n);
+		elements = elements_of(ARGUMENT(TIER_OPTION_TIERS), NAMEOID, "tiers", &n);
 		for (int i = 0; i < n; i++)
 			options->tiers = lappend(options->tiers, pstrdup(NameStr(*DatumGetName(elements[i]))));
 	}
-	if (GIVEN(TIER_OPTION_OVERRIDES))
+	if (has_overrides && GIVEN(TIER_OPTION_OVERRIDES))
 		tier_advice_add_overrides(options, ARGUMENT(TIER_OPTION_OVERRIDES), "overrides");
 	if (GIVEN(TIER_OPTION_HORIZON))
 		options->horizon_hours =
@@ -292,8 +294,7 @@ tier_advice_options_at(FunctionCallInfo fcinfo, const int *arguments, TierAdvice
 			objective_argument(TextDatumGetCString(ARGUMENT(TIER_OPTION_OBJECTIVE)));
 	if (GIVEN(TIER_OPTION_SCHEMAS))
 	{
-		elements = elements_of(ARGUMENT(TIER_OPTION_SCHEMAS), NAMEOID, NAMEDATALEN, false,
-							   TYPALIGN_CHAR, "schemas", &n);
+		elements = elements_of(ARGUMENT(TIER_OPTION_SCHEMAS), NAMEOID, "schemas", &n);
 		for (int i = 0; i < n; i++)
 			options->schemas = lappend_oid(options->schemas,
 										   get_namespace_oid(NameStr(*DatumGetName(elements[i])),
@@ -301,16 +302,7 @@ tier_advice_options_at(FunctionCallInfo fcinfo, const int *arguments, TierAdvice
 	}
 	if (GIVEN(TIER_OPTION_RELATIONS))
 		options->relations = relations_argument(ARGUMENT(TIER_OPTION_RELATIONS));
+#undef AT
 #undef GIVEN
 #undef ARGUMENT
-}
-
-void
-tier_advice_options_from(FunctionCallInfo fcinfo, int first, TierAdviceOptions *options)
-{
-	int			arguments[TIER_OPTIONS];
-
-	for (int i = 0; i < TIER_OPTIONS; i++)
-		arguments[i] = first + i;
-	tier_advice_options_at(fcinfo, arguments, options);
 }

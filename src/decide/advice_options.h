@@ -23,27 +23,20 @@ enum
 	TIER_OPTION_OBJECTIVE,		/* text */
 	TIER_OPTION_SCHEMAS,		/* name[] */
 	TIER_OPTION_RELATIONS,		/* regclass[] */
-	TIER_OPTIONS
 };
 
 /*
- * Reads TIER_OPTIONS arguments from `first` on; NULL is the default.  Raises an error
- * for what cannot be meant.  Allocates in the current memory context.
+ * Reads these arguments from `first` on; NULL is the default.  has_overrides: the function
+ * has that one.  Raises an error for what cannot be meant.  Allocates in the current memory
+ * context.
  */
-extern void tier_advice_options_from(FunctionCallInfo fcinfo, int first,
+extern void tier_advice_options_from(FunctionCallInfo fcinfo, int first, bool has_overrides,
 									 TierAdviceOptions *options);
-
-/* The same where they are elsewhere; -1: the function has no such argument. */
-extern void tier_advice_options_at(FunctionCallInfo fcinfo, const int *arguments,
-								   TierAdviceOptions *options);
 
 /*
  * Adds what a jsonb object {"tier": {"capacity_bytes": 1, ...}, ...} says; `what`
  * names the argument in messages.
  */
 extern void tier_advice_add_overrides(TierAdviceOptions *options, Datum jsonb, const char *what);
-
-/* Room for one more, everything NaN. */
-extern TierOverride *tier_advice_new_override(TierAdviceOptions *options, const char *tier_name);
 
 #endif							/* TIER_ADVICE_OPTIONS_H */

@@ -80,17 +80,16 @@ mark_tiers(TierAdvice *advice)
 }
 
 void
-tier_advice_add_bytes(const TierAdvice *advice, bool as_advised, double *bytes)
+tier_advice_add_bytes(const TierAdvice *advice, double *bytes)
 {
 	for (int t = 0; t < advice->set->ntiers; t++)
 		bytes[t] = 0.0;
 	for (int i = 0; i < advice->nunits; i++)
 	{
 		const TierAdviceUnit *unit = &advice->units[i];
-		int			tier = as_advised ? unit->recommended_tier : unit->current_tier;
 
-		if (tier >= 0)
-			bytes[tier] += tier_advice_stored(advice, unit, tier);
+		if (unit->current_tier >= 0)
+			bytes[unit->current_tier] += tier_advice_stored(advice, unit, unit->current_tier);
 	}
 }
 
@@ -105,7 +104,7 @@ compute_used(TierAdvice *advice)
 	advice->others_written_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->reserve_missing = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
 	advice->now_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
-	tier_advice_add_bytes(advice, false, advice->used_bytes);
+	tier_advice_add_bytes(advice, advice->used_bytes);
 }
 
 /* What other databases have of it; looked up once. */

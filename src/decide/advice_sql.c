@@ -105,7 +105,7 @@ tier_recommend_placement(PG_FUNCTION_ARGS)
 	bool		any_goes = false;
 
 	tier_result_start(fcinfo, &row);
-	tier_advice_options_from(fcinfo, 1, &options);
+	tier_advice_options_from(fcinfo, 1, true, &options);
 	advice = tier_advice_make(&options);
 	provisional = tier_advice_provisional(advice);
 	row_context = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage row",
@@ -139,10 +139,7 @@ require_unit(const TierAdvice *advice, Oid relation_oid)
 	const TierAdviceUnit *unit = tier_advice_find(advice, relation_oid);
 	TierRelationInfo info;
 
-	if (!tier_relation_lookup(relation_oid, &info))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relation_oid)));
+	tier_relation_require(relation_oid, &info);
 	if (unit == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -157,29 +154,6 @@ require_unit(const TierAdvice *advice, Oid relation_oid)
 						tier_relation_kind_name(info.kind), info.name),
 				 errhint("Use tiered_storage.discover_tiers(), add_tier() or alter_tier().")));
 	return unit;
-}
-
-/* Why not there, where it would be better. */
-static char *
-explain_pushed_out(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
-{
-	double		left = advice->available_bytes[tier] - advice->placement.after[tier].bytes;
-
-	switch (advice->placement.bottleneck[tier])
-	{
-		case TIER_BOTTLENECK_BUSY:
-			return pstrdup("it would be better here, "
-						   "but the device would be busy for too much of its time");
-		case TIER_BOTTLENECK_ENDURANCE:
-			return pstrdup("it would be better here, "
-						   "but more would be written than the device endures");
-		case TIER_BOTTLENECK_NONE:
-		case TIER_BOTTLENECK_BYTES:
-			break;
-	}
-	return psprintf("it would be better here, but it needs %s, and what gains more for each byte "
-					"leaves %s", tier_advice_bytes(tier_advice_stored(advice, unit, tier)),
-					tier_advice_bytes(Max(left, 0.0)));
 }
 
 static char *
@@ -198,7 +172,8 @@ explain_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, boo
 	if (tier == unit->wanted_tier && tier != unit->current_tier &&
 		(!fits || advice->placement.bottleneck[tier] == TIER_BOTTLENECK_BUSY ||
 		 advice->placement.bottleneck[tier] == TIER_BOTTLENECK_ENDURANCE))
-		return explain_pushed_out(advice, unit, tier);
+		return psprintf("it would be better here, but the tier %s",
+						tier_advice_obstacle(advice, unit, tier));
 	if (unit->pinned_tier >= 0)
 		return psprintf("it is pinned to %s", NameStr(advice->set->tiers[unit->pinned_tier].name));
 	if (tier == unit->current_tier)
@@ -231,7 +206,7 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 
 	tier_require_argument(fcinfo, 0, "relation");
 	tier_result_start(fcinfo, &row);
-	tier_advice_options_from(fcinfo, 1, &options);
+	tier_advice_options_from(fcinfo, 1, true, &options);
 	advice = tier_advice_make(&options);
 	unit = require_unit(advice, PG_GETARG_OID(0));
 	advice = unconstify(TierAdvice *, tier_advice_shown(advice, tier_advice_provisional(advice),

@@ -109,16 +109,6 @@ extension_name(const TierAdviceUnit *unit)
 	return name == NULL ? "that is dropped just now" : quote_identifier(name);
 }
 
-/* Is it larger than the tier, or is there room, but less than it takes? */
-static bool
-does_not_fit(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
-{
-	double		limit = advice->available_bytes[tier];
-
-	return tier_advice_stored(advice, unit, tier) > limit ||
-		limit - advice->placement.after[tier].bytes > LEAST_ROOM * limit;
-}
-
 /* ---------------------------------------------------------------------
  * In short
  * ---------------------------------------------------------------------
@@ -379,29 +369,35 @@ reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
 					tier_advice_number(busy_s), here);
 }
 
-static bool
-is_wide(double low, double high)
-{
-	return high >= 1.0 && high > low * NARROW_RANGE;
-}
-
 /* What of the load is not known well enough. */
 static char *
 range_text(const TierAdviceUnit *unit)
 {
-	if (is_wide(unit->loads.reads_low, unit->loads.reads_high))
-		return psprintf("if that goes on, %s to %s reads/h",
-						tier_advice_number(unit->loads.reads_low),
-						tier_advice_number(unit->loads.reads_high));
-	if (is_wide(unit->loads.sequential_low, unit->loads.sequential_high))
-		return psprintf("if %s to %s reads/h are sequential",
-						tier_advice_number(unit->loads.sequential_low),
-						tier_advice_number(unit->loads.sequential_high));
-	if (is_wide(unit->loads.write_requests_low, unit->loads.write_requests_high))
-		return psprintf("if %s to %s writes/h stay apart",
-						tier_advice_number(unit->loads.write_requests_low),
-						tier_advice_number(unit->loads.write_requests_high));
-	return pstrdup("depends on the load of others");
+	double		low = unit->loads.reads_low;
+	double		high = unit->loads.reads_high;
+
+	return high < 1.0 || high <= low * NARROW_RANGE ? pstrdup("depends on the load") :
+		psprintf("if that goes on, %s to %s reads/h", tier_advice_number(low),
+				 tier_advice_number(high));
+}
+
+const char *
+tier_advice_obstacle(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
+{
+	double		stored = tier_advice_stored(advice, unit, tier);
+	double		limit = advice->available_bytes[tier];
+
+	if (advice->why_closed[tier] != NULL)
+		return advice->why_closed[tier];
+	if (advice->placement.bottleneck[tier] == TIER_BOTTLENECK_BUSY)
+		return "would be too busy";
+	if (advice->placement.bottleneck[tier] == TIER_BOTTLENECK_ENDURANCE)
+		return "would wear out";
+
+	/* Is it larger than the tier, or is there room, but less than it takes? */
+	if (stored > limit || limit - advice->placement.after[tier].bytes > LEAST_ROOM * limit)
+		return psprintf("has no room for its %s", tier_advice_bytes(stored));
+	return "is full";
 }
 
 /* What it depends on, or what is in the way; NULL: nothing. */
@@ -409,7 +405,6 @@ static char *
 but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
 	double		move;
-	const TierPlacementBottleneck *bottleneck = advice->placement.bottleneck;
 	int			wanted = unit->wanted_tier;
 
 	if (is_observed_little(unit))
@@ -418,14 +413,7 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 	if (wanted >= 0 && wanted != unit->recommended_tier &&
 		!(wanted == unit->current_tier && tier_advice_is_too_full(advice, wanted)))
 		return psprintf("%s %s", tier_name(advice, wanted),
-						advice->why_closed[wanted] != NULL ? advice->why_closed[wanted] :
-						bottleneck[wanted] == TIER_BOTTLENECK_BUSY ? "would be too busy" :
-						bottleneck[wanted] == TIER_BOTTLENECK_ENDURANCE ?
-						"would wear out" :
-						does_not_fit(advice, unit, wanted) ?
-						psprintf("has no room for its %s",
-								 tier_advice_bytes(tier_advice_stored(advice, unit, wanted))) :
-						"is full");
+						tier_advice_obstacle(advice, unit, wanted));
 	if (unit->recommended_tier == unit->current_tier || unit->makes_room)
 		return NULL;
 	if (unit->unexplained > 0.0)

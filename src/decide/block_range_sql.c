@@ -65,10 +65,7 @@ tier_cached_ranges(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"ranges\" must be between 1 and %d", MAX_RANGES)));
-	if (!tier_relation_lookup(PG_GETARG_OID(0), &info))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", PG_GETARG_OID(0))));
+	tier_relation_require(PG_GETARG_OID(0), &info);
 	if (info.file_number == 0 || info.persistence == RELPERSISTENCE_TEMP)
 		return (Datum) 0;
 

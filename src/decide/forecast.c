@@ -41,14 +41,12 @@ tier_forecast_by_pace(const TierSet *set, Oid from_tablespace_oid, Oid to_tables
 TierForecast
 tier_forecast_between(const TierSet *set, Oid from_tablespace_oid, Oid to_tablespace_oid)
 {
-	MemoryContext context = CurrentMemoryContext;
 	TierMovePace pace;
 	TierCatalogScope scope;
 
 	tier_catalog_enter(&scope);
 	pace = tier_catalog_move_pace(from_tablespace_oid, to_tablespace_oid);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	return tier_forecast_by_pace(set, from_tablespace_oid, to_tablespace_oid, &pace);
 }
 

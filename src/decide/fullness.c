@@ -728,13 +728,12 @@ tier_fullness_evaluate(const TierFullnessQuestion *question, int *n)
 	tier_catalog_enter(&scope);
 	(void) tier_catalog_load_fullness(context, n);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	if (*n == 0)
 		return NULL;
 	tier_advice_default_options(&options);
 	advice = tier_advice_load(&options);
 	*n = advice->nfullness;
-	tier_advice_add_bytes(advice, false, advice->now_bytes);
+	tier_advice_add_bytes(advice, advice->now_bytes);
 	evaluations = palloc0(sizeof(TierFullnessEvaluation) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 		begin_evaluation(&evaluations[i], advice, &advice->fullness[i], question);

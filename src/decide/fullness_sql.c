@@ -155,7 +155,6 @@ load_tiers(TierFullnessRow **rows, int *n)
 	set = tier_catalog_load_tiers(context);
 	*rows = tier_catalog_load_fullness(context, n);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	return set;
 }
 
@@ -220,9 +219,10 @@ unset_property(TierFullnessRow *row, const char *property)
 }
 
 static TierFullnessRow
-altered(const TierFullnessRow *row, FunctionCallInfo fcinfo)
+altered(const TierFullnessRow *row, FunctionCallInfo fcinfo, const List *unset)
 {
 	TierFullnessRow result = *row;
+	ListCell   *cell;
 
 	if (!PG_ARGISNULL(POLICY_ENABLED))
 		result.is_enabled = PG_GETARG_BOOL(POLICY_ENABLED);
@@ -232,25 +232,17 @@ altered(const TierFullnessRow *row, FunctionCallInfo fcinfo)
 		result.high_watermark = watermark_argument(fcinfo, POLICY_HIGH, "high_watermark");
 	if (!PG_ARGISNULL(POLICY_LOW))
 		result.low_watermark = watermark_argument(fcinfo, POLICY_LOW, "low_watermark");
-	if (!PG_ARGISNULL(POLICY_UNSET))
-	{
-		Datum	   *names;
-		int			n;
-
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(POLICY_UNSET), TEXTOID, -1, false,
-						  TYPALIGN_INT, &names, NULL, &n);
-		for (int i = 0; i < n; i++)
-			unset_property(&result, TextDatumGetCString(names[i]));
-	}
+	foreach(cell, unset)
+		unset_property(&result, lfirst(cell));
 	return result;
 }
 
 Datum
-tier_fullness_alter(FunctionCallInfo fcinfo)
+tier_fullness_alter(FunctionCallInfo fcinfo, const List *unset)
 {
 	bool		if_exists = !PG_ARGISNULL(POLICY_IF_EXISTS) &&
 	PG_GETARG_BOOL(POLICY_IF_EXISTS);
-	bool		disables_only = !tier_policy_changes(fcinfo, "fullness");
+	bool		disables_only = !tier_policy_changes(fcinfo, unset, "fullness");
 	TierCatalogScope scope;
 	TierFullnessRow *rows;
 	TierSet    *set;
@@ -273,7 +265,7 @@ tier_fullness_alter(FunctionCallInfo fcinfo)
 
 		if (!matches(&rows[i], fcinfo))
 			continue;
-		row = altered(&rows[i], fcinfo);
+		row = altered(&rows[i], fcinfo, unset);
 		if (!disables_only)
 			check_tiers(set, &row);
 		tier_catalog_enter(&scope);

@@ -15,7 +15,6 @@
 #include "src/base/settings.h"
 #include "src/base/sql.h"
 #include "src/decide/fullness.h"
-#include "src/decide/growth.h"
 
 static const char *
 tier_name(const TierFullnessEvaluation *evaluation, int tier)
@@ -23,21 +22,21 @@ tier_name(const TierFullnessEvaluation *evaluation, int tier)
 	return NameStr(evaluation->advice->set->tiers[tier].name);
 }
 
+static const char *const obstacle_words[] = {
+	[TIER_FULLNESS_NONE] = "stays",
+	[TIER_FULLNESS_PINNED] = "pinned",
+	[TIER_FULLNESS_OF_EXTENSION] = "of extension",
+	[TIER_FULLNESS_MOVED_LATELY] = "moved lately",
+	[TIER_FULLNESS_DUE] = "due",
+	[TIER_FULLNESS_EMPTY] = "empty",
+	[TIER_FULLNESS_NOT_ONLINE] = "not online",
+	[TIER_FULLNESS_NO_RIGHT] = "no right",
+	[TIER_FULLNESS_NOT_NOW] = "failed lately",
+};
+
 const char *
 tier_fullness_verdict(const TierFullnessEvaluation *evaluation, int i)
 {
-	static const char *const obstacles[] = {
-		[TIER_FULLNESS_NONE] = "stays",
-		[TIER_FULLNESS_PINNED] = "pinned",
-		[TIER_FULLNESS_OF_EXTENSION] = "of extension",
-		[TIER_FULLNESS_MOVED_LATELY] = "moved lately",
-		[TIER_FULLNESS_DUE] = "due",
-		[TIER_FULLNESS_EMPTY] = "empty",
-		[TIER_FULLNESS_NOT_ONLINE] = "not online",
-		[TIER_FULLNESS_NO_RIGHT] = "no right",
-		[TIER_FULLNESS_NOT_NOW] = "failed lately",
-	};
-
 	switch (evaluation->result.verdicts[i])
 	{
 		case TIER_FULLNESS_LEAVES:
@@ -51,7 +50,7 @@ tier_fullness_verdict(const TierFullnessEvaluation *evaluation, int i)
 		case TIER_FULLNESS_NO_ROOM:
 			return "no room";
 		case TIER_FULLNESS_OBSTACLE:
-			return obstacles[evaluation->units[i].obstacle];
+			return obstacle_words[evaluation->units[i].obstacle];
 	}
 	return NULL;
 }
@@ -121,27 +120,16 @@ tier_fullness_reason(const TierFullnessEvaluation *evaluation, int i)
 static char *
 obstacles_text(const TierFullnessEvaluation *evaluation)
 {
-	static const char *const words[] = {
-		[TIER_FULLNESS_NONE] = NULL,
-		[TIER_FULLNESS_PINNED] = "pinned",
-		[TIER_FULLNESS_OF_EXTENSION] = "of extensions",
-		[TIER_FULLNESS_MOVED_LATELY] = "moved lately",
-		[TIER_FULLNESS_DUE] = "left to tiering policies",
-		[TIER_FULLNESS_EMPTY] = "empty",
-		[TIER_FULLNESS_NOT_ONLINE] = "not movable online",
-		[TIER_FULLNESS_NO_RIGHT] = "of owners who may not create there",
-		[TIER_FULLNESS_NOT_NOW] = "that could not be moved lately",
-	};
-	double		bytes[lengthof(words)] = {0};
+	double		bytes[lengthof(obstacle_words)] = {0};
 	StringInfoData line;
 
 	initStringInfo(&line);
 	for (int i = 0; i < evaluation->problem.nunits; i++)
 		bytes[evaluation->units[i].obstacle] += evaluation->units[i].own_bytes;
-	for (int o = TIER_FULLNESS_PINNED; o < (int) lengthof(words); o++)
+	for (int o = TIER_FULLNESS_PINNED; o < (int) lengthof(obstacle_words); o++)
 		if (bytes[o] > 0.0)
 			appendStringInfo(&line, "%s%s %s", line.len > 0 ? ", " : "",
-							 tier_advice_bytes(bytes[o]), words[o]);
+							 tier_advice_bytes(bytes[o]), obstacle_words[o]);
 	return line.data;
 }
 

@@ -75,7 +75,6 @@ tier_move_window_state(PG_FUNCTION_ARGS)
 	for (int i = 0; i < windows->nrows; i++)
 		moved_bytes[i] = bytes_in_opening(windows, i);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	for (int i = 0; i < windows->nrows; i++)
 		put_window(&row, windows, i, moved_bytes[i]);
 	return (Datum) 0;

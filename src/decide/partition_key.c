@@ -214,40 +214,26 @@ check_conversion(const TierKeyConversion *conversion, TierPartitionKey *key)
 	bool		is_number = number_bits(key->type_oid) > 0;
 	bool		fits;
 
-	switch (key->type_oid)
-	{
-		case DATEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			fits = unit == NULL;
-			break;
-		case UUIDOID:
-			if (unit == NULL)
-				ereport(ERROR,
-						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						 errmsg("partition key \"%s\" of type %s needs a conversion to a time",
-								NameStr(key->column), format_type_be(key->type_oid)),
-						 errhint("Give key_unit => 'uuidv7' if all of them are of version 7, "
-								 "which begins with the time.")));
-			fits = unit->kind == TIER_KEY_UUIDV7;
-			break;
-		default:
-			if (!is_number)
-				ereport(ERROR,
-						(errcode(ERRCODE_DATATYPE_MISMATCH),
-						 errmsg("partition key \"%s\" of type %s does not tell the age of a row",
-								NameStr(key->column), format_type_be(key->type_oid)),
-						 errhint("Keys of type date, timestamp, timestamptz, smallint, integer, "
-								 "bigint, numeric and uuid (version 7) can.")));
-			if (unit == NULL)
-				ereport(ERROR,
-						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						 errmsg("partition key \"%s\" of type %s needs a conversion to a time",
-								NameStr(key->column), format_type_be(key->type_oid)),
-						 errhint("Give key_unit: %s.", NUMBER_UNITS)));
-			fits = unit->kind != TIER_KEY_UUIDV7;
-			break;
-	}
+	if (key->type_oid == DATEOID || key->type_oid == TIMESTAMPOID ||
+		key->type_oid == TIMESTAMPTZOID)
+		fits = unit == NULL;
+	else if (!is_number && key->type_oid != UUIDOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("partition key \"%s\" of type %s does not tell the age of a row",
+						NameStr(key->column), format_type_be(key->type_oid)),
+				 errhint("Keys of type date, timestamp, timestamptz, smallint, integer, "
+						 "bigint, numeric and uuid (version 7) can.")));
+	else if (unit == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("partition key \"%s\" of type %s needs a conversion to a time",
+						NameStr(key->column), format_type_be(key->type_oid)),
+				 is_number ? errhint("Give key_unit: %s.", NUMBER_UNITS) :
+				 errhint("Give key_unit => 'uuidv7' if all of them are of version 7, "
+						 "which begins with the time.")));
+	else
+		fits = is_number == (unit->kind != TIER_KEY_UUIDV7);
 	if (!fits)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -275,10 +261,7 @@ tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion,
 	int			ncolumns;
 	bool		order_known;
 
-	if (!tier_relation_lookup(relation_oid, &info))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relation_oid)));
+	tier_relation_require(relation_oid, &info);
 	if (info.kind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),

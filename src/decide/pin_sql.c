@@ -31,15 +31,6 @@
 PG_FUNCTION_INFO_V1(tier_pin);
 PG_FUNCTION_INFO_V1(tier_unpin);
 
-static void
-require_relation(Oid relation_oid, TierRelationInfo *info)
-{
-	if (!tier_relation_lookup(relation_oid, info))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relation_oid)));
-}
-
 /* Is it something that we would move? */
 static void
 check_kind(const TierRelationInfo *info)
@@ -251,7 +242,7 @@ tier_pin(PG_FUNCTION_ARGS)
 	tier_require_writable("tiered_storage.pin()");
 	tier_require_argument(fcinfo, 0, "relation");
 	memset(&row, 0, sizeof(row));
-	require_relation(PG_GETARG_OID(0), &info);
+	tier_relation_require(PG_GETARG_OID(0), &info);
 	check_kind(&info);
 	check_owner(&info);
 	tier_relation_check_shell(&info, shard_statement(fcinfo));
@@ -265,7 +256,6 @@ tier_pin(PG_FUNCTION_ARGS)
 	tier_catalog_enter(&scope);
 	set = tier_catalog_load_tiers(context);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	if (row.include_indexes && info.kind != RELKIND_PARTITIONED_TABLE)
 		indexes = tier_relation_indexes(info.relation_oid);
 	if (!PG_ARGISNULL(1))
@@ -338,7 +328,7 @@ tier_unpin(PG_FUNCTION_ARGS)
 
 	tier_require_writable("tiered_storage.unpin()");
 	tier_require_argument(fcinfo, 0, "relation");
-	require_relation(PG_GETARG_OID(0), &info);
+	tier_relation_require(PG_GETARG_OID(0), &info);
 	check_kind(&info);
 	check_owner(&info);
 	members = list_make1_oid(info.relation_oid);
@@ -356,7 +346,6 @@ tier_unpin(PG_FUNCTION_ARGS)
 	if (removed == 0)
 		pins = tier_catalog_load_pin_of(context, info.relation_oid);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	if (removed == 0)
 		complain_of_none(&info, pins);
 	PG_RETURN_INT32(removed);

@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 
 #include "src/base/options.h"
@@ -106,18 +105,6 @@ means_fullness(FunctionCallInfo fcinfo)
 	return false;
 }
 
-static Datum
-names_array(List *names)
-{
-	Datum	   *elements = palloc(sizeof(Datum) * list_length(names));
-	int			n = 0;
-	ListCell   *cell;
-
-	foreach(cell, names)
-		elements[n++] = CStringGetTextDatum(lfirst(cell));
-	return PointerGetDatum(construct_array(elements, n, TEXTOID, -1, false, TYPALIGN_INT));
-}
-
 /* Arguments of alter_policy() after the three that say which. */
 #define CHANGE_ENABLED 3
 #define CHANGE_CHANGES 4
@@ -138,16 +125,11 @@ tier_alter_policy(PG_FUNCTION_ARGS)
 								fullness ? fullness_changes : tiering_options,
 								fullness ? lengthof(fullness_changes) :
 								lengthof(tiering_options) - 1, call);
-	if (nulls != NIL)
-		call->args[POLICY_UNSET] = (NullableDatum)
-	{
-		names_array(nulls), false
-	};
 	for (int i = POLICY_RELATION; i <= POLICY_ID; i++)
 		call->args[i] = fcinfo->args[i];
 	call->args[POLICY_ENABLED] = fcinfo->args[CHANGE_ENABLED];
 	call->args[POLICY_IF_EXISTS] = fcinfo->args[CHANGE_IF_EXISTS];
-	return fullness ? tier_fullness_alter(call) : tier_policy_alter(call);
+	return fullness ? tier_fullness_alter(call, nulls) : tier_policy_alter(call, nulls);
 }
 
 Datum
@@ -158,13 +140,13 @@ tier_remove_policy(PG_FUNCTION_ARGS)
 }
 
 bool
-tier_policy_changes(FunctionCallInfo call, const char *kind)
+tier_policy_changes(FunctionCallInfo call, const List *unset, const char *kind)
 {
 	bool		enables = !call->args[POLICY_ENABLED].isnull &&
 	DatumGetBool(call->args[POLICY_ENABLED].value);
-	bool		changes = false;
+	bool		changes = unset != NIL;
 
-	for (int i = POLICY_TIER; i <= POLICY_UNSET; i++)
+	for (int i = POLICY_TIER; i <= POLICY_LOW; i++)
 		changes = changes || !call->args[i].isnull;
 	if (!changes && call->args[POLICY_ENABLED].isnull)
 		ereport(ERROR,

@@ -23,8 +23,7 @@
 
 /*
  * Arguments of calls about policies.  First which one, as remove_policy() has it, then
- * what it has, and what else is said of a policy to add or to alter.  POLICY_UNSET is an array of
- * text without nulls.
+ * what it has, and what else is said of a policy to add or to alter.
  */
 enum
 {
@@ -49,7 +48,6 @@ enum
 	POLICY_HIGH,				/* of fullness policies, whose target is
 								 * POLICY_TIER */
 	POLICY_LOW,
-	POLICY_UNSET,
 	POLICY_ENABLED,
 	POLICY_IF_EXISTS,
 	POLICY_IN_SCHEMA,
@@ -63,7 +61,7 @@ enum
  * Does the call change more than enabled to false?  Raises an error if it changes nothing of a
  * policy of that kind.
  */
-extern bool tier_policy_changes(FunctionCallInfo call, const char *kind);
+extern bool tier_policy_changes(FunctionCallInfo call, const List *unset, const char *kind);
 
 /* No policy of that kind is what the call asks for: a NOTICE or an error. */
 extern void tier_policy_complain_of_none(FunctionCallInfo call, const char *kind, bool if_exists);
@@ -81,9 +79,9 @@ extern void tier_policy_prepare(FunctionCallInfo call, TierPolicyRow *policy, Ti
 extern int	tier_policy_store(FunctionCallInfo call, const TierPolicyRow *policy,
 							  const TierSet *set, bool *existed);
 
-extern Datum tier_policy_alter(FunctionCallInfo fcinfo);
+extern Datum tier_policy_alter(FunctionCallInfo fcinfo, const List *unset);
 extern Datum tier_policy_remove(FunctionCallInfo fcinfo);
-extern Datum tier_fullness_alter(FunctionCallInfo fcinfo);
+extern Datum tier_fullness_alter(FunctionCallInfo fcinfo, const List *unset);
 extern Datum tier_fullness_remove(FunctionCallInfo fcinfo);
 
 #endif

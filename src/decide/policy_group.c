@@ -329,31 +329,6 @@ tier_group_is_taken(const TierPolicyRow *policy, Oid relation_oid)
 	return hash_search(group_of(policy)->taken, &relation_oid, HASH_FIND, NULL) != NULL;
 }
 
-int
-tier_group_count_shells(const TierPolicyRow *policy, Oid *first_oid)
-{
-	const text *names_like = policy->names_like == NULL ? NULL :
-	cstring_to_text(policy->names_like);
-	int			nshells;
-	Oid		   *shells = tier_distributed->shells(&nshells);
-	int			n = 0;
-
-	for (int i = 0; i < nshells; i++)
-	{
-		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(shells[i]));
-		Form_pg_class form;
-
-		CHECK_FOR_INTERRUPTS();
-		if (!HeapTupleIsValid(tuple))
-			continue;
-		form = (Form_pg_class) GETSTRUCT(tuple);
-		if (!form->relispartition && matches(policy, names_like, form) && n++ == 0)
-			*first_oid = shells[i];
-		ReleaseSysCache(tuple);
-	}
-	return n;
-}
-
 Oid
 tier_group_schema_owner(Oid schema_oid)
 {

@@ -50,12 +50,6 @@ extern bool tier_group_allows(const TierPolicyRow *policy, const TierRelationInf
 /* Does a nearer policy decide about it? */
 extern bool tier_group_is_taken(const TierPolicyRow *policy, Oid relation_oid);
 
-/*
- * How many tables whose rows are in shards a policy on several tables would be on if they were
- * not, partitions apart; one of them.  Its group need not have been looked for.
- */
-extern int	tier_group_count_shells(const TierPolicyRow *policy, Oid *first_oid);
-
 /* The role that owns the schema. */
 extern Oid	tier_group_schema_owner(Oid schema_oid);
 

@@ -1,20 +1,168 @@
 /*-------------------------------------------------------------------------
  *
  * decide/policy_preview.c
- *		What a tiering policy that is about to be added or altered would do.
+ *		Of a tiering policy that is about to be added or altered: whether its conditions
+ *		can be true, and what it would do.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_class.h"
+#include "utils/builtins.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "src/base/attempt.h"
 #include "src/base/clock.h"
 #include "src/base/settings.h"
+#include "src/base/sql.h"
+#include "src/compat.h"
 #include "src/decide/policy_group.h"
 #include "src/decide/policy_preview.h"
+#include "src/decide/policy_return.h"
+
+static void
+subtract_step(void *argument)
+{
+	(void) DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(tier_clock_now()),
+							   IntervalPGetDatum((Interval *) argument));
+}
+
+static bool
+is_negative_or_infinite(const Interval *interval, bool zero_too)
+{
+	Interval	zero;
+	PGFunction	less = zero_too ? interval_le : interval_lt;
+
+	memset(&zero, 0, sizeof(zero));
+	return tier_compat_interval_is_infinite(interval) ||
+		DatumGetBool(DirectFunctionCall2(less, IntervalPGetDatum(interval),
+										 IntervalPGetDatum(&zero)));
+}
+
+/* Nothing is of no age, but everything is idle for no time. */
+static void
+check_interval(const char *argument, const Interval *interval, bool may_be_zero)
+{
+	ErrorData  *error;
+
+	if (is_negative_or_infinite(interval, !may_be_zero))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 may_be_zero ? errmsg("%s must not be negative or infinite", argument) :
+				 errmsg("%s must be more than zero, and not infinite", argument)));
+
+	/*
+	 * An interval that reaches beyond the calendar would fail at every
+	 * evaluation.
+	 */
+	error = tier_attempt(subtract_step, unconstify(Interval *, interval));
+	if (error != NULL && error->sqlerrcode == ERRCODE_DATETIME_VALUE_OUT_OF_RANGE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s reaches back beyond the calendar", argument)));
+	if (error != NULL)
+		ReThrowError(error);
+}
+
+/*
+ * A session hands on what it has used a minute later at the latest (PGSTAT_MAX_INTERVAL of
+ * the server): who has used nothing for less than that is not known.
+ */
+static void
+check_idle_interval(const char *argument, const Interval *interval)
+{
+	TimestampTz now = tier_clock_now();
+	TimestampTz since;
+
+	check_interval(argument, interval, false);
+
+	/* '1 mon -29 days' is two days in March, and minus one in February. */
+	if (interval->month < 0 || interval->day < 0 || interval->time < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must have no negative part", argument),
+				 errdetail("Months are of several lengths: how long it is would depend on the "
+						   "day.")));
+	since = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval,
+													TimestampTzGetDatum(now),
+													IntervalPGetDatum(interval)));
+	if (since > now - USECS_PER_MINUTE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be at least a minute", argument),
+				 errdetail("What a session has used may be in the statistics of the server "
+						   "only a minute later.")));
+}
+
+/* What is read returns at a rate at which it does not leave again. */
+static void
+check_return(const TierPolicyRow *policy)
+{
+	if (isnan(policy->return_reads_per_hour))
+	{
+		if (policy->has_return_after || policy->has_return_tier)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("return_after and return_tier are for return_when_reads_per_hour"),
+					 errhint("Give return_when_reads_per_hour, or leave them out.")));
+		return;
+	}
+	if (policy->return_reads_per_hour <= policy->below_reads_per_hour)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("return_when_reads_per_hour must be above below_reads_per_hour"),
+				 errdetail("What returns at %s reads per hour would leave again below %s.",
+						   tier_given_text(policy->return_reads_per_hour),
+						   tier_given_text(policy->below_reads_per_hour))));
+	if (policy->has_return_after)
+	{
+		check_interval("return_after", &policy->return_after, false);
+		if (tier_policy_return_seconds(policy) > TIER_LONGEST_RETURN_AFTER_S ||
+			tier_policy_return_seconds(policy) < SECS_PER_MINUTE)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("return_after must be at least a minute, and not more than a year")));
+	}
+	if (policy->has_return_tier &&
+		(strcmp(NameStr(policy->return_tier), NameStr(policy->tier_name)) == 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("return_tier must be another tier than that of the policy")));
+}
+
+void
+tier_policy_check_conditions(const TierPolicyRow *policy)
+{
+	if (!policy->has_move_after && !tier_policy_asks_for_use(policy))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the tiering policy has no condition"),
+				 errdetail("It would move everything at once."),
+				 errhint("Give at least one of move_after, idle_for, no_writes_for and "
+						 "below_reads_per_hour; all that are given must be true.")));
+	if (policy->has_move_after)
+		check_interval("move_after", &policy->move_after, true);
+	else if (policy->age_from_newest || policy->key.unit != NULL || policy->key.has_epoch ||
+			 policy->key.shift != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("age_from, key_unit, key_epoch and key_shift are for move_after"),
+				 errhint("Give move_after, or leave them out.")));
+	if (policy->has_index_tier && !policy->include_indexes)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("index_tier is for policies that include indexes"),
+				 errhint("Leave it out, or set include_indexes => true.")));
+	if (policy->has_idle_for)
+		check_idle_interval("idle_for", &policy->idle_for);
+	if (policy->has_no_writes_for)
+		check_idle_interval("no_writes_for", &policy->no_writes_for);
+	check_return(policy);
+}
 
 TierEvaluation *
 tier_policy_preview(const TierPolicyRow *policy, const TierSet *set)
@@ -31,7 +179,6 @@ tier_policy_preview(const TierPolicyRow *policy, const TierSet *set)
 	policies = tier_catalog_load_policies(context, &n);
 	pins = tier_catalog_load_pins(context);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	while (own < n && policies[own].policy_id != policy->policy_id)
 		own++;
 	if (own == n)

@@ -29,4 +29,7 @@ extern void tier_policy_refuse_faster(const TierPolicyRow *policy,
 /* When the worker evaluates a policy for the first time, to the second. */
 extern TimestampTz tier_policy_first_at(const TierPolicyRow *policy);
 
+/* Is there a condition, and are all of them such as can be true?  Else it is an error. */
+extern void tier_policy_check_conditions(const TierPolicyRow *policy);
+
 #endif							/* TIER_POLICY_PREVIEW_H */

@@ -223,7 +223,6 @@ readers_of(const Candidate *candidate)
 static void
 read_history(Candidate *candidates, int n, TimestampTz now)
 {
-	MemoryContext context = CurrentMemoryContext;
 	TierReadTime *times = palloc_extended(sizeof(TierReadTime) * n, MCXT_ALLOC_HUGE);
 	TierCatalogScope scope;
 
@@ -239,7 +238,6 @@ read_history(Candidate *candidates, int n, TimestampTz now)
 	tier_catalog_enter(&scope);
 	tier_catalog_find_read_time(times, n, now);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	for (int i = 0; i < n; i++)
 		candidates[i].read_s = times[i].seconds;
 	pfree(times);
@@ -287,7 +285,6 @@ load_moves(Returning *returning, const Candidate *candidates, int n)
 			tier_fullness_bytes(&level);
 	}
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 }
 
 static void

@@ -34,44 +34,60 @@
 #include "src/base/clock.h"
 #include "src/decide/partition.h"
 #include "src/decide/policy_calls.h"
-#include "src/decide/policy_conditions.h"
 #include "src/decide/policy_group.h"
 #include "src/decide/policy_preview.h"
 #include "src/decide/policy_return.h"
-#include "src/decide/policy_shards.h"
 #include "src/server/distributed.h"
 #include "src/server/relation.h"
 #include "src/base/sql.h"
 
-/* NaN stands for none, so it is not given. */
-static double
-rate_argument(FunctionCallInfo fcinfo, int argument, const char *name)
+/* The properties that a policy need not have.  Of rates, NaN stands for none. */
+#define RATE(name, argument, field) \
+	{name, argument, FLOAT8OID, offsetof(TierPolicyRow, field), offsetof(TierPolicyRow, field)}
+#define OPTIONAL(field, argument, type) \
+	{#field, argument, type, offsetof(TierPolicyRow, field), offsetof(TierPolicyRow, has_##field)}
+
+static const struct
 {
-	double		rate = PG_GETARG_FLOAT8(argument);
+	const char *name;
+	int			argument;
+	Oid			type;
+	size_t		value;			/* where the row has it */
+	size_t		has;			/* and where whether it has it */
+}			optional_properties[] = {
 
-	if (!(rate > 0.0) || isinf(rate))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be more than zero, and not infinite", name)));
-	return rate;
-}
+	OPTIONAL(move_after, POLICY_MOVE_AFTER, INTERVALOID),
+	OPTIONAL(idle_for, POLICY_IDLE_FOR, INTERVALOID),
+	OPTIONAL(no_writes_for, POLICY_NO_WRITES_FOR, INTERVALOID),
+	RATE("below_reads_per_hour", POLICY_BELOW_READS, below_reads_per_hour),
+	OPTIONAL(index_tier, POLICY_INDEX_TIER, NAMEOID),
+	RATE("return_when_reads_per_hour", POLICY_RETURN, return_reads_per_hour),
+	OPTIONAL(return_after, POLICY_RETURN_AFTER, INTERVALOID),
+	OPTIONAL(return_tier, POLICY_RETURN_TIER, NAMEOID),
+};
 
+/* Sets one of them if it is given. */
 static void
-take_interval(FunctionCallInfo fcinfo, int argument, Interval *interval, bool *has)
+take_optional(FunctionCallInfo fcinfo, TierPolicyRow *policy, int property)
 {
+	int			argument = optional_properties[property].argument;
+	char	   *value = (char *) policy + optional_properties[property].value;
+
 	if (PG_ARGISNULL(argument))
 		return;
-	*interval = *PG_GETARG_INTERVAL_P(argument);
-	*has = true;
-}
-
-static void
-take_tier(FunctionCallInfo fcinfo, int argument, NameData *tier_name, bool *has)
-{
-	if (PG_ARGISNULL(argument))
+	if (optional_properties[property].type == FLOAT8OID)
+	{
+		*(double *) value = PG_GETARG_FLOAT8(argument);
+		if (!(*(double *) value > 0.0) || isinf(*(double *) value))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("%s must be more than zero, and not infinite",
+							optional_properties[property].name)));
 		return;
-	*tier_name = *PG_GETARG_NAME(argument);
-	*has = true;
+	}
+	memcpy(value, PG_GETARG_POINTER(argument), optional_properties[property].type == NAMEOID ?
+		   sizeof(NameData) : sizeof(Interval));
+	*(bool *) ((char *) policy + optional_properties[property].has) = true;
 }
 
 /*
@@ -143,27 +159,13 @@ take_key(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 static void
 take_properties(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 {
-	bool		has_tier;
-
-	take_tier(fcinfo, POLICY_TIER, &policy->tier_name, &has_tier);
-	take_interval(fcinfo, POLICY_MOVE_AFTER, &policy->move_after,
-				  &policy->has_move_after);
-	take_interval(fcinfo, POLICY_IDLE_FOR, &policy->idle_for, &policy->has_idle_for);
-	take_interval(fcinfo, POLICY_NO_WRITES_FOR, &policy->no_writes_for,
-				  &policy->has_no_writes_for);
-	if (!PG_ARGISNULL(POLICY_BELOW_READS))
-		policy->below_reads_per_hour = rate_argument(fcinfo, POLICY_BELOW_READS,
-													 "below_reads_per_hour");
-	take_tier(fcinfo, POLICY_INDEX_TIER, &policy->index_tier, &policy->has_index_tier);
+	for (int i = 0; i < (int) lengthof(optional_properties); i++)
+		take_optional(fcinfo, policy, i);
+	if (!PG_ARGISNULL(POLICY_TIER))
+		policy->tier_name = *PG_GETARG_NAME(POLICY_TIER);
 	if (!PG_ARGISNULL(POLICY_INCLUDE_INDEXES))
 		policy->include_indexes = PG_GETARG_BOOL(POLICY_INCLUDE_INDEXES);
 	take_key(fcinfo, policy);
-	if (!PG_ARGISNULL(POLICY_RETURN))
-		policy->return_reads_per_hour = rate_argument(fcinfo, POLICY_RETURN,
-													  "return_when_reads_per_hour");
-	take_interval(fcinfo, POLICY_RETURN_AFTER, &policy->return_after,
-				  &policy->has_return_after);
-	take_tier(fcinfo, POLICY_RETURN_TIER, &policy->return_tier, &policy->has_return_tier);
 }
 
 /*
@@ -374,17 +376,16 @@ check_shards(const TierPolicyRow *policy, const TierRelationInfo *info, bool on_
 			 errmsg("%s %s has its rows in shards of Citus",
 					tier_relation_kind_name(info->kind), info->name),
 			 errdetail("It is empty itself; each shard is a table on one of the nodes."),
-			 errhint(TIER_HINT_ON_SHARDS)));
+			 errhint("Use tiered_storage_citus.add_tiering_policy_on_all_nodes() of the extension "
+					 "\"tiered_storage_citus\", or on_shards => true for the shards on this "
+					 "node.")));
 }
 
 /* Looks the relation up, which must be one that can have such a policy. */
 static void
 check_relation(TierPolicyRow *policy, TierRelationInfo *info, bool on_shards)
 {
-	if (!tier_relation_lookup(policy->relation_oid, info))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", policy->relation_oid)));
+	tier_relation_require(policy->relation_oid, info);
 	check_shards(policy, info, on_shards);
 	tier_partition_check_target(info, policy);
 	policy->owner_oid = info->owner_oid;
@@ -452,7 +453,6 @@ tier_policy_prepare(FunctionCallInfo fcinfo, TierPolicyRow *policy, TierSet **se
 	SetUserIdAndSecContext(scope.caller, scope.caller_context);
 	check_policy_rights(policy->is_group ? NULL : &info, *set, policy);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 }
 
 int
@@ -479,10 +479,7 @@ tier_policy_store(FunctionCallInfo fcinfo, const TierPolicyRow *policy, const Ti
 				 errhint("Change it with tiered_storage.alter_policy(), "
 						 "or use if_not_exists => true.")));
 	else
-	{
 		notice_new_partitions(policy, set);
-		tier_policy_notice_shells(policy);
-	}
 	return policy_id;
 }
 
@@ -540,39 +537,19 @@ check_policy_owner(const TierPolicyRow *policy, Oid role_oid)
 					   "last owner and to tier administrators.", policy->relation_name)));
 }
 
-/*
- * The properties that a policy need not have: where a row says whether it has them, or of rates
- * the rate itself.
- */
-static const struct
-{
-	const char *name;
-	size_t		offset;
-	bool		is_rate;
-}			optional_properties[] = {
-	{"move_after", offsetof(TierPolicyRow, has_move_after), false},
-	{"idle_for", offsetof(TierPolicyRow, has_idle_for), false},
-	{"no_writes_for", offsetof(TierPolicyRow, has_no_writes_for), false},
-	{"below_reads_per_hour", offsetof(TierPolicyRow, below_reads_per_hour), true},
-	{"index_tier", offsetof(TierPolicyRow, has_index_tier), false},
-	{"return_when_reads_per_hour", offsetof(TierPolicyRow, return_reads_per_hour), true},
-	{"return_after", offsetof(TierPolicyRow, has_return_after), false},
-	{"return_tier", offsetof(TierPolicyRow, has_return_tier), false},
-};
-
 static void
 unset_property(TierPolicyRow *policy, const char *name)
 {
 	for (int i = 0; i < (int) lengthof(optional_properties); i++)
 	{
-		char	   *field = (char *) policy + optional_properties[i].offset;
+		char	   *has = (char *) policy + optional_properties[i].has;
 
 		if (strcmp(name, optional_properties[i].name) != 0)
 			continue;
-		if (optional_properties[i].is_rate)
-			*(double *) field = NAN;
+		if (optional_properties[i].type == FLOAT8OID)
+			*(double *) has = NAN;
 		else
-			*(bool *) field = false;
+			*(bool *) has = false;
 		return;
 	}
 	ereport(ERROR,
@@ -587,19 +564,14 @@ unset_property(TierPolicyRow *policy, const char *name)
  * return_when_reads_per_hour.
  */
 static void
-unset_properties(FunctionCallInfo fcinfo, TierPolicyRow *policy)
+unset_properties(const List *unset, TierPolicyRow *policy)
 {
 	bool		had_age = policy->has_move_after;
 	bool		returned = !isnan(policy->return_reads_per_hour);
-	Datum	   *names;
-	int			n;
+	ListCell   *cell;
 
-	if (PG_ARGISNULL(POLICY_UNSET))
-		return;
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(POLICY_UNSET), TEXTOID, -1, false, TYPALIGN_INT,
-					  &names, NULL, &n);
-	for (int i = 0; i < n; i++)
-		unset_property(policy, TextDatumGetCString(names[i]));
+	foreach(cell, unset)
+		unset_property(policy, lfirst(cell));
 	if (had_age && !policy->has_move_after)
 	{
 		policy->age_from_newest = false;
@@ -612,7 +584,8 @@ unset_properties(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 
 /* The policy as it is to be, well-formed, and such as the caller may have it. */
 static TierPolicyRow
-altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierSet *set)
+altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const List *unset,
+			   const TierSet *set)
 {
 	TierPolicyRow altered = *policy;
 	TierRelationInfo info;
@@ -626,7 +599,7 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
 				 errhint("Remove the policy with "
 						 "tiered_storage.remove_policy(policy_id => %d).",
 						 policy->policy_id)));
-	unset_properties(fcinfo, &altered);
+	unset_properties(unset, &altered);
 	if (!PG_ARGISNULL(POLICY_ENABLED))
 		altered.is_enabled = PG_GETARG_BOOL(POLICY_ENABLED);
 	take_properties(fcinfo, &altered);
@@ -649,10 +622,10 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const TierS
  * count, or an owner could direct what an administrator's rights do to his table.
  */
 Datum
-tier_policy_alter(FunctionCallInfo fcinfo)
+tier_policy_alter(FunctionCallInfo fcinfo, const List *unset)
 {
 	bool		if_exists = !PG_ARGISNULL(POLICY_IF_EXISTS) && PG_GETARG_BOOL(POLICY_IF_EXISTS);
-	bool		disables_only = !tier_policy_changes(fcinfo, "tiering");
+	bool		disables_only = !tier_policy_changes(fcinfo, unset, "tiering");
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	TierPolicyRow *policies;
@@ -677,13 +650,13 @@ tier_policy_alter(FunctionCallInfo fcinfo)
 	set = tier_catalog_load_tiers(context);
 	policies = load_asked_for(fcinfo, context, &npolicies);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	for (int i = 0; i < npolicies; i++)
 	{
 		if (!policy_matches(&policies[i], fcinfo))
 			continue;
 		check_policy_owner(&policies[i], GetUserId());
-		policies[n++] = disables_only ? policies[i] : altered_policy(&policies[i], fcinfo, set);
+		policies[n++] = disables_only ? policies[i] :
+			altered_policy(&policies[i], fcinfo, unset, set);
 	}
 
 	/* 2. Remember it. */

@@ -224,7 +224,6 @@ tier_uses_load(const TierPolicyRow *policies, int npolicies)
 	memory.origin = tier_catalog_load_counts_origin();
 	standbys = tier_catalog_load_standby_use(context, TIER_LONGEST_GAP_S);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	view = tier_sample_look(&memory, NULL, NULL);
 
 	/* Statistics that nobody has sampled say what was, but not when it was. */

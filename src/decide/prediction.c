@@ -38,8 +38,9 @@ add_unit(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, TierSce
 	return true;
 }
 
-TierPredictionClients
-tier_advice_clients(const TierAdvice *advice)
+/* What clients do with an hour, under the load of the advice. */
+static TierPredictionClients
+clients_of(const TierAdvice *advice)
 {
 	TierPredictionClients clients = {
 		.active_s = advice->client_time.active_s * advice->options.load_factor,
@@ -52,9 +53,14 @@ tier_advice_clients(const TierAdvice *advice)
 	return clients;
 }
 
-bool
-tier_advice_totals_in(const TierAdvice *advice, TierScenario scenario, bool as_advised,
-					  double factor, int ntiers, TierPlacementTotals *totals)
+/*
+ * Busy, occupied and waiting time of each tier at one end of a range, times a factor: where units
+ * are, or where they should be.  What is on tiers from ntiers on is left out.  False: what one
+ * of them costs has no end.
+ */
+static bool
+add_up(const TierAdvice *advice, TierScenario scenario, bool as_advised, double factor,
+	   int ntiers, TierPlacementTotals *totals)
 {
 	bool		is_finite = true;
 
@@ -77,15 +83,15 @@ tier_advice_predict(const TierAdvice *before, const TierAdvice *after)
 	int			ntiers = Min(before->set->ntiers, after->set->ntiers);
 	double		factor = before->options.load_factor > 0.0 ?
 	after->options.load_factor / before->options.load_factor : 1.0;
-	TierPredictionClients clients = tier_advice_clients(after);
+	TierPredictionClients clients = clients_of(after);
 	bool		is_finite = true;
 	TierPlacementTotals *now = palloc(sizeof(TierPlacementTotals) * Max(ntiers, 1));
 	TierPlacementTotals *then = palloc(sizeof(TierPlacementTotals) * Max(ntiers, 1));
 
 	for (TierScenario s = TIER_SCENARIO_MIDDLE; s <= TIER_SCENARIO_HIGH; s++)
 	{
-		is_finite &= tier_advice_totals_in(before, s, false, factor, ntiers, now);
-		is_finite &= tier_advice_totals_in(after, s, true, 1.0, ntiers, then);
+		is_finite &= add_up(before, s, false, factor, ntiers, now);
+		is_finite &= add_up(after, s, true, 1.0, ntiers, then);
 		tier_prediction_add(&clients, now, then, ntiers, &prediction);
 	}
 	pfree(now);

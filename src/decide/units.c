@@ -61,7 +61,6 @@ add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState
 	tier_relation_load_add(&unit->loads, state, basis);
 	unit->size_bytes += Max(state->stored.size_bytes, 0) + Max(state->stored.maps_bytes, 0);
 	unit->operations += (double) state->stored.counters.scans;
-	unit->cached_fraction += state->stored.cached_buffers;
 }
 
 static TierAdviceUnit *
@@ -158,13 +157,6 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 
 		if (unit != NULL && unit->relation_oid != states[i].id.relation_oid)
 			add_load(advice, unit, &states[i], devices, &basis);
-	}
-	for (int i = 0; i < advice->nunits; i++)
-	{
-		TierAdviceUnit *unit = &advice->units[i];
-
-		unit->cached_fraction = unit->loads.middle.size_bytes <= 0 ? 0.0 :
-			Min(1.0, unit->cached_fraction * BLCKSZ / unit->loads.middle.size_bytes);
 	}
 }
 
@@ -515,8 +507,7 @@ scale_loads(TierAdvice *advice, double factor)
 		TierRelationLoad *loads = &advice->units[i].loads;
 		double		size_bytes = loads->middle.size_bytes;
 
-		for (double *rate = (double *) loads; (void *) rate < (void *) &loads->writes_estimated;
-			 rate++)
+		for (double *rate = (double *) loads; (void *) rate < (void *) (loads + 1); rate++)
 			*rate *= factor;
 		loads->middle.size_bytes = size_bytes;
 	}
@@ -732,7 +723,6 @@ tier_units_load(TierAdvice *advice)
 											now, &nrecent);
 	advice->client_time = tier_catalog_client_time();
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 
 	tier_groups_find(policies, npolicies);
 	advice->clients = clients_of(advice);
@@ -757,8 +747,5 @@ tier_units_load(TierAdvice *advice)
 		scale_loads(advice, advice->options.load_factor);
 	for (int i = 0; i < advice->nunits; i++)
 		advice->units[i].confidence = confidence_of(&advice->units[i]);
-	advice->policies = policies;
-	advice->npolicies = npolicies;
-	advice->pins = pins;
 	load_growth(advice, growths, &view, now);
 }

@@ -110,7 +110,6 @@ typedef struct TierAdviceUnit
 								 * counts */
 	double		operations;		/* scans that the server's statistics know, of
 								 * a table also those of its indexes */
-	double		cached_fraction;
 	double		unexplained;	/* residual of the device, if that is too much
 								 * for trust; else 0 */
 	const char *device;			/* NULL: not known */
@@ -156,11 +155,8 @@ typedef struct TierAdvice
 								 * for long enough does not make enough room */
 	int			nunits;
 	TierAdviceUnit *units;		/* by OID */
-	const TierPolicyRow *policies;
-	int			npolicies;
 	TierFullnessRow *fullness;	/* the other policies, of the tiers above */
 	int			nfullness;
-	const TierPins *pins;
 	const TierEstimateRow *estimates;	/* of how units compress; those of a
 										 * TOAST table have its table's OID */
 	int			nestimates;

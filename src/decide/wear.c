@@ -128,7 +128,6 @@ tier_wear_tell(const TierSet *set, const List *to_tablespaces)
 	tier_catalog_enter(&scope);
 	wears = tier_wears_load(context);
 	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	foreach(cell, to_tablespaces)
 	{
 		int			tier = tier_set_tier_of_tablespace(set, lfirst_oid(cell));

@@ -19,7 +19,6 @@
 #include "utils/builtins.h"
 
 #include "src/decide/advice.h"
-#include "src/decide/growth.h"
 #include "src/decide/advice_options.h"
 #include "src/base/sql.h"
 
@@ -47,34 +46,23 @@ PG_FUNCTION_INFO_V1(tier_size_curve);
 
 #define MOST_LOAD_FACTOR 1e6
 
-static const char *
-bottleneck_text(TierPlacementBottleneck bottleneck)
-{
-	switch (bottleneck)
-	{
-		case TIER_BOTTLENECK_BYTES:
-			return "capacity";
-		case TIER_BOTTLENECK_BUSY:
-			return "device time";
-		case TIER_BOTTLENECK_ENDURANCE:
-			return "endurance";
-		case TIER_BOTTLENECK_NONE:
-			break;
-	}
-	return NULL;
-}
-
 /* What keeps more from going there; one that endures no more takes no more, whatever the price. */
 static const char *
 limited_by(const TierAdvice *advice, int tier)
 {
+	static const char *const words[] = {
+		[TIER_BOTTLENECK_NONE] = NULL,
+		[TIER_BOTTLENECK_BYTES] = "capacity",
+		[TIER_BOTTLENECK_BUSY] = "device time",
+		[TIER_BOTTLENECK_ENDURANCE] = "endurance",
+	};
 	TierPlacementBottleneck bottleneck = advice->placement.bottleneck[tier];
 	double		endures = advice->set->tiers[tier].profile.endurance_bytes_per_day;
 
 	if (bottleneck == TIER_BOTTLENECK_NONE && endures > 0 &&
 		advice->placement.after[tier].written_bytes + advice->others_written_bytes[tier] > endures)
 		bottleneck = TIER_BOTTLENECK_ENDURANCE;
-	return bottleneck_text(bottleneck);
+	return words[bottleneck];
 }
 
 static void
@@ -109,16 +97,6 @@ total_of(const TierPlacementTotals *totals, int ntiers)
 	return sum;
 }
 
-static double
-sum_of(const double *values, int n)
-{
-	double		sum = 0.0;
-
-	for (int i = 0; i < n; i++)
-		sum += values[i];
-	return sum;
-}
-
 /* How a tier fills if nothing is moved: three columns. */
 static void
 set_growth(TierResultRow *row, int column, const TierAdvice *advice, int tier)
@@ -134,6 +112,8 @@ set_totals(TierResultRow *row, const TierPlacementTotals *now, const TierPlaceme
 {
 	tier_row_datum(row, 1, Int32GetDatum(now->units));
 	tier_row_datum(row, 2, Int32GetDatum(after->units));
+	set_bytes(row, 3, now->bytes);
+	set_bytes(row, 4, after->bytes);
 	set_number(row, 6, now->busy_s);
 	set_number(row, 7, after->busy_s);
 	set_number(row, 10, now->queue_s);
@@ -170,19 +150,16 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 	TierResultRow row;
 	TierPlacementTotals now;
 	TierPlacementTotals after;
-	double	   *advised_bytes;
 	double		per_day = 0.0;
 	int			ntiers;
 
 	tier_result_start(fcinfo, &row);
-	tier_advice_options_from(fcinfo, 0, &options);
+	tier_advice_options_from(fcinfo, 0, true, &options);
 	options.bounds = false;
 	advice = tier_advice_make(&options);
 	tier_advice_notice_unknown(advice);
 	placement = &advice->placement;
 	ntiers = advice->set->ntiers;
-	advised_bytes = palloc0(sizeof(double) * Max(ntiers, 1));
-	tier_advice_add_bytes(advice, true, advised_bytes);
 	for (int t = 0; t < ntiers; t++)
 	{
 		const TierTier *tier = &advice->set->tiers[t];
@@ -191,8 +168,6 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 		tier_row_clear(&row);
 		tier_row_name(&row, 0, NameStr(tier->name));
 		set_totals(&row, &placement->now[t], &placement->after[t]);
-		set_bytes(&row, 3, advice->now_bytes[t]);
-		set_bytes(&row, 4, advised_bytes[t]);
 		set_bytes(&row, 5, advice->available_bytes[t]);
 		set_number(&row, 8, tier_advice_busy_fraction(placement->now[t].occupied_s));
 		set_number(&row, 9, tier_advice_busy_fraction(placement->after[t].occupied_s));
@@ -211,8 +186,6 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 	after = total_of(placement->after, ntiers);
 	tier_row_clear(&row);
 	set_totals(&row, &now, &after);
-	set_bytes(&row, 3, sum_of(advice->now_bytes, ntiers));
-	set_bytes(&row, 4, sum_of(advised_bytes, ntiers));
 	set_number(&row, 22, per_day);
 	set_number(&row, 21, placement->objective);
 	tier_row_text(&row, 25, tier_advice_headline(advice, TIER_REASON_CHARACTERS));
@@ -250,25 +223,15 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 	TierAdvice *advice;
 	TierAdvice *simulated;
 	TierResultRow row;
-	const double *now_bytes;
-	double	   *after_bytes;
-	double	   *then_bytes;
 	int			ntiers;
 
 	tier_require_argument(fcinfo, 0, "changes");
 	tier_require_argument(fcinfo, 1, "load_factor");
 	tier_result_start(fcinfo, &row);
-	tier_advice_options_from(fcinfo, 2, &options);
+	tier_advice_options_from(fcinfo, 2, true, &options);
 	options.bounds = false;
-	changed = options;
-	changed.overrides = NULL;
-	changed.noverrides = 0;
-	for (int i = 0; i < options.noverrides; i++)
-	{
-		TierOverride *override = &options.overrides[i];
-
-		*tier_advice_new_override(&changed, NameStr(override->tier_name)) = *override;
-	}
+	tier_advice_options_from(fcinfo, 2, true, &changed);
+	changed.bounds = false;
 	tier_advice_add_overrides(&changed, PG_GETARG_DATUM(0), "changes");
 	changed.load_factor = PG_GETARG_FLOAT8(1);
 	if (!(changed.load_factor >= 0) || changed.load_factor > MOST_LOAD_FACTOR)
@@ -280,11 +243,6 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 	simulated = tier_advice_make(&changed);
 	tier_advice_notice_unknown(advice);
 	ntiers = Min(advice->set->ntiers, simulated->set->ntiers);
-	now_bytes = advice->now_bytes;
-	after_bytes = palloc0(sizeof(double) * Max(advice->set->ntiers, 1));
-	then_bytes = palloc0(sizeof(double) * Max(simulated->set->ntiers, 1));
-	tier_advice_add_bytes(advice, true, after_bytes);
-	tier_advice_add_bytes(simulated, true, then_bytes);
 	for (int t = 0; t <= ntiers; t++)
 	{
 		TierPlacementTotals now = t < ntiers ? advice->placement.now[t] :
@@ -310,9 +268,9 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 		}
 		else
 			set_prediction(&row, 20, advice, simulated);
-		set_bytes(&row, 1, t < ntiers ? now_bytes[t] : sum_of(now_bytes, ntiers));
-		set_bytes(&row, 2, t < ntiers ? after_bytes[t] : sum_of(after_bytes, ntiers));
-		set_bytes(&row, 3, t < ntiers ? then_bytes[t] : sum_of(then_bytes, ntiers));
+		set_bytes(&row, 1, now.bytes);
+		set_bytes(&row, 2, after.bytes);
+		set_bytes(&row, 3, then.bytes);
 		set_number(&row, 6, now.busy_s);
 		set_number(&row, 7, after.busy_s);
 		set_number(&row, 8, then.busy_s);
@@ -616,7 +574,7 @@ tier_size_curve(PG_FUNCTION_ARGS)
 				 errmsg("invalid number of points: %d", npoints),
 				 errhint("Between %d and %d.", LEAST_CURVE_POINTS, MAX_CURVE_POINTS)));
 	tier_result_start(fcinfo, &row);
-	tier_advice_options_from(fcinfo, 2, &options);
+	tier_advice_options_from(fcinfo, 2, true, &options);
 	options.bounds = false;
 	advice = tier_advice_make(&options);
 	name = NameStr(*PG_GETARG_NAME(0));

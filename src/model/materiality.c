@@ -148,7 +148,7 @@ tier_materiality_drop(const TierPlacementProblem *problem, const TierPlacementLi
 					  double give_up, double give_up_wait_s,
 					  const double *least_gain, int *tier)
 {
-	TierMaterialityDropped dropped = {0, 0.0, 0.0};
+	TierMaterialityDropped dropped = {0, 0.0};
 	size_t		tiers_size = sizeof(TierPlacementTotals) * problem->ntiers;
 	Move	   *moves = problem->alloc(sizeof(Move) * (problem->nunits > 0 ? problem->nunits : 1));
 	Work		work;
@@ -193,7 +193,6 @@ tier_materiality_drop(const TierPlacementProblem *problem, const TierPlacementLi
 				work.wait_budget -= wait_gain;
 			}
 			dropped.gain += gain;
-			dropped.bytes += problem->stored_bytes[(size_t) u * problem->ntiers + tier[u]];
 			dropped.units++;
 			taken_back++;
 		}

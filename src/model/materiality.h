@@ -19,7 +19,6 @@
 typedef struct TierMaterialityDropped
 {
 	int			units;
-	double		bytes;			/* stored where they stay */
 	double		gain;			/* in the objective, >= 0 */
 } TierMaterialityDropped;
 

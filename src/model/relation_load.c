@@ -217,7 +217,6 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 	double		high = scattered.pages;
 	double		requests_factor;
 
-	load->writes_estimated |= counted_s < TIER_PROVISIONAL_S;
 	if (counted_s > 0.0)
 	{
 		double		share = counted_s < TIER_PROVISIONAL_S ?

@@ -64,9 +64,6 @@ typedef struct TierRelationLoad
 								 * none of it */
 	double		misses;			/* of which reads are what reached the device */
 	double		hits;
-	bool		writes_estimated;	/* page writes, of some of it, from row
-									 * changes; their high bound knows row
-									 * changes on the first day */
 } TierRelationLoad;
 
 /*

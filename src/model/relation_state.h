@@ -258,7 +258,6 @@ typedef struct TierRelationPeriod
 	bool		lost_scans;		/* merge: its counters went back, and had
 								 * scans */
 	bool		index_scanned;	/* a table: one of its indexes was scanned, */
-	int64_t		index_scans;	/* so many times all of them */
 	bool		was_scanned;	/* merge: its own counters show a scan, here
 								 * or on a standby */
 

@@ -95,10 +95,7 @@ require_file(Oid relation_oid)
 	TierRelationInfo info;
 	Oid			file_number;
 
-	if (!tier_relation_lookup(relation_oid, &info))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relation_oid)));
+	tier_relation_require(relation_oid, &info);
 	if (info.kind == RELKIND_PARTITIONED_TABLE || info.kind == RELKIND_PARTITIONED_INDEX)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),

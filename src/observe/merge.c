@@ -645,10 +645,7 @@ compare_next(Merge *merge)
 													state->id.heap_oid);
 
 		if (heap != NULL)
-		{
 			heap->period.index_scanned = true;
-			heap->period.index_scans += state->period.delta.scans + state->period.standby.scans;
-		}
 	}
 	merge->nlost += state->period.lost_scans && state->id.kind == RELKIND_INDEX;
 }

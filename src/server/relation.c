@@ -115,6 +115,15 @@ tier_relation_lookup(Oid relation_oid, TierRelationInfo *info)
 	return true;
 }
 
+void
+tier_relation_require(Oid relation_oid, TierRelationInfo *info)
+{
+	if (!tier_relation_lookup(relation_oid, info))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relation_oid)));
+}
+
 const char *
 tier_relation_kind_name(char kind)
 {

@@ -50,6 +50,9 @@ typedef struct TierRelationInfo
 /* False when it does not exist (any more).  Strings in the current context. */
 extern bool tier_relation_lookup(Oid relation_oid, TierRelationInfo *info);
 
+/* The same; raises an error if it does not exist. */
+extern void tier_relation_require(Oid relation_oid, TierRelationInfo *info);
+
 /*
  * By what an index is found again, as it was at some time: REINDEX CONCURRENTLY, or whoever
  * creates an index anew to take the place of an old one, leaves another relation.  Its schema is

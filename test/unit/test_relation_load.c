@@ -68,7 +68,7 @@ test_rates(void)
 	TierRates  *rates = &state.stored.rates;
 
 	ok(load.middle.random_reads == 0.0 && load.middle.page_writes == 0.0 &&
-	   load.reads_high == 0.0 && load.writes_estimated,
+	   load.reads_high == 0.0,
 	   "of what does nothing the load is zero");
 	is(load.middle.size_bytes, 1000 * 8192.0, "size");
 	state.stored.size_bytes = -1;
@@ -165,7 +165,7 @@ test_first_minute(TierRelationState state, double estimated_pages)
 	state.stored.rates.page_writes_slow = 40;
 	state.stored.rates.merged_writes_slow = 39;
 	load = load_of(&state, basis);
-	ok(load.writes_estimated && fabs(load.middle.page_writes / estimated_pages - 1.0) < 0.01,
+	ok(fabs(load.middle.page_writes / estimated_pages - 1.0) < 0.01,
 	   "in the first minute there are as many as from row changes");
 	ok(fabs(load.middle.merged_writes / load.middle.page_writes - 39.0 / 40.0) < 0.001,
 	   "but appended if those that were counted are");
@@ -204,7 +204,6 @@ test_writes(void)
 	state.stored.rates.merged_writes_fast = 39;
 	tier_cost_estimate_writes(5000, 1000, 12.0, &estimated);
 	load = load_of(&state, basis);
-	ok(load.writes_estimated, "nothing is counted: writes are estimated");
 	is(load.middle.page_writes, estimated.page_writes, "from row changes");
 	is(load.middle.merged_writes, estimated.merged_writes, "on pages that may be side by side");
 	ok(load.write_requests_low == 0.0 && load.write_requests_high == estimated.page_writes,
@@ -212,7 +211,7 @@ test_writes(void)
 
 	basis.writes_since = NOW - HOUR;
 	load = load_of(&state, basis);
-	ok(!load.writes_estimated && load.middle.page_writes > 40,
+	ok(load.middle.page_writes > 40,
 	   "after an hour they are counted");
 	ok(near(load.middle.merged_writes, load.middle.page_writes * 39 / 40),
 	   "with those that are merged");
@@ -241,7 +240,6 @@ test_writes(void)
 
 	state.stored.observed_since = NOW - 300 * S;
 	load = load_of(&state, basis);
-	ok(load.writes_estimated, "of a relation that is younger than ten minutes they are not");
 	state.stored.observed_since = NOW - 1000 * DAY;
 	state.id.persistence = 'u';
 	load = load_of(&state, basis);
