@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
+#include "access/htup_details.h"
 #include "executor/spi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -56,16 +56,10 @@ get_field(const void *row, const TierColumn *column)
 			copy = palloc(VARHDRSZ + column->bytes);
 			SET_VARSIZE(copy, VARHDRSZ + column->bytes);
 			memcpy(VARDATA(copy), field, column->bytes);
-			return (TierValue)
-			{
-				BYTEAOID, PointerGetDatum(copy), false
-			};
+			return TIER_VALUE(BYTEAOID, PointerGetDatum(copy));
 		default:
 			Assert(column->type == FLOAT8OID);
-			return (TierValue)
-			{
-				FLOAT8OID, Float8GetDatum(*(const double *) field), false
-			};
+			return TIER_VALUE(FLOAT8OID, Float8GetDatum(*(const double *) field));
 	}
 }
 
@@ -109,8 +103,20 @@ set_field(void *row, const TierColumn *column, Datum value)
 
 	switch (column->type)
 	{
+		case BOOLOID:
+			*(bool *) field = DatumGetBool(value);
+			break;
 		case CHAROID:
 			*field = DatumGetChar(value);
+			break;
+		case NAMEOID:
+			*(NameData *) field = *DatumGetName(value);
+			break;
+		case TEXTOID:
+			*(char **) field = TextDatumGetCString(value);
+			break;
+		case TIER_FLOAT8_OR_NAN:
+			*(double *) field = DatumGetFloat8(value);
 			break;
 		case INT4OID:
 			*(int32 *) field = DatumGetInt32(value);
@@ -155,14 +161,32 @@ void
 tier_columns_load(void *row, const TierColumn *columns, int ncolumns,
 				  uint64 result_row, int first_column)
 {
+	Datum		values[MaxTupleAttributeNumber];
+	bool		nulls[MaxTupleAttributeNumber];
+
+	heap_deform_tuple(SPI_tuptable->vals[result_row], SPI_tuptable->tupdesc, values, nulls);
 	for (int i = 0; i < ncolumns; i++)
 	{
-		bool		isnull;
-		Datum		value = tier_catalog_datum(result_row, first_column + i, &isnull);
+		int			place = first_column - 1 + i;
 
-		if (!isnull)
-			set_field(row, &columns[i], value);
+		if (!nulls[place])
+			set_field(row, &columns[i], values[place]);
+		else if (columns[i].type == TIER_FLOAT8_OR_NAN)
+			set_field(row, &columns[i], Float8GetDatum(get_float8_nan()));
 	}
+}
+
+void *
+tier_rows(MemoryContext context, const TierColumn *columns, int ncolumns, size_t row_bytes,
+		  uint64 n)
+{
+	MemoryContext old_context = MemoryContextSwitchTo(context);
+	char	   *rows = palloc_extended(row_bytes * Max(n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	for (uint64 i = 0; i < n; i++)
+		tier_columns_load(rows + row_bytes * i, columns, ncolumns, i, 1);
+	MemoryContextSwitchTo(old_context);
+	return rows;
 }
 
 void
@@ -183,17 +207,14 @@ tier_table_load(MemoryContext context, const TierTable *table, const char *condi
 {
 	const TierValue value = tier_arg_oid(argument);
 	StringInfoData sql;
-	char	   *rows;
+	void	   *rows;
 
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT ");
 	tier_columns_append(&sql, table->columns, table->ncolumns);
 	appendStringInfo(&sql, " FROM _tiered_storage.%s%s ORDER BY 1", table->name, condition);
 	*n = (int) tier_catalog_run(sql.data, &value, condition[0] == '\0' ? 0 : 1);
-	rows = MemoryContextAllocExtended(context, table->row_bytes * Max(*n, 1),
-									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	for (int i = 0; i < *n; i++)
-		tier_columns_load(rows + table->row_bytes * i, table->columns, table->ncolumns, i, 1);
+	rows = tier_rows(context, table->columns, table->ncolumns, table->row_bytes, *n);
 	SPI_freetuptable(SPI_tuptable);
 	return rows;
 }
@@ -230,60 +251,6 @@ tier_table_add(TierBulk *bulk, const TierTable *table, const void *row)
  */
 
 TierValue
-tier_arg_int4(int32 value)
-{
-	return (TierValue)
-	{
-		INT4OID, Int32GetDatum(value), false
-	};
-}
-
-TierValue
-tier_arg_int8(int64 value)
-{
-	return (TierValue)
-	{
-		INT8OID, Int64GetDatum(value), false
-	};
-}
-
-TierValue
-tier_arg_oid(Oid value)
-{
-	return (TierValue)
-	{
-		OIDOID, ObjectIdGetDatum(value), false
-	};
-}
-
-TierValue
-tier_arg_bool(bool value)
-{
-	return (TierValue)
-	{
-		BOOLOID, BoolGetDatum(value), false
-	};
-}
-
-TierValue
-tier_arg_char(char value)
-{
-	return (TierValue)
-	{
-		CHAROID, CharGetDatum(value), false
-	};
-}
-
-TierValue
-tier_arg_time(TimestampTz value)
-{
-	return (TierValue)
-	{
-		TIMESTAMPTZOID, TimestampTzGetDatum(value), false
-	};
-}
-
-TierValue
 tier_arg_float8(double value)
 {
 	return (TierValue)
@@ -298,24 +265,6 @@ tier_arg_text(const char *value)
 	return (TierValue)
 	{
 		TEXTOID, value == NULL ? (Datum) 0 : CStringGetTextDatum(value), value == NULL
-	};
-}
-
-TierValue
-tier_arg_name(const NameData *value)
-{
-	return (TierValue)
-	{
-		NAMEOID, NameGetDatum(value), false
-	};
-}
-
-TierValue
-tier_arg_interval(const Interval *value)
-{
-	return (TierValue)
-	{
-		INTERVALOID, IntervalPGetDatum(value), false
 	};
 }
 
@@ -337,11 +286,9 @@ tier_arg_array(Datum *values, int n, Oid type)
 	char		align;
 
 	get_typlenbyvalalign(type, &length, &by_value, &align);
-	return (TierValue)
-	{
-		get_array_type(type),
-			PointerGetDatum(construct_array(values, n, type, length, by_value, align)), false
-	};
+	return TIER_VALUE(get_array_type(type),
+					  PointerGetDatum(construct_array(values, n, type, length, by_value,
+													  align)));
 }
 
 TierValue
@@ -394,64 +341,13 @@ tier_catalog_run(const char *sql, const TierValue *values, int nvalues)
 	return tier_catalog_execute(sql, nvalues, types, datums, nulls);
 }
 
-int32
-tier_get_int4(uint64 row, int column)
+Datum
+tier_get_datum(uint64 row, int column, Datum if_null)
 {
 	bool		isnull;
 	Datum		value = tier_catalog_datum(row, column, &isnull);
 
-	return isnull ? 0 : DatumGetInt32(value);
-}
-
-int64
-tier_get_int8(uint64 row, int column)
-{
-	bool		isnull;
-	Datum		value = tier_catalog_datum(row, column, &isnull);
-
-	return isnull ? 0 : DatumGetInt64(value);
-}
-
-Oid
-tier_get_oid(uint64 row, int column)
-{
-	bool		isnull;
-	Datum		value = tier_catalog_datum(row, column, &isnull);
-
-	return isnull ? InvalidOid : DatumGetObjectId(value);
-}
-
-bool
-tier_get_bool(uint64 row, int column)
-{
-	bool		isnull;
-	Datum		value = tier_catalog_datum(row, column, &isnull);
-
-	return isnull ? false : DatumGetBool(value);
-}
-
-TimestampTz
-tier_get_time(uint64 row, int column)
-{
-	bool		isnull;
-	Datum		value = tier_catalog_datum(row, column, &isnull);
-
-	return isnull ? 0 : DatumGetTimestampTz(value);
-}
-
-double
-tier_get_float8_or(uint64 row, int column, double if_null)
-{
-	bool		isnull;
-	Datum		value = tier_catalog_datum(row, column, &isnull);
-
-	return isnull ? if_null : DatumGetFloat8(value);
-}
-
-double
-tier_get_float8(uint64 row, int column)
-{
-	return tier_get_float8_or(row, column, NAN);
+	return isnull ? if_null : value;
 }
 
 void

@@ -14,7 +14,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -88,61 +87,16 @@ tier_catalog_settle_gone(const Oid *gone, int ngone, TimestampTz now)
 	tier_bulk_finish(bulk);
 }
 
-/* Columns of the result of tier_catalog_load_effects, in order */
-enum
-{
-	EFFECT_MOVE_ID = 1,
-	EFFECT_RELATION_OID,
-	EFFECT_TO_TABLESPACE_OID,
-	EFFECT_FROM_TABLESPACE_OID,
-	EFFECT_FROM_FACTOR,
-	EFFECT_SINCE,
-	EFFECT_BEFORE,
-	EFFECT_DEVICE,
-	EFFECT_DEVICE_BEFORE,
-	EFFECT_EXISTS,
-	EFFECT_TABLESPACE_OID,
-	EFFECT_IS_PERMANENT,
-	EFFECT_SAMPLED_SINCE,
-	EFFECT_SIZE_BYTES,
-	EFFECT_PERIOD
-};
-
-static void
-read_effect(TierEffect *effect, uint64 row, MemoryContext context)
-{
-	effect->move_id = tier_get_int8(row, EFFECT_MOVE_ID);
-	effect->relation_oid = tier_get_oid(row, EFFECT_RELATION_OID);
-	effect->to_tablespace_oid = tier_get_oid(row, EFFECT_TO_TABLESPACE_OID);
-	effect->from_tablespace_oid = tier_get_oid(row, EFFECT_FROM_TABLESPACE_OID);
-	effect->from_factor = tier_get_float8(row, EFFECT_FROM_FACTOR);
-	effect->since = tier_get_time(row, EFFECT_SINCE);
-	tier_get_float8s(row, EFFECT_BEFORE, &effect->before, TOTALS_FIELDS);
-	effect->device = tier_get_text(context, row, EFFECT_DEVICE);
-	tier_get_float8s(row, EFFECT_DEVICE_BEFORE, &effect->device_before, WORK_FIELDS);
-	effect->exists = tier_get_bool(row, EFFECT_EXISTS);
-	effect->tablespace_oid = tier_get_oid(row, EFFECT_TABLESPACE_OID);
-	effect->is_permanent = tier_get_bool(row, EFFECT_IS_PERMANENT);
-
-	/* Not sampled, though it is there: then nothing is known from before. */
-	effect->sampled_since = tier_get_time(row, EFFECT_SAMPLED_SINCE);
-	if (effect->sampled_since == 0)
-		effect->sampled_since = DT_NOEND;
-	effect->size_bytes = tier_get_float8_or(row, EFFECT_SIZE_BYTES, 0.0);
-	tier_get_float8s(row, EFFECT_PERIOD, &effect->after, TOTALS_FIELDS);
-}
-
 TierEffect *
 tier_catalog_load_effects(MemoryContext context, bool started, TimestampTz until, int first,
 						  int most, int *n)
 {
 	static const char select_sql[] =
-	"SELECT e.move_id, e.relation_oid, e.to_tablespace_oid, "
-	"m.from_tablespace_oid, e.from_factor, "
-	"e.observed_since, e.totals, e.device, e.device_totals, c.oid IS NOT NULL, "
+	"SELECT e.move_id, e.relation_oid, e.to_tablespace_oid, m.from_tablespace_oid, "
+	"e.from_factor, e.observed_since, e.device, c.oid IS NOT NULL, "
 	"CASE c.reltablespace WHEN 0 THEN $2 ELSE c.reltablespace END, "
 	"c.relpersistence = 'p', s.sampled_since, "
-	"(s.size_bytes + COALESCE(t.size_bytes, 0))::float8, "
+	"(s.size_bytes + COALESCE(t.size_bytes, 0))::float8, e.totals, e.device_totals, "
 	"CASE WHEN s.relation_oid IS NOT NULL THEN "
 	"ARRAY[s.total_random_reads, s.total_sequential_reads, "
 	"s.total_scans, s.total_page_writes, s.total_merged_writes, s.total_row_changes] END "
@@ -153,6 +107,20 @@ tier_catalog_load_effects(MemoryContext context, bool started, TimestampTz until
 	"LEFT JOIN _tiered_storage.move m ON m.move_id = e.move_id "
 	"WHERE e.settled_at IS NULL AND %s ORDER BY e.observed_since, e.move_id "
 	"OFFSET $4 LIMIT $3";
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierEffect, move_id, INT8OID),
+		TIER_FIELD(TierEffect, relation_oid, OIDOID),
+		TIER_FIELD(TierEffect, to_tablespace_oid, OIDOID),
+		TIER_FIELD(TierEffect, from_tablespace_oid, OIDOID),
+		TIER_FIELD(TierEffect, from_factor, TIER_FLOAT8_OR_NAN),
+		TIER_FIELD(TierEffect, since, TIMESTAMPTZOID),
+		TIER_FIELD(TierEffect, device, TEXTOID),
+		TIER_FIELD(TierEffect, exists, BOOLOID),
+		TIER_FIELD(TierEffect, tablespace_oid, OIDOID),
+		TIER_FIELD(TierEffect, is_permanent, BOOLOID),
+		TIER_FIELD(TierEffect, sampled_since, TIMESTAMPTZOID),
+		TIER_FIELD(TierEffect, size_bytes, FLOAT8OID),
+	};
 	StringInfoData sql;
 	TierEffect *effects;
 
@@ -162,9 +130,16 @@ tier_catalog_load_effects(MemoryContext context, bool started, TimestampTz until
 					 "(e.observed_since IS NULL OR e.observed_since > $1)");
 	*n = (int) tier_query(sql.data, tier_arg_time(until), tier_arg_oid(MyDatabaseTableSpace),
 						  tier_arg_int4(most), tier_arg_int4(first));
-	effects = MemoryContextAllocZero(context, sizeof(TierEffect) * Max(*n, 1));
+	effects = TIER_ROWS(context, TierEffect, fields, *n);
 	for (int i = 0; i < *n; i++)
-		read_effect(&effects[i], i, context);
+	{
+		/* Not sampled, though it is there: then nothing is known from before. */
+		if (effects[i].sampled_since == 0)
+			effects[i].sampled_since = DT_NOEND;
+		tier_get_float8s(i, 13, &effects[i].before, TOTALS_FIELDS);
+		tier_get_float8s(i, 14, &effects[i].device_before, WORK_FIELDS);
+		tier_get_float8s(i, 15, &effects[i].after, TOTALS_FIELDS);
+	}
 	SPI_freetuptable(SPI_tuptable);
 	return effects;
 }
@@ -238,13 +213,10 @@ tier_catalog_complete_batches(MemoryContext context, int *n)
 	"WHERE e.batch_id IS NOT NULL AND e.batch_effect IS NULL AND e.settled_at IS NOT NULL "
 	"AND NOT EXISTS (SELECT FROM _tiered_storage.move_effect o WHERE o.batch_id = e.batch_id "
 	"AND o.batch_effect IS NULL AND o.settled_at IS NULL) ORDER BY e.batch_id";
-	int64	   *batch_ids;
+	static const TierColumn field = {.type = INT8OID};
 
 	*n = (int) tier_query_plain(sql);
-	batch_ids = MemoryContextAlloc(context, sizeof(int64) * Max(*n, 1));
-	for (int i = 0; i < *n; i++)
-		batch_ids[i] = tier_get_int8(i, 1);
-	return batch_ids;
+	return tier_rows(context, &field, 1, sizeof(int64), *n);
 }
 
 bool

@@ -10,7 +10,6 @@
 #include <math.h>
 
 #include "access/xlog.h"
-#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -24,20 +23,17 @@ tier_catalog_load_fullness(MemoryContext context, int *n)
 	static const char sql[] =
 	"SELECT policy_id, tier_name, target_name, high_watermark, low_watermark, enabled "
 	"FROM _tiered_storage.fullness_policy ORDER BY policy_id";
-	TierFullnessRow *rows;
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierFullnessRow, policy_id, INT4OID),
+		TIER_FIELD(TierFullnessRow, tier_name, NAMEOID),
+		TIER_FIELD(TierFullnessRow, target_name, NAMEOID),
+		TIER_FIELD(TierFullnessRow, high_watermark, TIER_FLOAT8_OR_NAN),
+		TIER_FIELD(TierFullnessRow, low_watermark, TIER_FLOAT8_OR_NAN),
+		TIER_FIELD(TierFullnessRow, is_enabled, BOOLOID),
+	};
 
 	*n = (int) tier_query_plain(sql);
-	rows = MemoryContextAllocZero(context, sizeof(TierFullnessRow) * Max(*n, 1));
-	for (int i = 0; i < *n; i++)
-	{
-		rows[i].policy_id = tier_get_int4(i, 1);
-		rows[i].tier_name = tier_get_name(i, 2);
-		rows[i].target_name = tier_get_name(i, 3);
-		rows[i].high_watermark = tier_get_float8(i, 4);
-		rows[i].low_watermark = tier_get_float8(i, 5);
-		rows[i].is_enabled = tier_get_bool(i, 6);
-	}
-	return rows;
+	return TIER_ROWS(context, TierFullnessRow, fields, *n);
 }
 
 static bool

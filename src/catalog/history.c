@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "utils/timestamp.h"
 
 #include "src/catalog/tables.h"

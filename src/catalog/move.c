@@ -12,7 +12,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
@@ -189,24 +188,18 @@ tier_catalog_load_last_moves(MemoryContext context, const Oid *relations, int nr
 	"WHERE m.index_name IS NOT NULL AND m.state = 'done' AND m.table_oid IN "
 	"(SELECT i.indrelid FROM pg_catalog.pg_index i WHERE i.indexrelid = ANY ($1))) o "
 	"WHERE o.present_oid = ANY ($1) ORDER BY o.present_oid, o.move_id DESC";
-	TierLastMove *moves;
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierLastMove, relation_oid, OIDOID),
+		TIER_FIELD(TierLastMove, policy_id, INT4OID),
+		TIER_FIELD(TierLastMove, from_tablespace_oid, OIDOID),
+		TIER_FIELD(TierLastMove, from_tier, NAMEOID),
+		TIER_FIELD(TierLastMove, to_tablespace_oid, OIDOID),
+		TIER_FIELD(TierLastMove, finished_at, TIMESTAMPTZOID),
+		TIER_FIELD(TierLastMove, placed_since, BOOLOID),
+	};
 
 	*n = (int) tier_query(sql, tier_arg_oids(relations, nrelations));
-	moves = MemoryContextAllocExtended(context, sizeof(TierLastMove) * Max(*n, 1),
-									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	for (int i = 0; i < *n; i++)
-	{
-		TierLastMove *move = &moves[i];
-
-		move->relation_oid = tier_get_oid(i, 1);
-		move->policy_id = tier_get_int4(i, 2);
-		move->from_tablespace_oid = tier_get_oid(i, 3);
-		move->from_tier = tier_get_name(i, 4);
-		move->to_tablespace_oid = tier_get_oid(i, 5);
-		move->finished_at = tier_get_time(i, 6);
-		move->placed_since = tier_get_bool(i, 7);
-	}
-	return moves;
+	return TIER_ROWS(context, TierLastMove, fields, *n);
 }
 
 TierRecentMove *
@@ -217,18 +210,14 @@ tier_catalog_load_recent_moves(MemoryContext context, TimestampTz since, Timesta
 	"SELECT _tiered_storage.present_relation(m), m.to_tablespace_oid, m.finished_at "
 	"FROM _tiered_storage.move m "
 	"WHERE m.state = 'done' AND m.finished_at > $1 AND m.finished_at <= $2";
-	TierRecentMove *moves;
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierRecentMove, relation_oid, OIDOID),
+		TIER_FIELD(TierRecentMove, to_tablespace_oid, OIDOID),
+		TIER_FIELD(TierRecentMove, finished_at, TIMESTAMPTZOID),
+	};
 
 	*n = (int) tier_query(sql, tier_arg_time(since), tier_arg_time(until));
-	moves = MemoryContextAllocExtended(context, sizeof(TierRecentMove) * Max(*n, 1),
-									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	for (int i = 0; i < *n; i++)
-	{
-		moves[i].relation_oid = tier_get_oid(i, 1);
-		moves[i].to_tablespace_oid = tier_get_oid(i, 2);
-		moves[i].finished_at = tier_get_time(i, 3);
-	}
-	return moves;
+	return TIER_ROWS(context, TierRecentMove, fields, *n);
 }
 
 int64
@@ -371,12 +360,11 @@ tier_catalog_load_backoff(MemoryContext context, int *n)
 	"WHERE m.next_attempt_at > now() AND m.state IN ('failed', 'skipped') "
 	"AND m.move_id = (SELECT max(l.move_id) FROM _tiered_storage.move l "
 	"WHERE l.relation_oid = m.relation_oid)";
+	static const TierColumn field = {.type = OIDOID};
 	Oid		   *oids;
 
 	*n = (int) tier_query_plain(sql);
-	oids = MemoryContextAlloc(context, sizeof(Oid) * Max(*n, 1));
-	for (int i = 0; i < *n; i++)
-		oids[i] = tier_get_oid(i, 1);
+	oids = tier_rows(context, &field, 1, sizeof(Oid), *n);
 	qsort(oids, *n, sizeof(Oid), oid_cmp);
 	return oids;
 }
@@ -390,16 +378,13 @@ tier_catalog_load_move_waits(MemoryContext context, int *n)
 	"ELSE m.lock_wait_ms END / 1000 AS seconds "
 	"FROM _tiered_storage.move m ORDER BY m.relation_oid, m.move_id DESC) l "
 	"WHERE l.seconds > 0 ORDER BY l.relation_oid";
-	TierMoveWait *waits;
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierMoveWait, relation_oid, OIDOID),
+		TIER_FIELD(TierMoveWait, seconds, TIER_FLOAT8_OR_NAN),
+	};
 
 	*n = (int) tier_query_plain(sql);
-	waits = MemoryContextAllocHuge(context, sizeof(TierMoveWait) * Max(*n, 1));
-	for (int i = 0; i < *n; i++)
-	{
-		waits[i].relation_oid = tier_get_oid(i, 1);
-		waits[i].seconds = tier_get_float8(i, 2);
-	}
-	return waits;
+	return TIER_ROWS(context, TierMoveWait, fields, *n);
 }
 
 TierMovePace
@@ -441,15 +426,11 @@ tier_catalog_load_placed(MemoryContext context, const Oid *relation_oids, int nr
 	"SELECT _tiered_storage.present_relation(m), m.finished_at FROM _tiered_storage.move m "
 	"WHERE m.state = 'done' AND m.finished_at > $2) p WHERE p.relation_oid = ANY ($1) "
 	"GROUP BY 1 ORDER BY 1";
-	TierRecentMove *placed;
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierRecentMove, relation_oid, OIDOID),
+		TIER_FIELD(TierRecentMove, finished_at, TIMESTAMPTZOID),
+	};
 
 	*n = (int) tier_query(sql, tier_arg_oids(relation_oids, nrelations), tier_arg_time(since));
-	placed = MemoryContextAllocExtended(context, sizeof(TierRecentMove) * Max(*n, 1),
-										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	for (int i = 0; i < *n; i++)
-	{
-		placed[i].relation_oid = tier_get_oid(i, 1);
-		placed[i].finished_at = tier_get_time(i, 2);
-	}
-	return placed;
+	return TIER_ROWS(context, TierRecentMove, fields, *n);
 }

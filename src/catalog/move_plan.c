@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "access/xlog.h"
-#include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
@@ -23,7 +22,7 @@ tier_catalog_load_running_moves(MemoryContext context, int *n)
 {
 	static const char sql[] =
 	"SELECT m.relation_oid, m.from_tablespace_oid, m.to_tablespace_oid, m.size_bytes::float8, "
-	"COALESCE(m.policy_id, 0), COALESCE(m.policy_kind = 'fullness', false), "
+	"m.policy_id, (m.policy_kind = 'fullness')::int4, "
 	"m.policy_id IS NULL AND m.batch_id IS NOT NULL AND m.undo_of IS NULL, m.failures, "
 	"COALESCE(p.phase, 'starting'), CASE WHEN p.blocks_total > 0 "
 	"THEN format('%s of %s blocks', p.blocks_done, p.blocks_total) END "
@@ -31,25 +30,21 @@ tier_catalog_load_running_moves(MemoryContext context, int *n)
 	"ON a.pid = m.pid AND a.backend_start = m.backend_start "
 	"LEFT JOIN LATERAL _tiered_storage.mover_progress(m.pid) p ON true "
 	"WHERE m.state = 'running' ORDER BY m.started_at, m.move_id";
-	TierRunningMove *moves;
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierRunningMove, relation_oid, OIDOID),
+		TIER_FIELD(TierRunningMove, from_tablespace_oid, OIDOID),
+		TIER_FIELD(TierRunningMove, to_tablespace_oid, OIDOID),
+		TIER_FIELD(TierRunningMove, bytes, TIER_FLOAT8_OR_NAN),
+		TIER_FIELD(TierRunningMove, policy_id, INT4OID),
+		TIER_FIELD(TierRunningMove, policy_kind, INT4OID),
+		TIER_FIELD(TierRunningMove, is_advised, BOOLOID),
+		TIER_FIELD(TierRunningMove, failures, INT4OID),
+		TIER_FIELD(TierRunningMove, phase, TEXTOID),
+		TIER_FIELD(TierRunningMove, blocks, TEXTOID),
+	};
 
 	*n = (int) tier_query_plain(sql);
-	moves = MemoryContextAllocZero(context, sizeof(TierRunningMove) * Max(*n, 1));
-	for (int i = 0; i < *n; i++)
-	{
-		moves[i].relation_oid = tier_get_oid(i, 1);
-		moves[i].from_tablespace_oid = tier_get_oid(i, 2);
-		moves[i].to_tablespace_oid = tier_get_oid(i, 3);
-		moves[i].bytes = tier_get_float8(i, 4);
-		moves[i].policy_id = tier_get_int4(i, 5);
-		moves[i].policy_kind = tier_get_bool(i, 6) ?
-			TIER_POLICY_FULLNESS : TIER_POLICY_TIERING;
-		moves[i].is_advised = tier_get_bool(i, 7);
-		moves[i].failures = tier_get_int4(i, 8);
-		moves[i].phase = tier_get_text(context, i, 9);
-		moves[i].blocks = tier_get_text(context, i, 10);
-	}
-	return moves;
+	return TIER_ROWS(context, TierRunningMove, fields, *n);
 }
 
 TierFailedMove *
@@ -60,19 +55,16 @@ tier_catalog_load_failed_moves(MemoryContext context, int *n)
 	"FROM (SELECT DISTINCT ON (m.relation_oid) m.* FROM _tiered_storage.move m "
 	"ORDER BY m.relation_oid, m.move_id DESC) l "
 	"WHERE l.state IN ('failed', 'skipped') ORDER BY l.relation_oid";
-	TierFailedMove *moves;
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierFailedMove, relation_oid, OIDOID),
+		TIER_FIELD(TierFailedMove, failures, INT4OID),
+		TIER_FIELD(TierFailedMove, next_attempt_at, TIMESTAMPTZOID),
+		TIER_FIELD(TierFailedMove, backs_off, BOOLOID),
+		TIER_FIELD(TierFailedMove, error, TEXTOID),
+	};
 
 	*n = (int) tier_query_plain(sql);
-	moves = MemoryContextAllocHuge(context, sizeof(TierFailedMove) * Max(*n, 1));
-	for (int i = 0; i < *n; i++)
-	{
-		moves[i].relation_oid = tier_get_oid(i, 1);
-		moves[i].failures = tier_get_int4(i, 2);
-		moves[i].next_attempt_at = tier_get_time(i, 3);
-		moves[i].backs_off = tier_get_bool(i, 4);
-		moves[i].error = tier_get_text(context, i, 5);
-	}
-	return moves;
+	return TIER_ROWS(context, TierFailedMove, fields, *n);
 }
 
 static TierValue
@@ -126,24 +118,21 @@ tier_catalog_load_plan(MemoryContext context, int *n)
 	"WHERE t.policy_id = p.policy_id AND t.enabled) "
 	"OR EXISTS (SELECT FROM _tiered_storage.fullness_policy f "
 	"WHERE f.policy_id = p.policy_id AND f.enabled) ORDER BY p.place";
-	TierStoredMove *moves;
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierStoredMove, relation_oid, OIDOID),
+		TIER_FIELD(TierStoredMove, from_tablespace_oid, OIDOID),
+		TIER_FIELD(TierStoredMove, to_tablespace_oid, OIDOID),
+		TIER_FIELD(TierStoredMove, from_tier, TEXTOID),
+		TIER_FIELD(TierStoredMove, to_tier, TEXTOID),
+		TIER_FIELD(TierStoredMove, source, INT4OID),
+		TIER_FIELD(TierStoredMove, policy_id, INT4OID),
+		TIER_FIELD(TierStoredMove, waits_for, TEXTOID),
+		TIER_FIELD(TierStoredMove, planned_at, TIMESTAMPTZOID),
+	};
 
 	*n = 0;
 	if (RecoveryInProgress())
 		return NULL;
 	*n = (int) tier_query_plain(sql);
-	moves = MemoryContextAllocZero(context, sizeof(TierStoredMove) * Max(*n, 1));
-	for (int i = 0; i < *n; i++)
-	{
-		moves[i].relation_oid = tier_get_oid(i, 1);
-		moves[i].from_tablespace_oid = tier_get_oid(i, 2);
-		moves[i].to_tablespace_oid = tier_get_oid(i, 3);
-		moves[i].from_tier = tier_get_text(context, i, 4);
-		moves[i].to_tier = tier_get_text(context, i, 5);
-		moves[i].source = tier_get_int4(i, 6);
-		moves[i].policy_id = tier_get_int4(i, 7);
-		moves[i].waits_for = tier_get_text(context, i, 8);
-		moves[i].planned_at = tier_get_time(i, 9);
-	}
-	return moves;
+	return TIER_ROWS(context, TierStoredMove, fields, *n);
 }

@@ -11,7 +11,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 

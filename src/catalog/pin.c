@@ -11,7 +11,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -42,21 +41,18 @@ load_pins(MemoryContext context, Oid relation_oid)
 	"FROM _tiered_storage.pinned_relations r "
 	"JOIN _tiered_storage.pin_targets v ON v.pin_id = r.pin_id "
 	"WHERE $1 IN (0, r.relation::pg_catalog.oid) ORDER BY r.relation::pg_catalog.oid";
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierPinned, relation_oid, OIDOID),
+		TIER_FIELD(TierPinned, tier_name, NAMEOID),
+		TIER_FIELD(TierPinned, pinned_as, TEXTOID),
+	};
 	TierPins   *pins = MemoryContextAllocZero(context, sizeof(TierPins));
-	uint64		n;
 
 	/* Without pins the walk through the partitions is not worth its time. */
 	if (tier_query_plain("SELECT FROM _tiered_storage.pin LIMIT 1") == 0)
 		return pins;
-	n = tier_query(sql, tier_arg_oid(relation_oid));
-	pins->nrelations = (int) n;
-	pins->relations = MemoryContextAllocHuge(context, sizeof(TierPinned) * Max(n, 1));
-	for (uint64 i = 0; i < n; i++)
-	{
-		pins->relations[i].relation_oid = tier_get_oid(i, 1);
-		pins->relations[i].tier_name = tier_get_name(i, 2);
-		pins->relations[i].pinned_as = tier_get_text(context, i, 3);
-	}
+	pins->nrelations = (int) tier_query(sql, tier_arg_oid(relation_oid));
+	pins->relations = TIER_ROWS(context, TierPinned, fields, pins->nrelations);
 	return pins;
 }
 

@@ -12,8 +12,10 @@
 
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
 #include "lib/stringinfo.h"
+#include "utils/float.h"
 
 #define TIER_EXTENSION_NAME "tiered_storage"
 
@@ -117,17 +119,19 @@ typedef struct TierValue
 	bool		isnull;
 } TierValue;
 
-extern TierValue tier_arg_int4(int32 value);
-extern TierValue tier_arg_int8(int64 value);
-extern TierValue tier_arg_oid(Oid value);
-extern TierValue tier_arg_bool(bool value);
-extern TierValue tier_arg_char(char value);
-extern TierValue tier_arg_time(TimestampTz value);
+#define TIER_VALUE(type, datum) ((TierValue) {(type), (datum), false})
+
+#define tier_arg_int4(value) TIER_VALUE(INT4OID, Int32GetDatum(value))
+#define tier_arg_int8(value) TIER_VALUE(INT8OID, Int64GetDatum(value))
+#define tier_arg_oid(value) TIER_VALUE(OIDOID, ObjectIdGetDatum(value))
+#define tier_arg_bool(value) TIER_VALUE(BOOLOID, BoolGetDatum(value))
+#define tier_arg_char(value) TIER_VALUE(CHAROID, CharGetDatum(value))
+#define tier_arg_time(value) TIER_VALUE(TIMESTAMPTZOID, TimestampTzGetDatum(value))
+#define tier_arg_name(value) TIER_VALUE(NAMEOID, NameGetDatum(value))
+#define tier_arg_interval(value) TIER_VALUE(INTERVALOID, IntervalPGetDatum(value))
 extern TierValue tier_arg_float8(double value);
 extern TierValue tier_arg_text(const char *value);
-extern TierValue tier_arg_name(const NameData *value);
 extern TierValue tier_arg_name_text(const char *value);
-extern TierValue tier_arg_interval(const Interval *value);
 extern TierValue tier_arg_oids(const Oid *values, int n);
 extern TierValue tier_arg_float8s(const void *doubles, int n);
 extern TierValue tier_arg_array(Datum *values, int n, Oid type);
@@ -145,13 +149,17 @@ extern uint64 tier_catalog_run(const char *sql, const TierValue *values, int nva
  * Fields of the last result as tier_catalog_datum() finds them; NULL is 0, false, NaN, an empty
  * name, and NULL.
  */
-extern int32 tier_get_int4(uint64 row, int column);
-extern int64 tier_get_int8(uint64 row, int column);
-extern Oid	tier_get_oid(uint64 row, int column);
-extern bool tier_get_bool(uint64 row, int column);
-extern TimestampTz tier_get_time(uint64 row, int column);
-extern double tier_get_float8(uint64 row, int column);
-extern double tier_get_float8_or(uint64 row, int column, double if_null);
+extern Datum tier_get_datum(uint64 row, int column, Datum if_null);
+#define tier_get_int4(row, column) DatumGetInt32(tier_get_datum(row, column, 0))
+#define tier_get_int8(row, column) \
+	DatumGetInt64(tier_get_datum(row, column, Int64GetDatum(0)))
+#define tier_get_oid(row, column) DatumGetObjectId(tier_get_datum(row, column, 0))
+#define tier_get_bool(row, column) DatumGetBool(tier_get_datum(row, column, 0))
+#define tier_get_time(row, column) \
+	DatumGetTimestampTz(tier_get_datum(row, column, TimestampTzGetDatum(0)))
+#define tier_get_float8_or(row, column, if_null) \
+	DatumGetFloat8(tier_get_datum(row, column, Float8GetDatum(if_null)))
+#define tier_get_float8(row, column) tier_get_float8_or(row, column, get_float8_nan())
 extern char *tier_get_text(MemoryContext context, uint64 row, int column);
 
 /* As many as there are; the others, and all where one is NULL, are 0. */
@@ -214,9 +222,9 @@ extern void tier_catalog_identify(const TierCatalogScope *scope, Oid relation_oi
  */
 
 /*
- * A column of a table and the field of a struct that it holds.  The type is one of "char",
- * int4, int8, float8, oid, timestamptz and bytea; bool is only written.  A table has a constant
- * array of these, which says all there is to know about its columns.
+ * A column of a table or result and the field of a struct that it holds.  The type is one of
+ * "char", bool, int4, int8, float8, oid, timestamptz and bytea; name and text are only read.  A
+ * table has a constant array of these, which says all there is to know about its columns.
  */
 typedef struct TierColumn
 {
@@ -243,14 +251,30 @@ extern void tier_column_amounts(float *field, size_t bytes, bool is_signed,
 								const bytea *stored);
 
 /* Appends "a, b", and "a = EXCLUDED.a, b = EXCLUDED.b". */
+#define TIER_FIELD(row, field, column_type) \
+	{.type = (column_type), .offset = offsetof(row, field)}
+
+/* The type of a double that is read as it is, NULL as NaN; no column of ours is a float4. */
+#define TIER_FLOAT8_OR_NAN FLOAT4OID
+
+/*
+ * The n rows of the last result as an array of structs in the given context, with room for one at
+ * least; strings are there, too.  NULL is 0, but see above.
+ */
+extern void *tier_rows(MemoryContext context, const TierColumn *columns, int ncolumns,
+					   size_t row_bytes, uint64 n);
+
+#define TIER_ROWS(context, row, columns, n) \
+	((row *) tier_rows((context), (columns), lengthof(columns), sizeof(row), (n)))
+
 extern void tier_columns_append(StringInfo sql, const TierColumn *columns, int ncolumns);
 extern void tier_columns_append_update(StringInfo sql, const TierColumn *columns, int ncolumns);
 
 /*
  * Sets the fields of the struct at `row` from a row of the last result, in which
  * the columns begin at first_column (from 1).  A field whose column is NULL
- * stays as it is.  Nothing is allocated.  The owner of the tables can write anything
- * into them, and a file may be damaged: a number that is not finite, or beyond all that
+ * stays as it is.  Texts come into CurrentMemoryContext.  The owner of the tables can write
+ * anything into them, and a file may be damaged: a number that is not finite, or beyond all that
  * can be, is read as 0, as are negative amounts in a bytea where none may be, and a time
  * that is not finite as unknown, or where none may be, as now.
  */

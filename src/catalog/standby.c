@@ -10,7 +10,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "utils/builtins.h"
 
 #include "src/compat.h"
@@ -195,24 +194,19 @@ tier_catalog_standby_rooms(MemoryContext context, Oid tablespace_oid, int *nroom
 	"AND m.from_tablespace_oid = ANY (p.together) THEN m.size_bytes ELSE 0 END), 0) "
 	"FROM _tiered_storage.move m "
 	"WHERE (m.state = 'done' AND m.finished_at > p.replayed_until) "
-	"OR (m.state = 'running' AND m.pid <> pg_backend_pid())), 0)::bigint, 0) END::float8, "
-	"p.total_bytes::float8, to_char(p.looked_at, 'YYYY-MM-DD HH24:MI:SSOF') "
+	"OR (m.state = 'running' AND m.pid <> pg_backend_pid())), 0)::bigint, 0) ELSE -1 END::float8, "
+	"COALESCE(p.total_bytes, -1)::float8, to_char(p.looked_at, 'YYYY-MM-DD HH24:MI:SSOF') "
 	"FROM place p ORDER BY p.standby_name";
-	uint64		n = tier_query(sql, tier_arg_oid(tablespace_oid));
-	TierStandbyRoom *rooms = MemoryContextAllocZero(context, sizeof(TierStandbyRoom) * Max(n, 1));
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierStandbyRoom, standby_name, TEXTOID),
+		TIER_FIELD(TierStandbyRoom, is_usable, BOOLOID),
+		TIER_FIELD(TierStandbyRoom, free_bytes, TIER_FLOAT8_OR_NAN),
+		TIER_FIELD(TierStandbyRoom, total_bytes, TIER_FLOAT8_OR_NAN),
+		TIER_FIELD(TierStandbyRoom, looked_at, TEXTOID),
+	};
 
-	for (uint64 row = 0; row < n; row++)
-	{
-		TierStandbyRoom *room = &rooms[row];
-
-		room->standby_name = tier_get_text(context, row, 1);
-		room->is_usable = tier_get_bool(row, 2);
-		room->free_bytes = tier_get_float8_or(row, 3, -1.0);
-		room->total_bytes = tier_get_float8_or(row, 4, -1.0);
-		room->looked_at = tier_get_text(context, row, 5);
-	}
-	*nrooms = (int) n;
-	return rooms;
+	*nrooms = (int) tier_query(sql, tier_arg_oid(tablespace_oid));
+	return TIER_ROWS(context, TierStandbyRoom, fields, *nrooms);
 }
 
 int

@@ -10,7 +10,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
@@ -46,38 +45,26 @@ tier_catalog_add_standby(const char *name, const char *conninfo, Oid added_by_oi
 			 errdetail("At most %d standbys can be added.", MOST_STANDBYS)));
 }
 
-static char *
-name_field(MemoryContext context, uint64 row, int column)
-{
-	return MemoryContextStrdup(context,
-							   NameStr(tier_get_name(row, column)));
-}
-
 TierStandby *
 tier_catalog_due_standbys(MemoryContext context, int *n)
 {
 	static const char sql[] =
-	"SELECT s.standby_name, s.conninfo, s.added_by_oid, s.added_by, s.added_at "
+	"SELECT s.standby_name::text, s.conninfo, s.added_by_oid, s.added_by::text, s.added_at "
 	"FROM _tiered_storage.standby s "
 	"LEFT JOIN _tiered_storage.standby_state t ON t.standby_name = s.standby_name "
 	"WHERE t.next_pull_at IS NULL "
 	"OR t.next_pull_at NOT BETWEEN now() AND now() + interval '" LONGEST_BACKOFF "' "
 	"ORDER BY t.last_attempt_at NULLS FIRST, s.standby_name";
-	uint64		nrows = tier_query_plain(sql);
-	TierStandby *standbys = MemoryContextAlloc(context, sizeof(TierStandby) * Max(nrows, 1));
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierStandby, name, TEXTOID),
+		TIER_FIELD(TierStandby, conninfo, TEXTOID),
+		TIER_FIELD(TierStandby, added_by_oid, OIDOID),
+		TIER_FIELD(TierStandby, added_by, TEXTOID),
+		TIER_FIELD(TierStandby, added_at, TIMESTAMPTZOID),
+	};
 
-	for (uint64 row = 0; row < nrows; row++)
-	{
-		TierStandby *standby = &standbys[row];
-
-		standby->name = name_field(context, row, 1);
-		standby->conninfo = tier_get_text(context, row, 2);
-		standby->added_by_oid = tier_get_oid(row, 3);
-		standby->added_by = name_field(context, row, 4);
-		standby->added_at = tier_get_time(row, 5);
-	}
-	*n = (int) nrows;
-	return standbys;
+	*n = (int) tier_query_plain(sql);
+	return TIER_ROWS(context, TierStandby, fields, *n);
 }
 
 /* ---------------------------------------------------------------------
@@ -137,24 +124,22 @@ note_success(const char *name, const TierStandbyAnswer *answer)
 			   tier_arg_int8(answer->conflict_delay_ms));
 }
 
-#define FIELD(row, field, type_oid) {.type = type_oid,.offset = offsetof(row, field)}
-
 static const TierColumn counter_fields[] = {
-	FIELD(TierStandbyCounters, relation_oid, OIDOID),
-	FIELD(TierStandbyCounters, scans, INT8OID),
-	FIELD(TierStandbyCounters, tuples_read, INT8OID),
-	FIELD(TierStandbyCounters, blocks_fetched, INT8OID),
-	FIELD(TierStandbyCounters, blocks_hit, INT8OID),
-	FIELD(TierStandbyCounters, held_ms, INT8OID),
+	TIER_FIELD(TierStandbyCounters, relation_oid, OIDOID),
+	TIER_FIELD(TierStandbyCounters, scans, INT8OID),
+	TIER_FIELD(TierStandbyCounters, tuples_read, INT8OID),
+	TIER_FIELD(TierStandbyCounters, blocks_fetched, INT8OID),
+	TIER_FIELD(TierStandbyCounters, blocks_hit, INT8OID),
+	TIER_FIELD(TierStandbyCounters, held_ms, INT8OID),
 };
 
 static const TierColumn place_fields[] = {
-	FIELD(TierStandbyPlace, tablespace_oid, OIDOID),
-	FIELD(TierStandbyPlace, is_usable, BOOLOID),
-	FIELD(TierStandbyPlace, file_system_id, INT8OID),
-	FIELD(TierStandbyPlace, free_bytes, INT8OID),
-	FIELD(TierStandbyPlace, total_bytes, INT8OID),
-	FIELD(TierStandbyPlace, replayed_until, TIMESTAMPTZOID),
+	TIER_FIELD(TierStandbyPlace, tablespace_oid, OIDOID),
+	TIER_FIELD(TierStandbyPlace, is_usable, BOOLOID),
+	TIER_FIELD(TierStandbyPlace, file_system_id, INT8OID),
+	TIER_FIELD(TierStandbyPlace, free_bytes, INT8OID),
+	TIER_FIELD(TierStandbyPlace, total_bytes, INT8OID),
+	TIER_FIELD(TierStandbyPlace, replayed_until, TIMESTAMPTZOID),
 };
 
 #define FIRST_FIELD 2			/* behind two parameters of the statement */

@@ -13,7 +13,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"

@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_authid.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -100,18 +99,16 @@ tier_catalog_wal_readers(MemoryContext context, double wal_bytes, Oid role_oid, 
 	"CASE b.n WHEN 1 THEN ' is' ELSE 's are' END, CASE WHEN w.may_read THEN "
 	"concat(', process ', b.pid, ', ' || b.phase) END, w.text), "
 	"'Wait for its end, or both take longer.'] END FROM wal w LEFT JOIN backup b ON true) f";
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierWalFinding, check, TEXTOID),
+		TIER_FIELD(TierWalFinding, finding, TEXTOID),
+		TIER_FIELD(TierWalFinding, remedy, TEXTOID),
+	};
 	NameData	role;
-	TierWalFinding *findings;
 
 	namestrcpy(&role, GetUserNameFromId(role_oid, false));
 	*n = (int) tier_query(sql, tier_arg_float8(wal_bytes),
 						  tier_arg_bool(has_privs_of_role(role_oid, ROLE_PG_READ_ALL_STATS)),
 						  tier_arg_name(&role));
-	findings = MemoryContextAlloc(context, sizeof(TierWalFinding) * Max(*n, 1));
-	for (int i = 0; i < *n; i++)
-		findings[i] = (TierWalFinding)
-	{
-		tier_get_text(context, i, 1), tier_get_text(context, i, 2), tier_get_text(context, i, 3)
-	};
-	return findings;
+	return TIER_ROWS(context, TierWalFinding, fields, *n);
 }

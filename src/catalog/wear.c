@@ -12,7 +12,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
@@ -46,21 +45,18 @@ tier_catalog_load_wear(MemoryContext context, int *n)
 	"w.endurance_bytes_per_day, w.used_fraction, coalesce(w.wear_exceeded, false) "
 	"FROM _tiered_storage.wear_state() w "
 	"WHERE w.tier_name IS NOT NULL AND w.device IS NOT NULL ORDER BY w.tier_name, w.device";
-	TierWear   *wears;
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierWear, tier_name, NAMEOID),
+		TIER_FIELD(TierWear, device, TEXTOID),
+		TIER_FIELD(TierWear, written_bytes_per_day, TIER_FLOAT8_OR_NAN),
+		TIER_FIELD(TierWear, moved_bytes_per_day, TIER_FLOAT8_OR_NAN),
+		TIER_FIELD(TierWear, endurance_bytes_per_day, TIER_FLOAT8_OR_NAN),
+		TIER_FIELD(TierWear, used_fraction, TIER_FLOAT8_OR_NAN),
+		TIER_FIELD(TierWear, is_exceeded, BOOLOID),
+	};
 
 	*n = (int) tier_query_plain(sql);
-	wears = MemoryContextAllocZero(context, sizeof(TierWear) * Max(*n, 1));
-	for (int i = 0; i < *n; i++)
-	{
-		wears[i].tier_name = tier_get_name(i, 1);
-		wears[i].device = tier_get_text(context, i, 2);
-		wears[i].written_bytes_per_day = tier_get_float8(i, 3);
-		wears[i].moved_bytes_per_day = tier_get_float8(i, 4);
-		wears[i].endurance_bytes_per_day = tier_get_float8(i, 5);
-		wears[i].used_fraction = tier_get_float8(i, 6);
-		wears[i].is_exceeded = tier_get_bool(i, 7);
-	}
-	return wears;
+	return TIER_ROWS(context, TierWear, fields, *n);
 }
 
 bool

@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "access/xlog.h"
-#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "utils/pg_lsn.h"
 #include "utils/timestamp.h"

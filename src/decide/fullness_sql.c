@@ -14,7 +14,6 @@
 #include <math.h>
 
 #include "access/xlog.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"

@@ -18,7 +18,6 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
-#include "catalog/pg_type.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "pgtime.h"

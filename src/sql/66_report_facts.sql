@@ -8,15 +8,6 @@
  */
 
 /*
- * The history cut into parts of so many seconds: the number of relations that were busy, and of
- * parts; then OID, reads, writes and both for each part of the busiest, and with OID 0 of all
- * others.
- */
-CREATE FUNCTION _tiered_storage.heat_parts(from_at timestamptz, to_at timestamptz,
-	grid_at timestamptz, width_s float8, at_most integer) RETURNS float8[]
-LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'tier_heat_parts';
-
-/*
  * What the report says of the activity of relations in a period: so many of the busiest, and
  * the others together.
  *
@@ -33,9 +24,6 @@ DECLARE
 	until_s float8 := date_part('epoch', to_at);
 	width_s float8;
 	start_s float8;
-	active bigint;
-	width integer;		-- numbers of each relation
-	found float8[];
 	result jsonb;
 BEGIN
 	SELECT min(w) INTO width_s
@@ -45,17 +33,33 @@ BEGIN
 	width_s := COALESCE(width_s, (until_s - from_s) / 54);
 	start_s := date_part('epoch', date_trunc('day', from_at));
 	start_s := start_s + floor((from_s - start_s) / width_s) * width_s;
-	found := _tiered_storage.heat_parts(from_at, to_at, LEAST(from_at, to_timestamp(start_s)),
-		width_s, at_most);
-	active := found[1];
-	width := 3 + found[2];
-	WITH busy AS MATERIALIZED (
-		SELECT p.place, found[p.at]::bigint::oid AS relation_oid, found[p.at + 1] AS reads,
-			found[p.at + 2] AS writes, (SELECT jsonb_object_agg(x.part, found[p.at + 3 + x.part])
-				FROM generate_series(0, width - 4) x (part)
-				WHERE found[p.at + 3 + x.part] > 0) AS parts
-		FROM (SELECT (q.at - 3) / width + 1 AS place, q.at
-			FROM generate_series(3, cardinality(found), width) q (at)) p),
+	WITH part AS MATERIALIZED (
+		SELECT h.relation_oid, p.part,
+			sum(p.share * (h.random_reads + h.sequential_reads)) AS reads,
+			sum(p.share * COALESCE(h.page_writes, 0)) AS writes
+		FROM tiered_storage.history h
+		CROSS JOIN LATERAL (SELECT x.part, _tiered_storage.period_share(h.period_start,
+				h.period_s, GREATEST(from_at, to_timestamp(start_s + x.part * width_s)),
+				LEAST(to_at, to_timestamp(start_s + (x.part + 1) * width_s))) AS share
+			FROM (SELECT (date_part('epoch', h.period_start) - start_s) / width_s AS at) b
+			CROSS JOIN LATERAL generate_series(GREATEST(0, floor(b.at))::integer,
+				LEAST(64, ceil(b.at + h.period_s / width_s))::integer - 1) x (part)) p
+		WHERE h.hour >= _tiered_storage.first_hour(from_at) AND h.period_start < to_at
+			AND p.share > 0
+		GROUP BY 1, 2),
+	ranked AS MATERIALIZED (
+		SELECT p.relation_oid, row_number() OVER (ORDER BY sum(p.reads + p.writes) DESC,
+			p.relation_oid) AS rank
+		FROM part p GROUP BY 1 HAVING sum(p.reads + p.writes) > 0),
+	busy AS MATERIALIZED (
+		SELECT c.place, sum(c.reads) AS reads, sum(c.writes) AS writes, max(c.rank) AS last_rank,
+			CASE WHEN c.place > at_most THEN 0 ELSE max(c.oid) END::oid AS relation_oid,
+			jsonb_object_agg(c.part, c.reads + c.writes) FILTER (WHERE c.reads + c.writes > 0)
+				AS parts
+		FROM (SELECT LEAST(r.rank, at_most + 1) AS place, p.part, sum(p.reads) AS reads,
+				sum(p.writes) AS writes, max(r.rank) AS rank, max(p.relation_oid::bigint) AS oid
+			FROM part p JOIN ranked r USING (relation_oid) GROUP BY 1, 2) c
+		GROUP BY c.place),
 	moved AS MATERIALIZED (
 		SELECT m.relation, m.finished_at, m.from_tier, m.to_tier FROM _tiered_storage.moves m
 		WHERE m.state = 'done' AND m.finished_at >= from_at),
@@ -71,7 +75,7 @@ BEGIN
 		WHERE r.relation_oid <> 0)
 	SELECT jsonb_build_object('rows', COALESCE((SELECT jsonb_agg(to_jsonb(n) ORDER BY n.place)
 			FROM named n), '[]'),
-		'others', (SELECT jsonb_build_object('relations', active - at_most, 'reads', b.reads,
+		'others', (SELECT jsonb_build_object('relations', b.last_rank - at_most, 'reads', b.reads,
 				'writes', b.writes, 'parts', b.parts)
 			FROM busy b WHERE b.relation_oid = 0),
 		'width_s', width_s, 'start_s', start_s,

@@ -26,7 +26,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.recommend_placement', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.recommend_settings', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.report', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.heat_parts', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.refuse', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.first_hour', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_answer', 'pg_monitor', 'EXECUTE'),

@@ -90,7 +90,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('tier_watermarks_fit'), ('load_library'), ('default_profiles'), ('profile_check'),
 	('tier_with_profile'), ('tier_with_values'), ('tier_without'), ('activity_rows'),
 	('first_columns'), ('clip'), ('clip_words'), ('short_number'), ('short_quantity'), ('short_bytes'),
-	('short_reason'), ('short_recommendations'), ('worker_status'), ('heat_parts'), 
+	('short_reason'), ('short_recommendations'), ('worker_status'), 
 	('report_answer'), ('report_bar'), ('report_bars'), ('report_budget'), ('report_cell'), ('report_escape'),
 	('report_facts'), ('report_figure'), ('report_heat'), ('report_heat_map'), ('report_heat_step'),
 	('report_label'), ('report_legend'), ('report_load'), ('report_moved'), 
