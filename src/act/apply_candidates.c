@@ -14,8 +14,6 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "utils/builtins.h"
-#include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "src/act/apply_candidates.h"
@@ -23,7 +21,6 @@
 #include "src/base/debug.h"
 #include "src/base/left_out.h"
 #include "src/catalog/tables.h"
-#include "src/decide/forecast.h"
 #include "src/model/order.h"
 #include "src/server/relation.h"
 
@@ -84,68 +81,44 @@ compare_candidates(const void *a, const void *b)
 	return left->unit->relation_oid < right->unit->relation_oid ? -1 : 1;
 }
 
-/* What the record of moves says of relations, each by OID. */
-typedef struct Past
-{
-	Oid		   *backoff;		/* those that failed lately */
-	int			nbackoff;
-	TierMoveWait *waits;
-	int			nwaits;
-} Past;
-
 bool
 tier_candidate_may_move(const TierApplyRequest *request, const TierAdvice *advice,
-						TierCandidate *candidate, bool *is_others, char **why, char **hint)
+						TierCandidate *candidate, TierObstacle *obstacle)
 {
 	const TierAdviceUnit *unit = candidate->unit;
 	const char *why_not_online;
 	TierRelationInfo info;
 
-	*is_others = false;
-	*why = *hint = NULL;
+	*obstacle = (TierObstacle)
+	{
+		0
+	};
 	if (!tier_relation_lookup(unit->relation_oid, &info))
 		return false;
 	candidate->for_owner = request->for_owners;
 	candidate->requester_oid = request->for_owners ? info.owner_oid : GetUserId();
 	candidate->tablespace_oid = tier_set_usable_tablespace(advice->set, unit->recommended_tier,
 														   candidate->requester_oid);
-	*is_others = !OidIsValid(candidate->tablespace_oid) ||
-		!tier_relation_may_move(&info, candidate->requester_oid, candidate->tablespace_oid,
-								why, hint);
-	if (*is_others)
+	if (OidIsValid(candidate->tablespace_oid))
+		*obstacle = tier_relation_refuse(&info, candidate->requester_oid,
+										 candidate->tablespace_oid);
+	if (!OidIsValid(candidate->tablespace_oid) || obstacle->message != NULL)
+	{
+		obstacle->sqlstate = ERRCODE_INSUFFICIENT_PRIVILEGE;
 		return false;
+	}
 	candidate->disk_bytes = Max(tier_relation_disk_bytes(&info), unit->size_bytes);
 	why_not_online = request->for_owners ? tier_relation_why_not_online(&info) : NULL;
 	if (why_not_online == NULL)
 		return true;
-	*why = psprintf("it cannot be moved online: %s", why_not_online);
-	*hint = psprintf("%s locks it for the whole copy.", tier_advice_command(advice, unit));
+	*obstacle = (TierObstacle)
+	{
+		.sqlstate = ERRCODE_FEATURE_NOT_SUPPORTED,
+			.message = psprintf("it cannot be moved online: %s", why_not_online),
+			.hint = psprintf("%s locks it for the whole copy.",
+							 tier_advice_command(advice, unit))
+	};
 	return false;
-}
-
-/* What fails again and again is only tried when a person asks. */
-static bool
-is_backed_off(const TierApplyRequest *request, const Past *past, Oid relation_oid)
-{
-	return request->by_worker &&
-		tier_by_oid_find(relation_oid, past->backoff, past->nbackoff, sizeof(Oid)) != NULL;
-}
-
-/*
- * How long it takes to move the unit: what both devices do for it, and as long a wait
- * for others who use it as the last time.
- */
-static double
-seconds_of(const TierAdvice *advice, const TierAdviceUnit *unit, const Past *past)
-{
-	const TierCostProfile *from = &advice->set->tiers[unit->current_tier].profile;
-	const TierCostProfile *to = &advice->set->tiers[unit->recommended_tier].profile;
-	const TierMoveWait *wait = tier_by_oid_find(unit->relation_oid, past->waits, past->nwaits,
-												sizeof(TierMoveWait));
-
-	return tier_advice_move_s(advice, unit, unit->recommended_tier) +
-		TIER_FLUSHES_PER_MOVE * Max(from->fsync_ms, to->fsync_ms) / 1000.0 +
-		(wait != NULL ? wait->seconds : 0.0);
 }
 
 /* What may be added to each tier now, or when what policies would move before is moved. */
@@ -205,8 +178,9 @@ typedef struct Choice
 {
 	const TierApplyRequest *request;
 	const TierAdvice *advice;
-	const Past *past;
 	TierApplySummary *summary;
+	const Oid  *backoff;		/* relations that failed lately, sorted */
+	int			nbackoff;
 	TierCandidate *candidates;
 	int			n;				/* from the first one on */
 	int			last;			/* from there on, those that failed lately */
@@ -218,15 +192,21 @@ unit_oid(const void *argument, int i)
 	return ((const Choice *) argument)->advice->units[i].relation_oid;
 }
 
+/* What fails again and again is only tried when a person asks. */
+static bool
+is_backed_off(const Choice *choice, Oid relation_oid)
+{
+	return choice->request->by_worker &&
+		tier_by_oid_find(relation_oid, choice->backoff, choice->nbackoff, sizeof(Oid)) != NULL;
+}
+
 static void
 choose_unit(void *argument, int i)
 {
 	Choice	   *choice = argument;
 	const TierAdviceUnit *unit = &choice->advice->units[i];
 	TierCandidate *candidate = &choice->candidates[choice->n];
-	bool		is_others;
-	char	   *why;
-	char	   *hint;
+	TierObstacle obstacle;
 
 	if (tier_candidate_is_moved_before(choice->request, unit))
 		return;
@@ -238,16 +218,15 @@ choose_unit(void *argument, int i)
 	tier_debug_relation("choose", unit->relation_oid);
 	candidate->unit = unit;
 	candidate->density = gain_of(choice->advice, unit) / Max(unit->size_bytes, 1.0);
-	candidate->seconds = seconds_of(choice->advice, unit, choice->past);
-	if (tier_candidate_may_move(choice->request, choice->advice, candidate, &is_others, &why,
-								&hint))
+	if (tier_candidate_may_move(choice->request, choice->advice, candidate, &obstacle))
 	{
-		if (is_backed_off(choice->request, choice->past, unit->relation_oid))
+		if (is_backed_off(choice, unit->relation_oid))
 			choice->candidates[--choice->last] = *candidate;
 		else
 			choice->n++;
 	}
-	choice->summary->others += is_others;
+	else
+		choice->summary->others += obstacle.sqlstate == ERRCODE_INSUFFICIENT_PRIVILEGE;
 }
 
 static void
@@ -263,15 +242,21 @@ leave_out_unit(void *argument, int i, char *message)
  * what would be, had it not failed lately: *nfailed.
  */
 static TierCandidate *
-choose(const TierApplyRequest *request, const TierAdvice *advice, const Past *past,
-	   int *ncandidates, int *nfailed, TierApplySummary *summary)
+choose(const TierApplyRequest *request, const TierAdvice *advice, int *ncandidates, int *nfailed,
+	   TierApplySummary *summary)
 {
-	Choice		choice = {request, advice, past, summary,.last = advice->nunits};
+	MemoryContext context = CurrentMemoryContext;
+	Choice		choice = {request, advice, summary,.last = advice->nunits};
 	const TierEach each = {advice->nunits, unit_oid, choose_unit, leave_out_unit, &choice};
 	TierCandidate *candidates = palloc_extended(sizeof(TierCandidate) * Max(advice->nunits, 1),
 												MCXT_ALLOC_HUGE);
+	TierCatalogScope scope;
 	TierPass	pass;
 
+	tier_catalog_enter(&scope);
+	choice.backoff = tier_catalog_load_backoff(context, &choice.nbackoff);
+	tier_catalog_leave(&scope);
+	MemoryContextSwitchTo(context);
 	choice.candidates = candidates;
 	tier_pass_begin(&pass, TIER_STEP_PLAN);
 	tier_pass_each(&pass, &each);
@@ -341,6 +326,29 @@ put_in_order(TierCandidate *candidates, int n, const int *order, int found, cons
 }
 
 /*
+ * An order of the candidates within a limit, *found of them; returns how many of these are not
+ * spare: what others that are missed cannot come for is.
+ */
+static int
+find_order(const TierApplyRequest *request, const TierAdvice *advice,
+		   const TierCandidate *candidates, int n, double max_bytes, int *order, int *found)
+{
+	TierOrderMove *moves = moves_of(advice, candidates, n);
+	double	   *room = room_of(request, advice);
+	int			ntiers = advice->set->ntiers;
+	void	   *scratch = palloc_extended(TIER_ORDER_SCRATCH(Max(n, 1)), MCXT_ALLOC_HUGE);
+	bool	   *helps = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE);
+	bool	   *missed;
+
+	for (int i = 0; i < n; i++)
+		helps[i] = only_helps(advice, candidates[i].unit);
+	*found = tier_order(moves, n, room, ntiers, max_bytes, order, scratch);
+	missed = isinf(max_bytes) ? missed_by(request, advice, candidates, order, *found) :
+		palloc0(sizeof(bool) * Max(ntiers, 1));
+	return tier_order_spare(moves, order, *found, room, ntiers, helps, missed);
+}
+
+/*
  * Puts the candidates into an order.  Of a limit is what fits: what would exceed it is passed
  * over, and what comes after it may still fit; with what goes to a full tier, what has to
  * leave it first is kept, else it would have no room today, and the same tomorrow.  So what
@@ -350,32 +358,22 @@ static TierArrangement
 arrange(const TierApplyRequest *request, const TierAdvice *advice, TierCandidate *candidates,
 		int n)
 {
-	TierOrderMove *moves = moves_of(advice, candidates, n);
-	double	   *room = room_of(request, advice);
-	int			ntiers = advice->set->ntiers;
 	int		   *order = palloc_extended(sizeof(int) * Max(n, 1), MCXT_ALLOC_HUGE);
-	void	   *scratch = palloc_extended(TIER_ORDER_SCRATCH(Max(n, 1)), MCXT_ALLOC_HUGE);
-	bool	   *helps = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE);
 	bool	   *is_spare = palloc_extended(Max(n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	TierArrangement arrangement = {0};
 	double		bytes = 0.0;
 	int			found;
 
-	for (int i = 0; i < n; i++)
-		helps[i] = only_helps(advice, candidates[i].unit);
-
 	/* 1. What room is made for nobody? */
-	found = tier_order(moves, n, room, ntiers, INFINITY, order, scratch);
+	arrangement.possible = find_order(request, advice, candidates, n, INFINITY, order, &found);
+	arrangement.spare = found - arrangement.possible;
 	for (int i = 0; i < n; i++)
 		candidates[i].has_room = false;
 	for (int i = 0; i < found; i++)
+	{
 		candidates[order[i]].has_room = true;
-	arrangement.possible = tier_order_spare(moves, order, found, room, ntiers, helps,
-											missed_by(request, advice, candidates, order,
-													  found));
-	arrangement.spare = found - arrangement.possible;
-	for (int i = arrangement.possible; i < found; i++)
-		is_spare[order[i]] = true;
+		is_spare[order[i]] = i >= arrangement.possible;
+	}
 	put_in_order(candidates, n, order, arrangement.possible, is_spare);
 	n -= arrangement.spare;
 
@@ -384,17 +382,9 @@ arrange(const TierApplyRequest *request, const TierAdvice *advice, TierCandidate
 		bytes += candidates[i].disk_bytes;
 	if (bytes > request->max_bytes)
 	{
-		bool	   *none_missed = palloc0(sizeof(bool) * Max(ntiers, 1));
-
-		moves = moves_of(advice, candidates, n);
-		for (int i = 0; i < n; i++)
-		{
-			helps[i] = only_helps(advice, candidates[i].unit);
-			is_spare[i] = false;
-		}
-		found = tier_order(moves, n, room, ntiers, request->max_bytes, order, scratch);
-		arrangement.possible = tier_order_spare(moves, order, found, room, ntiers, helps,
-												none_missed);
+		arrangement.possible = find_order(request, advice, candidates, n, request->max_bytes,
+										  order, &found);
+		memset(is_spare, 0, n);
 		put_in_order(candidates, n, order, arrangement.possible, is_spare);
 	}
 	arrangement.left_over = n - arrangement.possible;
@@ -405,20 +395,13 @@ TierAdvice *
 tier_candidates_prepare(const TierApplyRequest *request, TierApplySummary *summary,
 						TierCandidate **candidates, TierArrangement *arrangement)
 {
-	MemoryContext context = CurrentMemoryContext;
-	TierCatalogScope scope;
 	TierAdvice *advice;
-	Past		past;
 	int			n;
 	int			nfailed;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	tier_catalog_enter(&scope);
-	past.backoff = tier_catalog_load_backoff(context, &past.nbackoff);
-	past.waits = tier_catalog_load_move_waits(context, &past.nwaits);
-	tier_catalog_leave(&scope);
 	advice = tier_advice_make(request->options);
-	*candidates = choose(request, advice, &past, &n, &nfailed, summary);
+	*candidates = choose(request, advice, &n, &nfailed, summary);
 	*arrangement = arrange(request, advice, *candidates, n);
 	arrangement->failed = nfailed;
 	for (int i = 0; i < arrangement->left_over; i++)

@@ -25,7 +25,6 @@ typedef struct TierCandidate
 	Oid			tablespace_oid; /* of the tier; chosen again when its turn
 								 * comes */
 	double		density;
-	double		seconds;		/* that its move is expected to take */
 	double		disk_bytes;		/* that a move writes and needs room for, by
 								 * the files of this moment */
 	bool		has_room;		/* without a limit there would be an order in
@@ -50,13 +49,12 @@ extern bool tier_candidate_is_moved_before(const TierApplyRequest *request,
 										   const TierAdviceUnit *unit);
 
 /*
- * Where the unit may be moved to, and with whose rights; false: nowhere.  *is_others: these
- * do not suffice.  What would lock it for the whole copy is only tried when a person asks.
- * *why and *hint, of false, may be NULL.
+ * Where the unit may be moved to, and with whose rights; false: nowhere.  Of the obstacle, which
+ * may have no message, sqlstate is INSUFFICIENT_PRIVILEGE if these do not suffice.  What would
+ * lock it for the whole copy is only tried when a person asks.
  */
 extern bool tier_candidate_may_move(const TierApplyRequest *request, const TierAdvice *advice,
-									TierCandidate *candidate, bool *is_others, char **why,
-									char **hint);
+									TierCandidate *candidate, TierObstacle *obstacle);
 
 /* What the mover is asked for; the rest of it is for who asks to fill in. */
 extern TierMoveRequest tier_candidate_request(const TierAdvice *advice,

@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/builtins.h"
 
 #include "src/act/apply_notice.h"
 #include "src/act/foresee.h"
@@ -50,18 +49,18 @@ tell_spare(const TierAdvice *advice, const TierCandidate *candidate, int level)
 					   "failed lately, or may not be moved.")));
 }
 
-void
-tier_apply_tell_left(const TierAdvice *advice, const TierCandidate *candidates,
-					 const TierArrangement *arrangement, bool by_worker)
+static void
+tell_left(const TierPlan *plan)
 {
-	const TierCandidate *left_over = &candidates[arrangement->possible];
-	const TierCandidate *spare = &left_over[arrangement->left_over];
+	const TierCandidate *left_over = &plan->candidates[plan->arrangement.possible];
+	const TierCandidate *spare = &left_over[plan->arrangement.left_over];
+	bool		by_worker = plan->request.by_worker;
 
-	for (int i = 0; i < arrangement->left_over; i++)
+	for (int i = 0; i < plan->arrangement.left_over; i++)
 		if (!left_over[i].has_room)
-			complain_of_room(advice, &left_over[i], by_worker ? DEBUG1 : WARNING);
-	for (int i = 0; i < arrangement->spare; i++)
-		tell_spare(advice, &spare[i], by_worker ? DEBUG1 : NOTICE);
+			complain_of_room(plan->advice, &left_over[i], by_worker ? DEBUG1 : WARNING);
+	for (int i = 0; i < plan->arrangement.spare; i++)
+		tell_spare(plan->advice, &spare[i], by_worker ? DEBUG1 : NOTICE);
 }
 
 void
@@ -69,7 +68,7 @@ tier_apply_tell_tried_again(const TierMoveReport *report, bool by_worker)
 {
 	ereport(by_worker ? DEBUG1 : NOTICE,
 			(errmsg("%s is moved later in this batch: %s", report->relation_name,
-					report->error)));
+					report->why.message)));
 }
 
 /* Is anything as sure as that, and less than `below`? */
@@ -83,12 +82,13 @@ is_advised_any(const TierAdvice *advice, TierConfidence least, TierConfidence be
 	return false;
 }
 
-void
-tier_apply_tell_unsure(const TierApplyRequest *request, const TierAdvice *advice,
-					   TierApplySummary *summary)
+/* What is left out as beyond a limit or not sure enough; the surest says what to ask for. */
+static void
+tell_unsure(const TierPlan *plan)
 {
-	if (request->by_worker)
-		return;
+	const TierApplyRequest *request = &plan->request;
+	const TierApplySummary *summary = &plan->applied;
+
 	if (summary->beyond_limit > 0 && summary->advised > 0)
 		ereport(NOTICE,
 				(errmsg("advised, but beyond the limit of %s: %d more",
@@ -98,16 +98,19 @@ tier_apply_tell_unsure(const TierApplyRequest *request, const TierAdvice *advice
 	ereport(NOTICE,
 			(errmsg("%s", summary->advice_text),
 			 request->for_owners ||
-			 !is_advised_any(advice, TIER_CONFIDENCE_TENTATIVE, request->least) ? 0 :
+			 !is_advised_any(plan->advice, TIER_CONFIDENCE_TENTATIVE, request->least) ? 0 :
 			 errhint("CALL tiered_storage.apply_placement('tentative') includes what is "
 					 "tentative.")));
 }
 
-void
-tier_apply_tell_nothing(const TierApplyRequest *request, const TierAdvice *advice,
-						TierApplySummary *summary)
+static void
+tell_nothing(TierPlan *plan)
 {
-	if (request->by_worker || summary->others > 0 || summary->advised > 0)
+	const TierApplyRequest *request = &plan->request;
+	const TierAdvice *advice = plan->advice;
+	TierApplySummary *summary = &plan->applied;
+
+	if (summary->others > 0 || summary->advised > 0)
 		return;
 	if (summary->beyond_limit > 0)
 		ereport(NOTICE,
@@ -131,40 +134,54 @@ tier_apply_tell_nothing(const TierApplyRequest *request, const TierAdvice *advic
 	summary->is_told = true;
 }
 
-void
-tier_apply_tell_wear(const TierApplyRequest *request, const TierAdvice *advice,
-					 const TierCandidate *candidates, int n)
+/* What a person asks for is done, but not in silence. */
+static void
+tell_wear(const TierPlan *plan)
 {
 	List	   *to_tablespaces = NIL;
 
-	for (int i = 0; i < n; i++)
-		to_tablespaces = list_append_unique_oid(to_tablespaces, candidates[i].tablespace_oid);
-	if (!request->for_owners)
-		tier_wear_tell(advice->set, to_tablespaces);
+	for (int i = 0; i < plan->arrangement.possible; i++)
+		to_tablespaces = list_append_unique_oid(to_tablespaces,
+												plan->candidates[i].tablespace_oid);
+	if (!plan->request.for_owners)
+		tier_wear_tell(plan->advice->set, to_tablespaces);
 }
 
-void
-tier_apply_tell_others(const TierApplyRequest *request, const TierAdvice *advice)
+static void
+tell_others(const TierPlan *plan)
 {
+	const TierApplyRequest *request = &plan->request;
+	const TierAdvice *advice = plan->advice;
+	const TierTier *tiers = advice->set->tiers;
+
 	for (int i = 0; i < advice->nunits; i++)
 	{
 		TierCandidate candidate = {.unit = &advice->units[i]};
-		bool		is_others;
-		char	   *why;
-		char	   *hint;
+		TierObstacle obstacle;
 
 		CHECK_FOR_INTERRUPTS();
 		if (!tier_candidate_is_advised(candidate.unit, request->least) ||
 			tier_candidate_is_moved_before(request, candidate.unit) ||
-			tier_candidate_may_move(request, advice, &candidate, &is_others, &why, &hint) ||
-			why == NULL)
+			tier_candidate_may_move(request, advice, &candidate, &obstacle) ||
+			obstacle.message == NULL)
 			continue;
-		ereport(WARNING,
-				(errmsg("would not move %s: %s", tier_candidate_name(candidate.unit), why),
-				 errdetail("It is advised to move to tier \"%s\".",
-						   NameStr(advice->set->tiers[candidate.unit->recommended_tier].name)),
-				 hint == NULL ? 0 : errhint("%s", hint)));
+		obstacle.detail = psprintf("It is advised to move to tier \"%s\".",
+								   NameStr(tiers[candidate.unit->recommended_tier].name));
+		tier_obstacle_warn(&obstacle, tier_candidate_name(candidate.unit));
 	}
+}
+
+void
+tier_apply_tell(TierPlan *plan, bool is_dry_run)
+{
+	if (!plan->request.by_worker)
+		tell_nothing(plan);
+	tell_wear(plan);
+	tell_left(plan);
+	if (is_dry_run)
+		tell_others(plan);
+	if (!plan->request.by_worker)
+		tell_unsure(plan);
 }
 
 /* Of what is advised and not moved; NULL: nothing. */
@@ -201,7 +218,7 @@ tier_apply_report(const TierApplySummary *summary)
 		tier_apply_raise_busy();
 	if (summary->is_told)
 		return;
-	if (summary->batch_id == 0)
+	if (summary->counts.batch_id == 0)
 	{
 		ereport(NOTICE,
 				(errmsg("nothing is moved: %d advised", summary->advised),
@@ -210,11 +227,11 @@ tier_apply_report(const TierApplySummary *summary)
 	}
 	ereport(NOTICE,
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
-					summary->batch_id, summary->counts.moved, summary->counts.not_moved),
+					summary->counts.batch_id, summary->counts.moved, summary->counts.not_moved),
 			 tier_apply_others_detail(summary),
 			 summary->counts.moved == 0 ? 0 :
 			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") moves them back.",
-					 summary->batch_id)));
+					 summary->counts.batch_id)));
 }
 
 void
@@ -222,7 +239,5 @@ tier_apply_report_dry_run(const TierApplySummary *summary)
 {
 	if (summary->is_told)
 		return;
-	tier_foresee_report(summary->counts.moved, (double) summary->counts.moved_bytes,
-						summary->counts.not_moved,
-						others_text(summary));
+	tier_foresee_report(&summary->counts, others_text(summary));
 }

@@ -33,7 +33,6 @@ typedef struct TierApplySummary
 {
 	bool		is_busy;		/* another process has a batch under way here:
 								 * nothing was done */
-	int64		batch_id;		/* 0: there was nothing to do */
 	int			advised;		/* and allowed, within max_bytes */
 	TierMoveCounts counts;		/* waiting: advised, but not now */
 	int			others;			/* advised, but the role may not move them */

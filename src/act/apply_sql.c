@@ -13,7 +13,6 @@
 
 #include <math.h>
 
-#include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -35,14 +34,6 @@
 PG_FUNCTION_INFO_V1(tier_apply_placement);
 PG_FUNCTION_INFO_V1(tier_undo_move);
 
-/* What undo_move has done. */
-typedef struct Batch
-{
-	int64		batch_id;
-	int64		undo_of;		/* 0: none */
-	TierMoveCounts counts;
-} Batch;
-
 static TierConfidence
 confidence_argument(const char *name)
 {
@@ -55,14 +46,14 @@ confidence_argument(const char *name)
 						   TIER_PROVISIONAL_S / SECS_PER_MINUTE),
 				 errhint("Ask for \"tentative\" later, or move one relation now with "
 						 "move_relation().")));
-	for (TierConfidence c = TIER_CONFIDENCE_TENTATIVE; c <= TIER_CONFIDENCE_FIRM; c++)
-		if (strcmp(name, tier_advice_confidence_text(c)) == 0)
-			return c;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid confidence: \"%s\"", name),
-			 errhint("It is \"firm\" or \"tentative\".")));
-	return TIER_CONFIDENCE_FIRM;
+	if (strcmp(name, tier_advice_confidence_text(TIER_CONFIDENCE_TENTATIVE)) != 0 &&
+		strcmp(name, tier_advice_confidence_text(TIER_CONFIDENCE_FIRM)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid confidence: \"%s\"", name),
+				 errhint("It is \"firm\" or \"tentative\".")));
+	return strcmp(name, tier_advice_confidence_text(TIER_CONFIDENCE_FIRM)) == 0 ?
+		TIER_CONFIDENCE_FIRM : TIER_CONFIDENCE_TENTATIVE;
 }
 
 Datum
@@ -97,28 +88,6 @@ tier_apply_placement(PG_FUNCTION_ARGS)
 	tier_disconnect_nonatomic();
 	tier_apply_report(&summary.applied);
 	PG_RETURN_NULL();
-}
-
-/* False: it has gone meanwhile. */
-static bool
-move_one(Batch *batch, Oid relation_oid, Oid tablespace_oid, const char *reason)
-{
-	TierMoveRequest request;
-	TierMoveReport report;
-
-	CHECK_FOR_INTERRUPTS();
-	memset(&request, 0, sizeof(request));
-	request.relation_oid = relation_oid;
-	request.tablespace_oid = tablespace_oid;
-	request.requester_oid = GetUserId();
-	request.batch_id = batch->batch_id;
-	request.undo_of = batch->undo_of;
-	request.predicted_s_per_hour = NAN;
-	request.reason = reason;
-	request.counts = &batch->counts;
-	report = tier_move_one(&request);
-	tier_move_warn(&report, false);
-	return !report.is_gone;
 }
 
 /* A batch that is to be undone, as it was when that was asked for. */
@@ -201,23 +170,6 @@ is_in_place(const TierBatchMove *move, TierRelationInfo *info, Left *left)
 	return info->tablespace_oid == move->to_tablespace_oid;
 }
 
-/* How much of it is where it was put is not known before each move. */
-static void
-begin_undo(Batch *batch, const Past *past)
-{
-	double		bytes = 0.0;
-
-	for (int i = 0; i < past->n; i++)
-	{
-		TierRelationInfo info;
-
-		CHECK_FOR_INTERRUPTS();
-		if (look_up(&past->moves[i], &info, NULL))
-			bytes += (double) tier_relation_disk_bytes(&info);
-	}
-	batch->batch_id = tier_batch_begin("undo_move()", past->n, bytes, &batch->counts);
-}
-
 static void
 load_past(Past *past)
 {
@@ -252,73 +204,68 @@ load_past(Past *past)
 static bool
 may_move_back(const TierRelationInfo *info, const TierBatchMove *move)
 {
-	char	   *why;
-	char	   *hint;
+	TierObstacle obstacle = {
+		.sqlstate = ERRCODE_UNDEFINED_OBJECT,
+		.hint = "CALL tiered_storage.move_relation() moves it elsewhere."
+	};
 
-	if (!OidIsValid(move->from_tablespace_oid))
-	{
-		ereport(WARNING,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("%s is not moved back: tablespace \"%s\", which it came from, "
-						"does not exist any more",
-						info->name, NameStr(move->from_tablespace)),
-				 errhint("CALL tiered_storage.move_relation() moves it elsewhere.")));
-		return false;
-	}
-	if (tier_relation_may_move(info, GetUserId(), move->from_tablespace_oid, &why, &hint))
-		return true;
-	ereport(WARNING,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("%s is not moved back: %s", info->name, why),
-			 hint == NULL ? 0 : errhint("%s", hint)));
-	return false;
-}
-
-/* What undoing the batch would do. */
-static void
-announce_undo(const Past *past)
-{
-	TierForesight *foresight = tier_foresight_create(past->set);
-	double		moved_bytes = 0;
-	int			moved = 0;
-	int			not_moved = 0;
-	Left		left = {0};
-
-	for (int i = 0; i < past->n; i++)
-	{
-		TierMoveRequest request = {0};
-		TierRelationInfo info;
-		int64		bytes;
-
-		CHECK_FOR_INTERRUPTS();
-		if (!is_in_place(&past->moves[i], &info, &left))
-			continue;
-		request.relation_oid = info.relation_oid;
-		request.tablespace_oid = past->moves[i].from_tablespace_oid;
-		request.requester_oid = GetUserId();
-		if (!may_move_back(&info, &past->moves[i]) ||
-			!tier_foresee(foresight, &request, NULL, &bytes))
-			not_moved++;
-		else
-		{
-			moved++;
-			moved_bytes += bytes;
-		}
-	}
-	if (moved == 0 && not_moved == 0)
-		report_nothing_to_undo(past, &left);
+	if (OidIsValid(move->from_tablespace_oid))
+		obstacle = tier_relation_refuse(info, GetUserId(), move->from_tablespace_oid);
 	else
-		tier_foresee_report(moved, moved_bytes, not_moved, left_text(&left));
+		obstacle.message = psprintf("tablespace \"%s\", which it came from, "
+									"does not exist any more",
+									NameStr(move->from_tablespace));
+	if (obstacle.message != NULL)
+		tier_obstacle_report(WARNING, &obstacle,
+							 psprintf("%s is not moved back: %s", info->name, obstacle.message));
+	return obstacle.message == NULL;
 }
 
 /* What is undone, and what has come of it. */
 typedef struct Undoing
 {
 	Past		past;
-	Batch		batch;
+	TierForesight *foresight;	/* of a dry run; else NULL */
+	TierMoveCounts counts;
 	Left		left;
 	bool		is_over;		/* the extension is not what it was */
 } Undoing;
+
+/* How much of it is where it was put is not known before each move. */
+static void
+begin_batch(Undoing *undoing)
+{
+	const Past *past = &undoing->past;
+	double		bytes = 0.0;
+
+	for (int i = 0; i < past->n; i++)
+	{
+		TierRelationInfo info;
+
+		CHECK_FOR_INTERRUPTS();
+		if (look_up(&past->moves[i], &info, NULL))
+			bytes += (double) tier_relation_disk_bytes(&info);
+	}
+	undoing->counts.batch_id = tier_batch_begin("undo_move()", past->n, bytes, &undoing->counts);
+}
+
+static void
+move_back(Undoing *undoing, TierMoveRequest *request)
+{
+	TierMoveReport report;
+
+	if (undoing->foresight != NULL)
+	{
+		tier_foresee(undoing->foresight, request, NULL, &undoing->counts);
+		return;
+	}
+	if (undoing->counts.batch_id == 0)
+		begin_batch(undoing);
+	request->batch_id = undoing->counts.batch_id;
+	report = tier_move_one(request);
+	tier_move_warn(&report, false);
+	undoing->left.gone += report.is_gone;
+}
 
 static void
 undo_all(void *argument)
@@ -329,23 +276,24 @@ undo_all(void *argument)
 	for (int i = 0; i < past->n; i++)
 	{
 		const TierBatchMove *move = &past->moves[i];
+		TierMoveRequest request = {
+			.tablespace_oid = move->from_tablespace_oid,.requester_oid = GetUserId(),
+			.undo_of = past->batch_id,.predicted_s_per_hour = NAN,.counts = &undoing->counts
+		};
 		TierRelationInfo info;
 
-		undoing->is_over = !tier_batch_may_go_on(false);
+		CHECK_FOR_INTERRUPTS();
+		undoing->is_over = undoing->foresight == NULL && !tier_batch_may_go_on(false);
 		if (undoing->is_over)
 			break;
 		if (!is_in_place(move, &info, &undoing->left))
 			continue;
-		if (!may_move_back(&info, move))
-		{
-			undoing->batch.counts.not_moved++;
-			continue;
-		}
-		if (undoing->batch.batch_id == 0)
-			begin_undo(&undoing->batch, past);
-		if (!move_one(&undoing->batch, info.relation_oid, move->from_tablespace_oid,
-					  psprintf("undo of batch " INT64_FORMAT, past->batch_id)))
-			undoing->left.gone++;
+		request.relation_oid = info.relation_oid;
+		request.reason = psprintf("undo of batch " INT64_FORMAT, past->batch_id);
+		if (may_move_back(&info, move))
+			move_back(undoing, &request);
+		else
+			undoing->counts.not_moved++;
 	}
 }
 
@@ -354,7 +302,7 @@ tier_undo_move(PG_FUNCTION_ARGS)
 {
 	Undoing		undoing = {0};
 	Past	   *past = &undoing.past;
-	const Batch *batch = &undoing.batch;
+	const TierMoveCounts *counts = &undoing.counts;
 	LOCKTAG		lock;
 	char	   *policies;
 	char	   *left_behind;
@@ -363,12 +311,17 @@ tier_undo_move(PG_FUNCTION_ARGS)
 
 	tier_require_argument(fcinfo, 0, "batch_id");
 	tier_require_argument(fcinfo, 1, "dry_run");
-	undoing.batch.undo_of = past->batch_id = PG_GETARG_INT64(0);
+	past->batch_id = PG_GETARG_INT64(0);
 	if (PG_GETARG_BOOL(1))
 	{
 		load_past(past);
 		tier_claims_require(past->set, true);
-		announce_undo(past);
+		undoing.foresight = tier_foresight_create(past->set);
+		undo_all(&undoing);
+		if (counts->moved == 0 && counts->not_moved == 0)
+			report_nothing_to_undo(past, &undoing.left);
+		else
+			tier_foresee_report(counts, left_text(&undoing.left));
 		PG_RETURN_NULL();
 	}
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.undo_move");
@@ -391,12 +344,12 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	PG_END_TRY();
 	tier_disconnect_nonatomic();
 	left_behind = left_text(&undoing.left);
-	if (batch->batch_id == 0)
+	if (counts->batch_id == 0)
 	{
-		if (batch->counts.not_moved > 0)
+		if (counts->not_moved > 0)
 			ereport(NOTICE,
 					(errmsg("batch " INT64_FORMAT " is not undone: relations moved: 0, "
-							"not moved: %d", past->batch_id, batch->counts.not_moved),
+							"not moved: %d", past->batch_id, counts->not_moved),
 					 left_behind == NULL ? 0 : errdetail_internal("%s", left_behind)));
 		else if (!undoing.is_over)
 			report_nothing_to_undo(past, &undoing.left);
@@ -405,7 +358,7 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	policies = tier_batch_policies(past->batch_id, &npolicies, &kind);
 	ereport(NOTICE,
 			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
-					batch->batch_id, batch->counts.moved, batch->counts.not_moved),
+					counts->batch_id, counts->moved, counts->not_moved),
 			 left_behind == NULL ? 0 : errdetail_internal("%s", left_behind),
 			 policies == NULL ? 0 :
 			 errhint("%s policies would move them again: "

@@ -15,7 +15,6 @@
 #include "catalog/pg_class.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 
 #include "src/compat.h"
 #include "src/act/call.h"
@@ -144,10 +143,9 @@ static char *
 destination_literal(const TierMoveCall *call, int which)
 {
 	const TierDestination *to = &call->destination[which];
-	char	   *name = to->tier >= 0 ? NameStr(call->set->tiers[to->tier].name) :
-	get_tablespace_name(to->tablespace_oid);
 
-	return tier_relation_shard_literal(name == NULL ? "?" : name);
+	return tier_relation_shard_literal(to->tier >= 0 ? NameStr(call->set->tiers[to->tier].name) :
+									   tier_tablespace_name(to->tablespace_oid));
 }
 
 /* The same for a shard. */
@@ -246,46 +244,25 @@ tablespace_for(const TierMoveCall *call, const TierRelationInfo *member)
 }
 
 TierMoveRequest
-tier_call_request(const TierMoveCall *call, const TierRelationInfo *member)
-{
-	TierMoveRequest request = {0};
-
-	request.relation_oid = member->relation_oid;
-	request.tablespace_oid = tablespace_for(call, member);
-	request.requester_oid = GetUserId();
-	request.predicted_s_per_hour = NAN;
-	request.reason = "requested";
-	request.allow_lock = call->allow_lock;
-	return request;
-}
-
-/* Of what is on the tier already, only its TOAST table has to follow. */
-static bool
-is_chosen(const TierMoveCall *call, const TierRelationInfo *member)
+tier_call_request(const TierMoveCall *call, const TierRelationInfo *member,
+				  const TierForesight *foresight)
 {
 	const TierDestination *to = destination_of(call, member);
+	TierMoveRequest request = {
+		.relation_oid = member->relation_oid,
+		.tablespace_oid = tablespace_for(call, member),
+		.requester_oid = GetUserId(),
+		.predicted_s_per_hour = NAN,
+		.reason = "requested",
+		.allow_lock = call->allow_lock
+	};
 
-	return to->is_chosen && !is_there(member, to, call->set);
-}
-
-TierMoveRequest
-tier_call_request_now(const TierMoveCall *call, const TierRelationInfo *member)
-{
-	TierMoveRequest request = tier_call_request(call, member);
-	int			tier = destination_of(call, member)->tier;
-
-	if (is_chosen(call, member))
-		tier_move_choose(&request, NameStr(call->set->tiers[tier].name));
-	return request;
-}
-
-TierMoveRequest
-tier_call_request_after(const TierMoveCall *call, const TierRelationInfo *member,
-						const TierForesight *foresight)
-{
-	TierMoveRequest request = tier_call_request(call, member);
-
-	if (is_chosen(call, member))
+	/* Of what is on the tier already, only its TOAST table has to follow. */
+	if (!to->is_chosen || is_there(member, to, call->set))
+		return request;
+	if (foresight == NULL)
+		tier_move_choose(&request, NameStr(call->set->tiers[to->tier].name));
+	else
 		tier_foresight_choose(foresight, &request);
 	return request;
 }

@@ -67,20 +67,12 @@ extern void tier_call_check(const TierMoveCall *call);
 extern void tier_call_notice_inheritors(const TierMoveCall *call);
 
 /*
- * The move of one of its relations, for the current user, to the tablespace that the call was
- * resolved to.
+ * The move of one of its relations, for the current user, to what has most free space by now; with
+ * what the moves of the series before it have put there, unless foresight is NULL.  In a
+ * transaction, outside of a scope.
  */
-extern TierMoveRequest tier_call_request(const TierMoveCall *call,
-										 const TierRelationInfo *member);
-
-/* The same, to what has most free space by now.  In a transaction, outside of a scope. */
-extern TierMoveRequest tier_call_request_now(const TierMoveCall *call,
-											 const TierRelationInfo *member);
-
-/* And with what the moves of the series before it have put there. */
-extern TierMoveRequest tier_call_request_after(const TierMoveCall *call,
-											   const TierRelationInfo *member,
-											   const TierForesight *foresight);
+extern TierMoveRequest tier_call_request(const TierMoveCall *call, const TierRelationInfo *member,
+										 const TierForesight *foresight);
 
 /*
  * What belongs to the call by now and is not where it should be, but those in `tried`: indexes

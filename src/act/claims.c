@@ -12,17 +12,20 @@
 
 #include "commands/dbcommands.h"
 #include "miscadmin.h"
-#include "utils/lsyscache.h"
 
 #include "src/act/claims.h"
 #include "src/base/shmem.h"
 #include "src/base/sql.h"
 
-/* What the set claims of other databases. */
-static TierClaim *
-claims_of(const TierSet *set)
+/* NULL, or why nothing may be moved; what the set claims is published, or only compared. */
+static char *
+find_conflict(const TierSet *set, bool publishes)
 {
 	TierClaim  *claims = palloc(sizeof(TierClaim) * Max(set->ntablespaces, 1));
+	Oid			database_oid;
+	NameData	tier_name;
+	char	   *database;
+	int			conflict;
 
 	for (int i = 0; i < set->ntablespaces; i++)
 	{
@@ -31,52 +34,37 @@ claims_of(const TierSet *set)
 		claims[i].tier_name = set->tiers[set->tablespaces[i].tier].name;
 		claims[i].is_weak = set->tablespaces[i].discovered;
 	}
-	return claims;
-}
-
-static char *
-conflict_text(const TierSet *set, int conflict, Oid database_oid, const NameData *tier_name)
-{
-	char	   *database = get_database_name(database_oid);
-
+	conflict = publishes ?
+		tier_shmem_publish_claims(MyDatabaseId, claims, set->ntablespaces, &database_oid,
+								  &tier_name) :
+		tier_shmem_find_conflict(claims, set->ntablespaces, &database_oid, &tier_name);
+	pfree(claims);
+	if (conflict < 0)
+		return NULL;
+	database = get_database_name(database_oid);
 	return psprintf("nothing is moved, because tablespace \"%s\" belongs to tier \"%s\" "
 					"here, but to tier \"%s\" in database \"%s\"",
 					NameStr(set->tablespaces[conflict].name),
 					NameStr(set->tiers[set->tablespaces[conflict].tier].name),
-					tier_foreign_text(NameStr(*tier_name)), database ? database : "?");
+					tier_foreign_text(NameStr(tier_name)), database ? database : "?");
 }
 
 char *
 tier_claims_publish(const TierSet *set)
 {
-	TierClaim  *claims = claims_of(set);
-	Oid			database_oid;
-	NameData	tier_name;
-	int			conflict = tier_shmem_publish_claims(MyDatabaseId, claims, set->ntablespaces,
-													 &database_oid, &tier_name);
-
-	pfree(claims);
-	return conflict < 0 ? NULL : conflict_text(set, conflict, database_oid, &tier_name);
+	return find_conflict(set, true);
 }
 
 char *
 tier_claims_find_conflict(const TierSet *set)
 {
-	TierClaim  *claims = claims_of(set);
-	Oid			database_oid;
-	NameData	tier_name;
-	int			conflict = tier_shmem_find_conflict(claims, set->ntablespaces, &database_oid,
-													&tier_name);
-
-	pfree(claims);
-	return conflict < 0 ? NULL : conflict_text(set, conflict, database_oid, &tier_name);
+	return find_conflict(set, false);
 }
 
 void
 tier_claims_require(const TierSet *set, bool dry_run)
 {
-	char	   *conflict = dry_run ? tier_claims_find_conflict(set) :
-	tier_claims_publish(set);
+	char	   *conflict = find_conflict(set, !dry_run);
 
 	if (conflict != NULL)
 		ereport(ERROR,

@@ -12,13 +12,12 @@
 
 #include "src/act/policy_candidates.h"
 #include "src/act/level.h"
-#include "src/base/clock.h"
+#include "src/base/by_oid.h"
 #include "src/base/sql.h"
 #include "src/catalog/tables.h"
 #include "src/decide/fullness.h"
 #include "src/decide/partition.h"
 #include "src/decide/policy_group.h"
-#include "src/decide/policy_return.h"
 
 PG_FUNCTION_INFO_V1(tier_evaluate_policies);
 
@@ -44,29 +43,17 @@ static const char *const verdict_codes[] = {
 /* Its reason, and if another policy decides where it goes, which. */
 static const char *
 reason_of(const TierEvaluation *evaluation, const TierLeaf *leaf, const TierSet *set,
-		  const TierDecided *decided, int ndecided)
+		  const TierPolicyClaim *claims, int nclaims)
 {
-	Oid			relation_oid = leaf->pending == NIL ? InvalidOid : linitial_oid(leaf->pending);
+	const TierPolicyClaim *claim = leaf->pending == NIL ? NULL :
+	tier_by_oid_find(linitial_oid(leaf->pending), claims, nclaims, sizeof(TierPolicyClaim));
 
-	if (!evaluation->policy->is_enabled ||
+	if (!evaluation->policy->is_enabled || claim == NULL || claim->evaluation == evaluation ||
 		(leaf->verdict != TIER_VERDICT_DUE && leaf->verdict != TIER_VERDICT_RETURNS))
 		return leaf->reason;
-	for (int low = 0, high = ndecided; low < high;)
-	{
-		int			middle = low + (high - low) / 2;
-		const TierDecided *found = &decided[middle];
-
-		if (found->relation_oid < relation_oid)
-			low = middle + 1;
-		else if (found->relation_oid > relation_oid)
-			high = middle;
-		else if (found->policy_id == evaluation->policy->policy_id)
-			break;
-		else
-			return psprintf("%s; policy %d decides, for tier \"%s\"", leaf->reason,
-							found->policy_id, NameStr(set->tiers[found->to_tier].name));
-	}
-	return leaf->reason;
+	return psprintf("%s; policy %d decides, for tier \"%s\"", leaf->reason,
+					claim->evaluation->policy->policy_id,
+					NameStr(set->tiers[claim->to_tier].name));
 }
 
 static void
@@ -145,29 +132,22 @@ put_member(TierResultRow *row, const TierFullnessEvaluation *evaluation, int i, 
 
 /* Sets any if there are rows; returns the number of fullness policies. */
 static int
-put_fullness(TierResultRow *row, bool *any)
+put_fullness(TierResultRow *row, const TierPolicyClaim *claims, int nclaims, bool *any)
 {
 	MemoryContext context = CurrentMemoryContext;
-	TierFullnessQuestion question = {0};
+	TierFullnessQuestion question = {.flight = tier_fullness_flight,.due_leave = true};
 	TierFullnessEvaluation *evaluations;
 	TierCatalogScope scope;
-	TierPolicyRow *policies;
-	const TierSet *set;
-	const TierPins *pins;
-	int			npolicies;
+	List	   *returning = NIL;
 	int			n;
 
 	tier_catalog_enter(&scope);
-	tier_catalog_hold_snapshot(true);
-	set = tier_catalog_load_tiers(context);
-	policies = tier_catalog_load_policies(context, &npolicies);
-	pins = tier_catalog_load_pins(context);
 	question.backoff = tier_catalog_load_backoff(context, &question.nbackoff);
 	tier_catalog_leave(&scope);
-	question.returning = tier_policy_candidates_returning(policies, npolicies, set, pins,
-														  &question.nreturning);
-	question.flight = tier_fullness_flight;
-	question.due_leave = true;
+	for (int i = 0; i < nclaims; i++)
+		if (claims[i].leaf->verdict == TIER_VERDICT_RETURNS)
+			returning = lappend_oid(returning, claims[i].relation_oid);
+	question.returning = tier_sorted_oids(returning, &question.nreturning);
 	evaluations = tier_fullness_evaluate(&question, &n);
 	for (int e = 0; e < n; e++)
 	{
@@ -215,18 +195,16 @@ Datum
 tier_evaluate_policies(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = CurrentMemoryContext;
-	TimestampTz now = tier_clock_now();
 	TierCatalogScope scope;
 	TierPolicyRow *policies;
 	TierEvaluation **evaluations;
 	TierSet    *set;
 	TierPins   *pins;
-	TierUses   *uses;
-	TierDecided *decided;
+	TierPolicyClaim *claims;
 	TierResultRow row;
 	bool		any = false;
 	int			npolicies;
-	int			ndecided;
+	int			nclaims;
 
 	tier_result_start(fcinfo, &row);
 	tier_catalog_enter(&scope);
@@ -236,13 +214,8 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 	pins = tier_catalog_load_pins(context);
 	tier_catalog_leave(&scope);
 	tier_groups_find(policies, npolicies);
-	uses = tier_uses_load(policies, npolicies);
-
-	evaluations = palloc(sizeof(TierEvaluation *) * Max(npolicies, 1));
-	for (int i = 0; i < npolicies; i++)
-		evaluations[i] = tier_partition_evaluate(&policies[i], set, pins, uses, now);
-	tier_policy_find_returns(evaluations, npolicies, set, pins, now, tier_fullness_flight);
-	decided = tier_policy_candidates_decided(evaluations, npolicies, &ndecided);
+	evaluations = tier_policies_evaluate(policies, npolicies, set, pins);
+	claims = tier_policy_claims(evaluations, npolicies, &nclaims);
 	for (int i = 0; i < npolicies; i++)
 	{
 		const TierEvaluation *evaluation = evaluations[i];
@@ -253,9 +226,9 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 					  NameStr(policies[i].tier_name), evaluation->error);
 		for (int j = 0; j < evaluation->nleaves; j++)
 			put_leaf(&row, evaluation, &evaluation->leaves[j], set,
-					 reason_of(evaluation, &evaluation->leaves[j], set, decided, ndecided));
+					 reason_of(evaluation, &evaluation->leaves[j], set, claims, nclaims));
 	}
-	npolicies += put_fullness(&row, &any);
+	npolicies += put_fullness(&row, claims, nclaims, &any);
 	if (!any)
 		explain_nothing(npolicies);
 	return (Datum) 0;

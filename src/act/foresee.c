@@ -13,16 +13,12 @@
 
 #include <math.h>
 
-#include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "utils/hsearch.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 #include "src/compat.h"
 #include "src/act/foresee.h"
 #include "src/act/level.h"
-#include "src/base/clock.h"
 #include "src/base/sql.h"
 #include "src/move/throttle.h"
 #include "src/server/relation.h"
@@ -45,12 +41,7 @@ typedef struct Held
 typedef struct Place
 {
 	Oid			tablespace_oid;
-	TierSpace  *space;			/* NULL: not needed yet */
-	TierStandbyRoom *rooms;		/* the same */
-	int			nrooms;
-	TierStandbyUser *users;
-	int			nusers;
-	double		tier_bytes;		/* negative: not known yet, or not limited */
+	TierPlaceFacts facts;
 	bool		has_level;
 	TierFullnessLevel level;	/* of its tier, without the flows */
 	List	   *flows;			/* Flow: those on its file system */
@@ -101,7 +92,7 @@ find_place(TierForesight *foresight, Oid tablespace_oid)
 	old_context = MemoryContextSwitchTo(foresight->context);
 	place = palloc0(sizeof(Place));
 	place->tablespace_oid = tablespace_oid;
-	place->tier_bytes = -1;
+	place->facts.tier_bytes = -1;
 	foresight->places = lappend(foresight->places, place);
 	MemoryContextSwitchTo(old_context);
 	return place;
@@ -144,7 +135,7 @@ earlier_bytes(const TierForesight *foresight, Place *place)
 		Flow	   *flow = list_nth(foresight->flows, place->nflows);
 
 		if (flow->tablespace_oid == place->tablespace_oid ||
-			tier_space_shares_room(place->space, flow->tablespace_oid))
+			tier_space_shares_room(place->facts.space, flow->tablespace_oid))
 			place->flows = lappend(place->flows, flow);
 	}
 	foreach(cell, place->flows)
@@ -182,23 +173,14 @@ tier_foresight_ask(TierForesight *foresight, const TierMoveRequest *request,
 	tier_preflight_init(admission, info, &where, foresight->set, size_bytes);
 	admission->pins = pins;
 
-	/* Looked up for the first that goes there, with what is true for all. */
-	admission->space = place->space;
-	admission->rooms = place->rooms;
-	admission->nrooms = place->nrooms;
-	admission->users = place->users;
-	admission->nusers = place->nusers;
-	admission->tier_bytes = place->tier_bytes;
-	place->space = tier_preflight_space(admission);
-	place->rooms = tier_preflight_standby_rooms(admission);
-	place->nrooms = admission->nrooms;
-	place->users = tier_preflight_standby_users(admission);
-	place->nusers = admission->nusers;
-	place->tier_bytes = tier_preflight_tier_bytes(admission);
-	place->space->earlier_bytes = earlier_bytes(foresight, place);
-	if (place->tier_bytes >= 0)
-		admission->tier_bytes =
-			Max(place->tier_bytes + earlier_tier_bytes(foresight, place->tablespace_oid), 0);
+	admission->facts = &place->facts;
+	admission->earlier_bytes = earlier_tier_bytes(foresight, place->tablespace_oid);
+
+	/* Looked up for the first that goes there, in this context. */
+	(void) tier_preflight_standby_rooms(admission);
+	(void) tier_preflight_standby_users(admission);
+	(void) tier_preflight_tier_bytes(admission);
+	tier_preflight_space(admission)->earlier_bytes = earlier_bytes(foresight, place);
 	MemoryContextSwitchTo(old_context);
 }
 
@@ -353,34 +335,20 @@ tier_foresee_start(const TierForesight *foresight, const TierRelationInfo *info,
 	return tier_gate_ask(foresight->set, &planned);
 }
 
-/* Of a CALL, which waits itself, as does the worker. */
-static const char *
-paused_text(void)
-{
-	return tier_throttle_is_paused() ? "waiting: moves are paused, see resume()" : NULL;
-}
-
-static char *
-place_text(Oid tablespace_oid)
-{
-	char	   *name = get_tablespace_name(tablespace_oid);
-
-	return name == NULL ? "?" : name;
-}
-
 static void
 announce(const TierMoveRequest *request, const TierRelationInfo *info, int64 size_bytes)
 {
 	if (info->tablespace_oid == request->tablespace_oid)
 		ereport(NOTICE,
 				(errmsg("would move the TOAST table of %s (%s) to tablespace \"%s\"", info->name,
-						tier_size_text(size_bytes), place_text(request->tablespace_oid))));
+						tier_size_text(size_bytes),
+						tier_tablespace_name(request->tablespace_oid))));
 	else
 		ereport(NOTICE,
 				(errmsg("would move %s %s (%s) from tablespace \"%s\" to tablespace \"%s\"",
 						tier_relation_kind_name(info->kind), info->name,
-						tier_size_text(size_bytes), place_text(info->tablespace_oid),
-						place_text(request->tablespace_oid)),
+						tier_size_text(size_bytes), tier_tablespace_name(info->tablespace_oid),
+						tier_tablespace_name(request->tablespace_oid)),
 				 tier_relation_why_not_online(info) == NULL ? 0 :
 				 errdetail("It would be locked for the whole copy.")));
 }
@@ -479,30 +447,33 @@ tier_foresee_prospect(TierForesight *foresight, const TierMoveRequest *request,
 	return true;
 }
 
-bool
+void
 tier_foresee(TierForesight *foresight, const TierMoveRequest *request, const TierPins *pins,
-			 int64 *bytes)
+			 TierMoveCounts *counts)
 {
 	const TierForeseenRun run = {.ignore_windows = true};
 	TierProspect prospect;
 
 	if (!tier_foresee_prospect(foresight, request, pins, &run, &prospect))
-		return false;
-	*bytes = prospect.bytes;
+		return;
 	if (prospect.obstacle.message != NULL)
+	{
 		tier_obstacle_warn(&prospect.obstacle, prospect.info.name);
-	if (prospect.begins)
-		announce(request, &prospect.info, prospect.bytes);
-	return prospect.begins;
+		counts->not_moved++;
+		return;
+	}
+	announce(request, &prospect.info, prospect.bytes);
+	counts->moved++;
+	counts->moved_bytes += prospect.bytes;
 }
 
 void
-tier_foresee_report(int moved, double bytes, int not_moved, const char *detail)
+tier_foresee_report(const TierMoveCounts *counts, const char *detail)
 {
 	ereport(NOTICE,
 			(errmsg("dry run: relations that would be moved: %d (%s), not moved: %d",
-					moved, tier_size_text(bytes), not_moved),
+					counts->moved, tier_size_text(counts->moved_bytes), counts->not_moved),
 			 detail == NULL ? 0 : errdetail_internal("%s", detail),
-			 paused_text() == NULL ? 0 :
+			 !tier_throttle_is_paused() ? 0 :
 			 errhint("Moves are paused: they would wait for tiered_storage.resume().")));
 }

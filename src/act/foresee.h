@@ -50,11 +50,11 @@ extern void tier_foresight_choose(const TierForesight *foresight, TierMoveReques
 extern void tier_foresight_count(TierForesight *foresight, const TierAdmission *admission);
 
 /*
- * Says in a NOTICE what the request would do, and counts it; or in a WARNING why it would
- * not be tried.  True if it would be made.  *bytes: what that moves.
+ * Says in a NOTICE what the request would do, and counts it; or in a WARNING why it would not be
+ * tried.
  */
-extern bool tier_foresee(TierForesight *foresight, const TierMoveRequest *request,
-						 const TierPins *pins, int64 *bytes);
+extern void tier_foresee(TierForesight *foresight, const TierMoveRequest *request,
+						 const TierPins *pins, TierMoveCounts *counts);
 
 /* Who would make the moves, and when. */
 typedef struct TierForeseenRun
@@ -107,6 +107,6 @@ extern TierFullnessFlight tier_foresight_flight(Oid tablespace_oid, const void *
 extern Bitmapset *tier_foresight_above(TierForesight *foresight);
 
 /* What a dry run comes to, in a NOTICE; the detail may be NULL. */
-extern void tier_foresee_report(int moved, double bytes, int not_moved, const char *detail);
+extern void tier_foresee_report(const TierMoveCounts *counts, const char *detail);
 
 #endif							/* TIER_FORESEE_H */

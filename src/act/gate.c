@@ -42,16 +42,11 @@
 static TierMoveWindows *windows = NULL;
 static TierPressure *pressure = NULL;	/* whenever there are windows; */
 static TierWears *wears = NULL; /* so is this */
-static List *levels = NIL;		/* of tiers that were asked for since: Level */
+static const TierSet *tiers = NULL; /* since they were asked for; NULL: not
+									 * yet */
+static double *above_bytes;		/* by tier; NaN: to be looked at */
 static MemoryContext gate_context = NULL;
 static int64 loaded_at_us;		/* means nothing while there are none */
-
-/* Of a tier, found out when it is asked for, since its files are looked at. */
-typedef struct Level
-{
-	NameData	tier_name;
-	double		above_mark_bytes;
-} Level;
 
 void
 tier_gate_forget(void)
@@ -76,7 +71,7 @@ load(void)
 		gate_context = AllocSetContextCreate(TopMemoryContext, "tiered_storage gate",
 											 ALLOCSET_DEFAULT_SIZES);
 	MemoryContextReset(gate_context);
-	levels = NIL;
+	tiers = NULL;
 	loaded = tier_move_windows_load(gate_context);
 	pressure = tier_pressure_load(gate_context);
 	wears = tier_wears_load(gate_context);
@@ -86,33 +81,33 @@ load(void)
 	return true;
 }
 
-/* How much more is on the tier than a fullness policy wants to be there? */
+/*
+ * How much more is on the tier than a fullness policy wants to be there?  Found out when it is
+ * asked for, since the tier's files are looked at.
+ */
 static double
 above_mark_bytes(const TierSet *set, Oid tablespace_oid)
 {
 	int			tier = tier_set_tier_of_tablespace(set, tablespace_oid);
-	MemoryContext old_context;
-	ListCell   *cell;
-	const TierSet *now;
-	Level	   *level;
 
 	if (tier < 0 || set->tiers[tier].emptied_above <= 0.0)
 		return 0.0;
-	foreach(cell, levels)
+	if (tiers == NULL)
 	{
-		level = lfirst(cell);
-		if (strcmp(NameStr(level->tier_name), NameStr(set->tiers[tier].name)) == 0)
-			return level->above_mark_bytes;
+		MemoryContext old_context = MemoryContextSwitchTo(gate_context);
+
+		tiers = tier_catalog_tiers_now();
+		above_bytes = palloc(sizeof(double) * (tiers == NULL ? 1 : Max(tiers->ntiers, 1)));
+		for (int i = 0; tiers != NULL && i < tiers->ntiers; i++)
+			above_bytes[i] = NAN;
+		MemoryContextSwitchTo(old_context);
 	}
-	old_context = MemoryContextSwitchTo(gate_context);
-	now = tier_catalog_tiers_now();
-	level = palloc(sizeof(Level));
-	level->tier_name = set->tiers[tier].name;
-	level->above_mark_bytes = now == NULL ? 0.0 :
-		tier_level_above_bytes(now, tier_set_tier_of_tablespace(now, tablespace_oid));
-	levels = lappend(levels, level);
-	MemoryContextSwitchTo(old_context);
-	return level->above_mark_bytes;
+	tier = tiers == NULL ? -1 : tier_set_tier_of_tablespace(tiers, tablespace_oid);
+	if (tier < 0)
+		return 0.0;
+	if (isnan(above_bytes[tier]))
+		above_bytes[tier] = tier_level_above_bytes(tiers, tier);
+	return above_bytes[tier];
 }
 
 static bool

@@ -202,37 +202,43 @@ due_at(const TierDatabaseSlot *slot, TimestampTz now)
 	return slot->next_run_at;
 }
 
-/* When the first worker that does not run is due, at the latest at `latest`. */
-static TimestampTz
-next_due(TimestampTz now, TimestampTz latest, int *running)
+/* The slot that is due first, of those not at work; *running are.  The lock is held. */
+static TierDatabaseSlot *
+find_next(TimestampTz now, int *running)
 {
-	TimestampTz next = latest;
+	TierDatabaseSlot *next = NULL;
 
 	*running = 0;
-	LWLockAcquire(tier_shmem->lock, LW_SHARED);
 	for (int i = 0; i < tier_shmem->ndatabases; i++)
 	{
-		const TierDatabaseSlot *slot = &tier_shmem->databases[i];
+		TierDatabaseSlot *slot = &tier_shmem->databases[i];
 
 		if (!OidIsValid(slot->database_oid))
 			continue;
 		if (slot->state == TIER_WORKER_STARTING || slot->state == TIER_WORKER_RUNNING)
 			*running += slot->is_moving ? 0 : 1;
-		else
-			next = Min(next, due_at(slot, now));
+		else if (next == NULL || due_at(slot, now) < due_at(next, now))
+			next = slot;
 	}
-	LWLockRelease(tier_shmem->lock);
 	return next;
 }
 
-static bool
-worker_is_due(TimestampTz now)
+/*
+ * When the next worker is to be started, at the latest at `latest`.  While all places are taken,
+ * those that are due have to wait: one that ends wakes us.
+ */
+static TimestampTz
+next_start(TimestampTz now, TimestampTz latest)
 {
+	const TierDatabaseSlot *next;
 	int			running;
-	bool		due = next_due(now, DT_NOEND, &running) <= now;
 
-	/* While all places are taken, those that are due have to wait. */
-	return due && running < tier_max_workers;
+	LWLockAcquire(tier_shmem->lock, LW_SHARED);
+	next = find_next(now, &running);
+	if (next != NULL && running < tier_max_workers)
+		latest = Min(latest, due_at(next, now));
+	LWLockRelease(tier_shmem->lock);
+	return latest;
 }
 
 /* Starts the next worker that is due; false when there is none or no room. */
@@ -240,27 +246,21 @@ static bool
 start_next_worker(void)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	TierDatabaseSlot *next = NULL;
+	TierDatabaseSlot *next;
 	Oid			database_oid = InvalidOid;
-	int			running = 0;
+	int			running;
 
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < tier_shmem->ndatabases; i++)
 	{
 		TierDatabaseSlot *slot = &tier_shmem->databases[i];
 
-		if (!OidIsValid(slot->database_oid))
-			continue;
-		if (slot->state == TIER_WORKER_STARTING &&
+		if (OidIsValid(slot->database_oid) && slot->state == TIER_WORKER_STARTING &&
 			now > TimestampTzPlusMilliseconds(slot->started_at, START_TIMEOUT_MS))
 			tier_worker_end_cycle(slot, TIER_WORKER_FAILED, "the worker did not start in time");
-		if (slot->state == TIER_WORKER_STARTING || slot->state == TIER_WORKER_RUNNING)
-			running += slot->is_moving ? 0 : 1;
-		else if (due_at(slot, now) <= now &&
-				 (next == NULL || due_at(slot, now) < due_at(next, now)))
-			next = slot;
 	}
-	if (next != NULL && running < tier_max_workers)
+	next = find_next(now, &running);
+	if (next != NULL && running < tier_max_workers && due_at(next, now) <= now)
 	{
 		database_oid = next->database_oid;
 		next->state = TIER_WORKER_STARTING;
@@ -278,19 +278,6 @@ start_next_worker(void)
 		LWLockRelease(tier_shmem->lock);
 	}
 	return true;
-}
-
-/* Milliseconds until something is due, next_at at the latest; a latch may come first. */
-static long
-launcher_sleep_ms(TimestampTz next_at)
-{
-	TimestampTz now = GetCurrentTimestamp();
-	int			running;
-	TimestampTz next = next_due(now, next_at, &running);
-
-	if (running >= tier_max_workers)
-		next = next_at;			/* one that ends wakes us */
-	return TimestampDifferenceMilliseconds(now, next);
 }
 
 void
@@ -326,7 +313,7 @@ tier_launcher_main(Datum argument)
 		now = GetCurrentTimestamp();
 		if (scanned_at > now ||
 			now >= TimestampTzPlusMilliseconds(scanned_at,
-											   worker_is_due(now) ? FRESH_SCAN_MS :
+											   next_start(now, DT_NOEND) <= now ? FRESH_SCAN_MS :
 											   DATABASE_SCAN_INTERVAL_MS))
 		{
 			scan_databases();
@@ -338,7 +325,8 @@ tier_launcher_main(Datum argument)
 			CHECK_FOR_INTERRUPTS();
 
 		waits_ms = tier_waits_sample();
-		sleep_ms = launcher_sleep_ms(next_at);
+		now = GetCurrentTimestamp();
+		sleep_ms = TimestampDifferenceMilliseconds(now, next_start(now, next_at));
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 waits_ms >= 0 ? Min(sleep_ms, waits_ms) : sleep_ms, PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
@@ -353,13 +341,7 @@ tier_launcher_init(void)
 {
 	BackgroundWorker worker;
 
-	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	tier_worker_describe(&worker, "tiered_storage launcher", "tier_launcher_main");
 	worker.bgw_restart_time = 5;
-	strlcpy(worker.bgw_library_name, TIER_LIBRARY_NAME, sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "tier_launcher_main", sizeof(worker.bgw_function_name));
-	strlcpy(worker.bgw_name, "tiered_storage launcher", BGW_MAXLEN);
-	strlcpy(worker.bgw_type, "tiered_storage launcher", BGW_MAXLEN);
 	RegisterBackgroundWorker(&worker);
 }

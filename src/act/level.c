@@ -12,8 +12,6 @@
 
 #include <math.h>
 
-#include "utils/memutils.h"
-
 #include "src/act/level.h"
 #include "src/catalog/tables.h"
 #include "src/move/space.h"

@@ -22,7 +22,6 @@
 
 #include "access/xact.h"
 #include "miscadmin.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -77,12 +76,9 @@ rebuilt_step(void *argument)
 
 /* Has another index taken its place? */
 static bool
-is_rebuilt(TierMove *move, TierMoveReport *report, ErrorData **thrown)
+is_rebuilt(TierMove *move, ErrorData **thrown)
 {
-	*thrown = tier_attempt(rebuilt_step, move);
-	tier_transaction_commit();
-	if (*thrown != NULL)
-		tier_move_report_thrown(report, *thrown);
+	*thrown = tier_move_try(move, rebuilt_step);
 	return *thrown == NULL && move->is_rebuilt;
 }
 
@@ -91,14 +87,14 @@ is_rebuilt(TierMove *move, TierMoveReport *report, ErrorData **thrown)
  * he is told; else tier_move_one() goes on with the index that there is now.
  */
 static void
-report_rebuilt(const TierMove *move, TierMoveReport *report)
+report_rebuilt(const TierMove *move)
 {
 	if (move->request->is_wanted != NULL)
-		tier_move_report_skipped(report,
-								 pstrdup("it was rebuilt meanwhile, and is another index by now"),
-								 "The next run decides whether that one is moved.", "55006");
+		tier_move_report_skipped(move->report, ERRCODE_OBJECT_IN_USE,
+								 "it was rebuilt meanwhile, and is another index by now",
+								 "The next run decides whether that one is moved.");
 	else
-		report->state = TIER_STATE_NOT_NEEDED;
+		move->report->state = TIER_STATE_NOT_NEEDED;
 }
 
 static void
@@ -129,8 +125,10 @@ note_late_error(const TierMoveReport *report, ErrorData **thrown)
 /* What became of it. */
 static void
 report_online(TierMove *move, TierOnlineResult result, TierOnlineReport *online,
-			  TierMoveReport *report, ErrorData **thrown)
+			  ErrorData **thrown)
 {
+	TierMoveReport *report = move->report;
+
 	switch (result)
 	{
 		case TIER_ONLINE_DONE:
@@ -139,28 +137,31 @@ report_online(TierMove *move, TierOnlineResult result, TierOnlineReport *online,
 			note_late_error(report, thrown);
 			break;
 		case TIER_ONLINE_NOT_NEEDED:
-			if (is_rebuilt(move, report, thrown))
-				report_rebuilt(move, report);
+			if (is_rebuilt(move, thrown))
+				report_rebuilt(move);
 			break;
 		case TIER_ONLINE_BUSY:
-			tier_move_report_skipped(report, online->why, pstrdup(online->hint),
-									 online->was_told_to_wait ? "55006" : "55P03");
+			tier_move_report_skipped(report, online->was_told_to_wait ? ERRCODE_OBJECT_IN_USE :
+									 ERRCODE_LOCK_NOT_AVAILABLE, online->why,
+									 pstrdup(online->hint));
 			if (online->was_told_to_wait)
 				report->state = TIER_STATE_WAITING;
 			break;
 		case TIER_ONLINE_HELD_UP:
-			tier_move_report_skipped(report, online->why, pstrdup(online->hint), "55000");
+			tier_move_report_skipped(report, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+									 online->why, pstrdup(online->hint));
 			report->under_pressure = true;
 			break;
 		case TIER_ONLINE_REFUSED:
 			if (!online->is_incomplete)
-				tier_move_report_skipped(report,
+				tier_move_report_skipped(report, ERRCODE_FEATURE_NOT_SUPPORTED,
 										 psprintf("it cannot be moved online: %s", online->why),
-										 NULL, "0A000");
-			else if (is_rebuilt(move, report, thrown))
-				report_rebuilt(move, report);
+										 NULL);
+			else if (is_rebuilt(move, thrown))
+				report_rebuilt(move);
 			else if (*thrown == NULL)
-				tier_move_report_skipped(report, online->why, TIER_INCOMPLETE_HINT, "55000");
+				tier_move_report_skipped(report, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+										 online->why, TIER_INCOMPLETE_HINT);
 			break;
 		case TIER_ONLINE_UNWANTED:
 			break;				/* reported by tier_move_is_still_wanted() */
@@ -172,15 +173,15 @@ report_online(TierMove *move, TierOnlineResult result, TierOnlineReport *online,
 
 /* Moves the relation with its TOAST table. */
 static ErrorData *
-move_online(TierMove *move, TierMoveReport *report)
+move_online(TierMove *move)
 {
 	ErrorData  *thrown = NULL;
 	TierOnlineRequest request;
 	TierOnlineReport online;
 	TierOnlineResult result;
 
-	if (is_rebuilt(move, report, &thrown))
-		report_rebuilt(move, report);
+	if (is_rebuilt(move, &thrown))
+		report_rebuilt(move);
 	if (thrown != NULL || move->is_rebuilt)
 		return thrown;
 	memset(&request, 0, sizeof(request));
@@ -202,7 +203,7 @@ move_online(TierMove *move, TierMoveReport *report)
 	result = tier_online_move(&request, &online);
 	add_online_report(&move->outcome, &online);
 	thrown = online.error;
-	report_online(move, result, &online, report, &thrown);
+	report_online(move, result, &online, &thrown);
 	return thrown;
 }
 
@@ -235,8 +236,9 @@ attempt_step(void *argument)
 
 /* Attempts until one succeeds, fails, or enough have waited in vain. */
 static ErrorData *
-move_with_retries(TierMove *move, TierMoveReport *report)
+move_with_retries(TierMove *move)
 {
+	TierMoveReport *report = move->report;
 	TierMoveOutcome *outcome = &move->outcome;
 
 	for (outcome->attempts = 1;; outcome->attempts++)
@@ -266,26 +268,19 @@ move_with_retries(TierMove *move, TierMoveReport *report)
 		}
 		if (outcome->attempts >= TIER_LOCK_ATTEMPTS)
 		{
-			tier_move_report_skipped(report,
+			tier_move_report_skipped(report, ERRCODE_LOCK_NOT_AVAILABLE,
 									 psprintf("could not lock the relation within %d ms in %d %s",
 											  tier_move_lock_timeout_ms, outcome->attempts,
 											  outcome->attempts == 1 ? "attempt" : "attempts"),
 									 "Others are using it. Raise "
-									 "tiered_storage.move_lock_timeout, or try again later.",
-									 "55P03");
+									 "tiered_storage.move_lock_timeout, or try again later.");
 			return NULL;
 		}
 		move->backoff_ms = move->backoff_ms == 0 ? FIRST_BACKOFF_MS :
 			Min(move->backoff_ms * 2, LONGEST_BACKOFF_MS);
-		thrown = tier_attempt(tier_move_ask_step, move);
-		tier_transaction_commit();
-		if (thrown != NULL)
-		{
-			tier_move_report_thrown(report, thrown);
-			return thrown;
-		}
-		if (move->is_unwanted)
-			return NULL;		/* reported by tier_move_ask_step() */
+		thrown = tier_move_try(move, tier_move_ask_step);
+		if (thrown != NULL || move->is_unwanted)
+			return thrown;		/* reported */
 		tier_move_run_idle(move);
 	}
 }
@@ -340,12 +335,12 @@ carry_out(TierMove *move, bool online)
 {
 	ErrorData  *thrown = NULL;
 
-	if (!tier_move_may_begin(move, move->report, &thrown))
+	if (!tier_move_may_begin(move, &thrown))
 		return thrown;
 	if (online)
-		return move_online(move, move->report);
+		return move_online(move);
 	tier_progress_set(TIER_PROGRESS_PHASE, TIER_PHASE_LOCKED);
-	return move_with_retries(move, move->report);
+	return move_with_retries(move);
 }
 
 /*
@@ -414,7 +409,7 @@ run_move(TierMove *move, bool online, int64 started_at, ErrorData **thrown, Erro
 		move->outcome.waited_ms = tier_progress_waited_ms() - waited_ms;
 		move->report->worked_ms = Max(move->outcome.elapsed_ms - move->outcome.waited_ms, 0.0);
 		move->report->lock_held_ms = Max(move->outcome.lock_held_ms, 0.0);
-		*late = tier_move_finish_record(move, move->report);
+		*late = tier_move_finish_record(move);
 	}
 	PG_FINALLY();
 	{

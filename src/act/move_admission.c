@@ -15,8 +15,6 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/latch.h"
-#include "storage/proc.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "src/compat.h"
@@ -234,8 +232,15 @@ preflight_step(void *argument)
 	}
 	if (move->obstacle.message == NULL && !where.yields_to_standbys)
 		warn_standby_user(&admission);
-	move->is_locked = move->request->only_if_free &&
-		tier_relation_count_lockers(move->request->relation_oid, AccessExclusiveLock) > 0;
+	if (move->obstacle.message == NULL && move->request->only_if_free &&
+		tier_relation_count_lockers(move->request->relation_oid, AccessExclusiveLock) > 0)
+		move->obstacle = (TierObstacle)
+	{
+		.sqlstate = ERRCODE_LOCK_NOT_AVAILABLE,
+			.message = "others use it, and the worker has waited long enough for other "
+			"relations of its owner that are in use",
+			.hint = "It is tried again later."
+	};
 }
 
 static bool
@@ -314,10 +319,9 @@ is_forbidden_meanwhile(TierMove *move)
 	if (!tier_catalog_try_enter(&scope))
 	{
 		MemoryContextSwitchTo(move->context);
-		tier_move_report_skipped(move->report,
-								 pstrdup("the extension was updated or dropped meanwhile"),
-								 "It can be moved when the library is that of the extension.",
-								 "55000");
+		tier_move_report_skipped(move->report, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+								 "the extension was updated or dropped meanwhile",
+								 "It can be moved when the library is that of the extension.");
 		MemoryContextSwitchTo(old_context);
 		return true;
 	}
@@ -325,10 +329,10 @@ is_forbidden_meanwhile(TierMove *move)
 	tier_catalog_leave(&scope);
 	pinned = tier_preflight_pin(pins, move->set, move->info, request->tablespace_oid);
 	if (pinned != NULL)
-		tier_move_report_skipped(move->report,
+		tier_move_report_skipped(move->report, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 								 psprintf("it was pinned to tier \"%s\" meanwhile",
 										  NameStr(pinned->tier_name)),
-								 tier_preflight_unpin_hint(pinned), "55000");
+								 tier_preflight_unpin_hint(pinned));
 	MemoryContextSwitchTo(old_context);
 	return pinned != NULL;
 }
@@ -351,23 +355,13 @@ ask_gate(TierMove *move, int64 counted_bytes)
 
 	if (!start.may_begin)
 	{
-		tier_move_report_skipped(move->report, start.reason, NULL, "55000");
+		tier_move_report_skipped(move->report, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+								 start.reason, NULL);
 		move->report->state = TIER_STATE_WAITING;
 		move->report->under_pressure = start.under_pressure;
-		move->report->may_begin_at = start.at;
 		move->is_unwanted = true;
 	}
 	MemoryContextSwitchTo(old_context);
-}
-
-/* After it has waited for others, or for resume(): windows have an end. */
-static void
-window_step(void *argument)
-{
-	TierMove   *move = argument;
-
-	tier_gate_forget();			/* it may be of before the record */
-	ask_gate(move, move->size_bytes);
 }
 
 bool
@@ -386,10 +380,8 @@ is_dropped_meanwhile(TierMove *move)
 
 	if (request->is_wanted == NULL || request->is_wanted(request))
 		return false;
-	tier_move_report_skipped(move->report,
-							 MemoryContextStrdup(move->context,
-												 "what has asked for the move does so no longer"),
-							 NULL, "55000");
+	tier_move_report_skipped(move->report, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+							 "what has asked for the move does so no longer", NULL);
 	return true;
 }
 
@@ -401,16 +393,9 @@ is_transferred_meanwhile(TierMove *move)
 
 	if (why == NULL)
 		return false;
-	tier_move_report_skipped(move->report, MemoryContextStrdup(move->context, why), NULL, "55006");
+	tier_move_report_skipped(move->report, ERRCODE_OBJECT_IN_USE,
+							 MemoryContextStrdup(move->context, why), NULL);
 	return true;
-}
-
-static void
-pin_step(void *argument)
-{
-	TierMove   *move = argument;
-
-	move->is_unwanted = is_forbidden_meanwhile(move);
 }
 
 void
@@ -456,54 +441,55 @@ tier_move_why_wait(const TierOnlineRequest *request)
 	return why;
 }
 
-bool
-tier_move_may_begin(TierMove *move, TierMoveReport *report, ErrorData **thrown)
+/*
+ * Is it still to be made, when its turn has come?  Whoever asks for it has just decided, unless it
+ * has waited since, for others or for resume(); then a window may be at its end, too.
+ */
+static void
+turn_step(void *argument)
 {
-	TierObstacle *obstacle = &move->obstacle;
+	TierMove   *move = argument;
 
-	*thrown = tier_attempt(preflight_step, move);
+	if (!move->has_told)
+	{
+		move->is_unwanted = is_forbidden_meanwhile(move);
+		return;
+	}
+	tier_move_ask_step(move);
+	if (move->is_unwanted || !move->request->obeys_windows)
+		return;
+	tier_gate_forget();			/* it may be of before the record */
+	ask_gate(move, move->size_bytes);
+}
+
+ErrorData *
+tier_move_try(TierMove *move, void (*step) (void *move))
+{
+	ErrorData  *thrown = tier_attempt(step, move);
+
 	tier_transaction_commit();
-	if (*thrown != NULL)
+	if (thrown != NULL)
+		tier_move_report_thrown(move->report, thrown);
+	return thrown;
+}
+
+bool
+tier_move_may_begin(TierMove *move, ErrorData **thrown)
+{
+	*thrown = tier_move_try(move, preflight_step);
+	if (*thrown == NULL && move->obstacle.message != NULL)
 	{
-		tier_move_report_thrown(report, *thrown);
+		move->report->state = move->obstacle.passes ? TIER_STATE_WAITING : TIER_STATE_SKIPPED;
+		move->report->why = move->obstacle;
 		return false;
 	}
-	if (obstacle->message != NULL)
+	while (*thrown == NULL && !move->has_entered)
 	{
-		tier_move_report_skipped(report, obstacle->message, obstacle->hint,
-								 unpack_sql_state(obstacle->sqlstate));
-		report->detail = obstacle->detail;
-		if (obstacle->passes)
-			report->state = TIER_STATE_WAITING;
-		return false;
-	}
-	if (move->is_locked)
-	{
-		tier_move_report_skipped(report,
-								 "others use it, and the worker has waited long enough for other "
-								 "relations of its owner that are in use",
-								 "It is tried again later.", "55P03");
-		return false;
-	}
-	do
-	{
-		*thrown = tier_attempt(queue_step, move);
-		tier_transaction_commit();
+		*thrown = tier_move_try(move, queue_step);
 		if (*thrown == NULL)
 			tier_move_run_idle(move);
-	} while (*thrown == NULL && !move->has_entered);
+	}
 	if (*thrown == NULL)
-	{
-		/* Whoever asks for it has just decided, unless it has waited since. */
-		*thrown = tier_attempt(move->has_told ? tier_move_ask_step : pin_step, move);
-		tier_transaction_commit();
-	}
-	if (*thrown == NULL && !move->is_unwanted && move->has_told && move->request->obeys_windows)
-	{
-		*thrown = tier_attempt(window_step, move);
-		tier_transaction_commit();
-	}
-	if (*thrown != NULL)
-		tier_move_report_thrown(report, *thrown);
+		*thrown = tier_move_try(move, turn_step);
 	return *thrown == NULL && !move->is_unwanted;
 }

@@ -15,7 +15,6 @@
 
 #include "commands/tablespace.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 
 #include "src/act/move.h"
 #include "src/act/move_state.h"
@@ -39,10 +38,12 @@ tier_move_report_thrown(TierMoveReport *report, const ErrorData *error)
 	/* That another process is at it is no failure of ours. */
 	report->state = error->sqlerrcode == ERRCODE_OBJECT_IN_USE ? TIER_STATE_SKIPPED :
 		TIER_STATE_FAILED;
-	report->error = tier_catalog_clip(error->message);
-	report->detail = error->detail ? tier_catalog_clip(error->detail) : NULL;
-	report->hint = error->hint ? tier_catalog_clip(error->hint) : NULL;
-	strlcpy(report->sqlstate, unpack_sql_state(error->sqlerrcode), sizeof(report->sqlstate));
+	report->why = (TierObstacle)
+	{
+		.sqlstate = error->sqlerrcode,.message = tier_catalog_clip(error->message),
+			.detail = error->detail ? tier_catalog_clip(error->detail) : NULL,
+			.hint = error->hint ? tier_catalog_clip(error->hint) : NULL
+	};
 
 	/*
 	 * Nor is a pause, for which a worker leaves, be it by itself or
@@ -50,36 +51,34 @@ tier_move_report_thrown(TierMoveReport *report, const ErrorData *error)
 	 */
 	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED && tier_throttle_has_to_leave())
 	{
+		tier_move_report_skipped(report, ERRCODE_QUERY_CANCELED,
+								 pstrdup("moves were paused meanwhile"), NULL);
 		report->state = TIER_STATE_WAITING;
-		report->error = pstrdup("moves were paused meanwhile");
-		report->detail = NULL;
-		report->hint = NULL;
 	}
 }
 
 void
-tier_move_report_skipped(TierMoveReport *report, char *error, char *hint, const char *sqlstate)
+tier_move_report_skipped(TierMoveReport *report, int sqlstate, char *message, char *hint)
 {
 	report->state = TIER_STATE_SKIPPED;
-	report->error = error;
-	report->detail = NULL;
-	report->hint = hint;
-	strlcpy(report->sqlstate, sqlstate, sizeof(report->sqlstate));
+	report->why = (TierObstacle)
+	{
+		.sqlstate = sqlstate,.message = message,.hint = hint
+	};
 }
 
 void
 tier_move_log_done(const TierMove *move)
 {
 	const TierRelationInfo *info = move->info;
-	const char *from = get_tablespace_name(info->tablespace_oid);
-	const char *to = get_tablespace_name(move->request->tablespace_oid);
 	const char *requester = GetUserNameFromId(move->request->requester_oid, true);
 
 	ereport(LOG_SERVER_ONLY,
 			(errmsg("moved %s %s from tablespace \"%s\" to tablespace \"%s\" for role \"%s\" "
 					"in %s, locked for %.3f ms",
-					tier_relation_kind_name(info->kind), info->name, from ? from : "?",
-					to ? to : "?",
+					tier_relation_kind_name(info->kind), info->name,
+					tier_tablespace_name(info->tablespace_oid),
+					tier_tablespace_name(move->request->tablespace_oid),
 					requester ? requester : "?",
 					tier_progress_time_text(move->outcome.elapsed_ms, move->outcome.waited_ms),
 					Max(move->outcome.lock_held_ms, 0.0)),
@@ -91,31 +90,24 @@ tier_move_warn(const TierMoveReport *report, bool by_worker)
 {
 	if (report->state != TIER_STATE_SKIPPED && report->state != TIER_STATE_FAILED)
 		return;
-	ereport(by_worker ? LOG : WARNING,
-			(errcode(MAKE_SQLSTATE(report->sqlstate[0], report->sqlstate[1], report->sqlstate[2],
-								   report->sqlstate[3], report->sqlstate[4])),
-			 errmsg("could not move %s: %s", report->relation_name, report->error),
-			 report->detail ? errdetail_internal("%s", report->detail) : 0,
-			 report->hint ? errhint("%s", report->hint) : 0));
+	tier_obstacle_report(by_worker ? LOG : WARNING, &report->why,
+						 psprintf("could not move %s: %s", report->relation_name,
+								  report->why.message));
 }
 
 bool
 tier_move_was_busy(const TierMoveReport *report)
 {
 	return (report->state == TIER_STATE_SKIPPED || report->state == TIER_STATE_FAILED) &&
-		strcmp(report->sqlstate, "55P03") == 0;
+		report->why.sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
 bool
 tier_move_is_worth_retrying(const TierMoveReport *report)
 {
-	int			sqlstate;
-
-	if (report->state != TIER_STATE_SKIPPED)
-		return false;
-	sqlstate = MAKE_SQLSTATE(report->sqlstate[0], report->sqlstate[1], report->sqlstate[2],
-							 report->sqlstate[3], report->sqlstate[4]);
-	return sqlstate == ERRCODE_LOCK_NOT_AVAILABLE || sqlstate == ERRCODE_DISK_FULL;
+	return report->state == TIER_STATE_SKIPPED &&
+		(report->why.sqlstate == ERRCODE_LOCK_NOT_AVAILABLE ||
+		 report->why.sqlstate == ERRCODE_DISK_FULL);
 }
 
 void
@@ -140,12 +132,6 @@ tier_move_count(const TierMoveRequest *request, const TierMoveReport *report)
  * ---------------------------------------------------------------------
  */
 
-static const char *
-tier_name_or_null(const TierSet *set, int tier)
-{
-	return tier < 0 ? NULL : NameStr(set->tiers[tier].name);
-}
-
 int64
 tier_move_begin_record(const TierMoveRequest *request, const TierSet *set,
 					   const TierRelationInfo *info, int64 size_bytes, bool online)
@@ -161,9 +147,10 @@ tier_move_begin_record(const TierMoveRequest *request, const TierSet *set,
 	row.to_tablespace = get_tablespace_name(request->tablespace_oid);
 	row.from_tablespace_oid = info->tablespace_oid;
 	row.to_tablespace_oid = request->tablespace_oid;
-	row.from_tier = tier_name_or_null(set, tier_set_tier_of_tablespace(set, info->tablespace_oid));
-	row.to_tier = tier_name_or_null(set,
-									tier_set_tier_of_tablespace(set, request->tablespace_oid));
+	row.from_tier = tier_set_tier_name(set,
+									   tier_set_tier_of_tablespace(set, info->tablespace_oid));
+	row.to_tier = tier_set_tier_name(set,
+									 tier_set_tier_of_tablespace(set, request->tablespace_oid));
 	row.requested_by = GetUserNameFromId(request->requester_oid, true);
 	row.policy_id = request->policy_id;
 	row.policy_kind = request->policy_kind;
@@ -223,8 +210,9 @@ finish_step(void *argument)
 }
 
 ErrorData *
-tier_move_finish_record(TierMove *move, const TierMoveReport *report)
+tier_move_finish_record(TierMove *move)
 {
+	const TierMoveReport *report = move->report;
 	static const char *const states[] = {
 		[TIER_STATE_DONE] = "done",
 		[TIER_STATE_NOT_NEEDED] = NULL, /* somebody else was faster: no move */
@@ -235,17 +223,18 @@ tier_move_finish_record(TierMove *move, const TierMoveReport *report)
 	ErrorData  *thrown;
 
 	move->outcome.state = states[report->state];
-	move->outcome.error = report->error;
-	move->outcome.sqlstate = report->error ? report->sqlstate : NULL;
+	move->outcome.error = report->why.message;
+	move->outcome.sqlstate = report->why.message == NULL ? NULL :
+		pstrdup(unpack_sql_state(report->why.sqlstate));
 
 	/* That another process is at it, or was faster, is no failure either. */
 	move->outcome.is_tried_again = report->state == TIER_STATE_WAITING || move->is_above_mark ||
-		(report->state == TIER_STATE_SKIPPED && strcmp(report->sqlstate, "55006") == 0) ||
+		(report->state == TIER_STATE_SKIPPED && report->why.sqlstate == ERRCODE_OBJECT_IN_USE) ||
 		(move->request->is_tried_again && tier_move_is_worth_retrying(report));
 	move->outcome.found_no_room = report->state == TIER_STATE_SKIPPED &&
-		strcmp(report->sqlstate, "53100") == 0;
+		report->why.sqlstate == ERRCODE_DISK_FULL;
 	move->outcome.was_paused = report->state == TIER_STATE_WAITING &&
-		strcmp(report->sqlstate, "57014") == 0;
+		report->why.sqlstate == ERRCODE_QUERY_CANCELED;
 	thrown = tier_attempt(finish_step, move);
 	if (thrown != NULL)
 	{

@@ -37,6 +37,7 @@ typedef struct TierMoveCounts
 	int			not_moved;		/* skipped or failed; not what is tried again */
 	int			waiting;		/* may not begin now; not among not_moved */
 	int64		moved_bytes;
+	int64		batch_id;		/* 0: no move was begun */
 } TierMoveCounts;
 
 /* One relation to move.  The mover knows no policy, only an id to record. */
@@ -107,13 +108,10 @@ typedef struct TierMoveReport
 	TierMoveState state;
 	char	   *relation_name;	/* NULL when it was gone from the start */
 	bool		is_gone;		/* of NOT_NEEDED: that is why */
-	char	   *error;			/* NULL when done or not needed; why it waits */
-	char	   *detail;			/* NULL: none */
-	char	   *hint;			/* NULL: none */
-	char		sqlstate[6];
+	TierObstacle why;			/* no message when done or not needed; why it
+								 * waits */
 	bool		under_pressure; /* of WAITING and SKIPPED: the server was, so
 								 * that others would not begin either */
-	TimestampTz may_begin_at;	/* of WAITING; 0: nobody knows */
 	int64		size_bytes;
 	double		worked_ms;		/* that it took, without what it has waited
 								 * for other moves, resume() or readers of the

@@ -13,13 +13,9 @@
 
 #include <math.h>
 
-#include "access/xact.h"
 #include "catalog/pg_class.h"
-#include "commands/tablespace.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
-#include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -49,17 +45,14 @@ PG_FUNCTION_INFO_V1(tier_effect_verdict);
 static void
 report_failures(const TierMoveReport *first, int failed, int all)
 {
-	const char *code = first->sqlstate;
+	TierObstacle why = first->why;
 
-	ereport(ERROR,
-			(errcode(MAKE_SQLSTATE(code[0], code[1], code[2], code[3], code[4])),
-			 errmsg("could not move %s: %s", first->relation_name, first->error),
-			 failed > 1 ?
-			 errdetail("%s%s%d of %d relations could not be moved; see tiered_storage.moves.",
-					   first->detail ? first->detail : "", first->detail ? " " : "",
-					   failed, all) :
-			 first->detail ? errdetail_internal("%s", first->detail) : 0,
-			 first->hint ? errhint("%s", first->hint) : 0));
+	if (failed > 1)
+		why.detail = psprintf("%s%s%d of %d relations could not be moved; see "
+							  "tiered_storage.moves.", why.detail ? why.detail : "",
+							  why.detail ? " " : "", failed, all);
+	tier_obstacle_report(ERROR, &why, psprintf("could not move %s: %s", first->relation_name,
+											   why.message));
 }
 
 /*
@@ -99,9 +92,8 @@ add_moved(Moved *moved, const TierRelationInfo *member, Oid to_oid, const TierMo
 static char *
 place_text(Oid tablespace_oid)
 {
-	char	   *name = OidIsValid(tablespace_oid) ? get_tablespace_name(tablespace_oid) : NULL;
-
-	return name == NULL ? "several tablespaces" : psprintf("tablespace \"%s\"", name);
+	return !OidIsValid(tablespace_oid) ? "several tablespaces" :
+		psprintf("tablespace \"%s\"", tier_tablespace_name(tablespace_oid));
 }
 
 /*
@@ -129,8 +121,8 @@ static void
 warn_left(const TierMoveReport *report)
 {
 	ereport(WARNING,
-			(errmsg("%s stays where it is: %s", report->relation_name, report->error),
-			 report->hint ? errhint("%s", report->hint) : 0));
+			(errmsg("%s stays where it is: %s", report->relation_name, report->why.message),
+			 report->why.hint ? errhint("%s", report->why.hint) : 0));
 }
 
 static void
@@ -156,6 +148,7 @@ warn_detaching(const TierMoveCall *call)
 static void
 tell_wear(const TierMoveCall *call)
 {
+	const TierForesight *foresight = tier_foresight_create(call->set);
 	List	   *to_tablespaces = NIL;
 	ListCell   *cell;
 
@@ -167,7 +160,7 @@ tell_wear(const TierMoveCall *call)
 		CHECK_FOR_INTERRUPTS();
 		if (!tier_relation_lookup(lfirst_oid(cell), &member))
 			continue;
-		request = tier_call_request(call, &member);
+		request = tier_call_request(call, &member, foresight);
 		if (tier_move_is_needed(request.relation_oid, request.tablespace_oid))
 			to_tablespaces = list_append_unique_oid(to_tablespaces, request.tablespace_oid);
 	}
@@ -179,35 +172,25 @@ static void
 announce_call(const TierMoveCall *call)
 {
 	TierForesight *foresight = tier_foresight_create(call->set);
-	double		moved_bytes = 0;
-	int			moved = 0;
-	int			not_moved = 0;
+	TierMoveCounts counts = {0};
 	ListCell   *cell;
 
 	foreach(cell, call->relations)
 	{
 		TierRelationInfo member;
 		TierMoveRequest request;
-		int64		bytes;
 
 		CHECK_FOR_INTERRUPTS();
 		if (!tier_relation_lookup(lfirst_oid(cell), &member))
 			continue;
-		request = tier_call_request_after(call, &member, foresight);
-		if (!tier_move_is_needed(request.relation_oid, request.tablespace_oid))
-			continue;
-		if (!tier_foresee(foresight, &request, call->pins, &bytes))
-			not_moved++;
-		else
-		{
-			moved++;
-			moved_bytes += bytes;
-		}
+		request = tier_call_request(call, &member, foresight);
+		if (tier_move_is_needed(request.relation_oid, request.tablespace_oid))
+			tier_foresee(foresight, &request, call->pins, &counts);
 	}
-	if (moved == 0 && not_moved == 0)
+	if (counts.moved == 0 && counts.not_moved == 0)
 		ereport(NOTICE, (errmsg("nothing would be moved: %s", tier_call_nothing_text(call))));
 	else
-		tier_foresee_report(moved, moved_bytes, not_moved, NULL);
+		tier_foresee_report(&counts, NULL);
 }
 
 Datum
@@ -224,22 +207,19 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	double		waited_ms = tier_progress_waited_ms();
 
 	tier_require_argument(fcinfo, 5, "dry_run");
-	if (PG_GETARG_BOOL(5))
-	{
-		tier_call_read(fcinfo, &call);
-		tier_call_check(&call);
-		tier_call_notice_inheritors(&call);
-		tell_wear(&call);
-		announce_call(&call);
-		PG_RETURN_NULL();
-	}
-	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.move_relation");
+	if (!PG_GETARG_BOOL(5))
+		tier_connect_nonatomic(fcinfo, "CALL tiered_storage.move_relation");
 
 	/* 1. What, and where to?  Refuse before anything is moved. */
 	tier_call_read(fcinfo, &call);
 	tier_call_check(&call);
 	tier_call_notice_inheritors(&call);
 	tell_wear(&call);
+	if (PG_GETARG_BOOL(5))
+	{
+		announce_call(&call);
+		PG_RETURN_NULL();
+	}
 	tier_transaction_commit();
 	tier_pending_sweep();
 	tier_transaction_commit();
@@ -264,7 +244,7 @@ tier_move_relation(PG_FUNCTION_ARGS)
 			tried = lappend_oid(tried, lfirst_oid(cell));
 			if (!tier_relation_lookup(lfirst_oid(cell), &member))
 				continue;
-			request = tier_call_request_now(&call, &member);
+			request = tier_call_request(&call, &member, NULL);
 			report = tier_move_one(&request);
 			if (report.state == TIER_STATE_DONE)
 				add_moved(&moved, &member, request.tablespace_oid, &report);
@@ -292,6 +272,19 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	PG_RETURN_NULL();
 }
 
+#define ENABLE_HINT \
+	"SELECT tiered_storage.alter_policy(policy_id => ..., enabled => true) enables one."
+#define EVALUATE_HINT \
+	"SELECT * FROM tiered_storage.evaluate_policies() says why not, for each."
+
+/* hint: NULL: none. */
+static void
+say(const char *message, const char *hint)
+{
+	ereport(NOTICE,
+			(errmsg_internal("%s", message), hint == NULL ? 0 : errhint("%s", hint)));
+}
+
 /* Of what waits, why, and who does not wait. */
 static int
 errdetail_waiting(const char *why)
@@ -307,17 +300,14 @@ report_placement(const TierRunSummary *summary, bool dry_run)
 	if (tier_auto_migrate != TIER_AUTO_MIGRATE_PLACEMENT)
 		return;
 	if (!summary->placement)
-		ereport(NOTICE,
-				(errmsg("nothing is moved as advised: "
-						"tiered_storage.move_limit_per_day is used up")));
+		say("nothing is moved as advised: tiered_storage.move_limit_per_day is used up", NULL);
 	else if (summary->placement_waits)
 		ereport(NOTICE,
 				(errmsg("nothing is moved as advised now"),
 				 errdetail_waiting(summary->applied.why_waiting)));
 	else if (summary->applied.is_busy)
-		ereport(NOTICE,
-				(errmsg("nothing is moved as advised: "
-						"another batch of moves is under way in this database")));
+		say("nothing is moved as advised: another batch of moves is under way in this database",
+			NULL);
 	else if (dry_run)
 		ereport(NOTICE,
 				(errmsg_plural("%d relation is advised to move",
@@ -332,37 +322,28 @@ report_placement(const TierRunSummary *summary, bool dry_run)
 static bool
 report_not_due(const TierRunSummary *summary)
 {
+	int			enabled = summary->policies - summary->disabled;
+
 	if (summary->due > 0)
 		return false;
 	if (summary->policies == 0 && (tier_auto_migrate == TIER_AUTO_MIGRATE_PLACEMENT ||
 								   summary->emptied.policies + summary->emptied.disabled > 0))
 		return true;			/* nobody expects one to be at work */
-	if (summary->disabled == summary->policies && summary->emptied.policies > 0)
+	if (enabled == 0 && summary->emptied.policies > 0)
 		return true;			/* others are at work */
 	if (summary->policies == 0)
-		ereport(NOTICE,
-				(errmsg("nothing is due: there is no tiering policy"),
-				 errhint("Add one with tiered_storage.add_tiering_policy(), "
-						 "or CALL tiered_storage.apply_placement() for what is advised.")));
-	else if (summary->disabled == summary->policies)
-		ereport(NOTICE,
-				(errmsg("nothing is due: all tiering policies are disabled"),
-				 errhint("SELECT tiered_storage.alter_policy("
-						 "policy_id => ..., enabled => true) enables one.")));
-	else if (summary->failed == summary->policies - summary->disabled)
-		ereport(NOTICE,
-				(errmsg("nothing is due: no tiering policy can be evaluated"),
-				 errhint("SELECT * FROM tiered_storage.evaluate_policies() "
-						 "says why not, for each.")));
+		say("nothing is due: there is no tiering policy",
+			"Add one with tiered_storage.add_tiering_policy(), "
+			"or CALL tiered_storage.apply_placement() for what is advised.");
+	else if (enabled == 0)
+		say("nothing is due: all tiering policies are disabled", ENABLE_HINT);
+	else if (summary->failed == enabled)
+		say("nothing is due: no tiering policy can be evaluated", EVALUATE_HINT);
 	else
-		ereport(NOTICE,
-				(errmsg("nothing is due; tiering policies: %d, their partitions: %d",
-						summary->policies - summary->disabled, summary->partitions),
-				 summary->failed == 0 ?
-				 errhint("SELECT * FROM tiered_storage.evaluate_policies() "
-						 "says why not, for each.") :
-				 errhint("%d of the policies cannot be evaluated; "
-						 "see the view tiered_storage.policies.", summary->failed)));
+		say(psprintf("nothing is due; tiering policies: %d, their partitions: %d", enabled,
+					 summary->partitions), summary->failed == 0 ? EVALUATE_HINT :
+			psprintf("%d of the policies cannot be evaluated; "
+					 "see the view tiered_storage.policies.", summary->failed));
 	return true;
 }
 
@@ -385,25 +366,17 @@ report_waiting(const TierRunSummary *summary)
 static void
 report_emptied(const TierFullnessSummary *emptied, bool dry_run)
 {
+	if (emptied->policies == 0 && emptied->disabled == 0)
+		return;
 	if (emptied->policies == 0)
-	{
-		if (emptied->disabled > 0)
-			ereport(NOTICE,
-					(errmsg("no tier is emptied: all fullness policies are disabled"),
-					 errhint("SELECT tiered_storage.alter_policy("
-							 "policy_id => ..., enabled => true) enables one.")));
-	}
+		say("no tier is emptied: all fullness policies are disabled", ENABLE_HINT);
 	else if (emptied->failed == emptied->policies)
-		ereport(NOTICE,
-				(errmsg("no tier is emptied: no fullness policy can be evaluated"),
-				 errhint("SELECT * FROM tiered_storage.evaluate_policies() "
-						 "says why not, for each.")));
+		say("no tier is emptied: no fullness policy can be evaluated", EVALUATE_HINT);
 	else if (emptied->too_full == 0)
-		ereport(NOTICE,
-				(errmsg("no tier is too full; fullness policies: %d", emptied->policies),
-				 emptied->failed == 0 ? 0 :
-				 errhint("%d of them cannot be evaluated; "
-						 "see the view tiered_storage.policies.", emptied->failed)));
+		say(psprintf("no tier is too full; fullness policies: %d", emptied->policies),
+			emptied->failed == 0 ? NULL :
+			psprintf("%d of them cannot be evaluated; see the view tiered_storage.policies.",
+					 emptied->failed));
 	else if (dry_run || emptied->busy == emptied->too_full)
 		ereport(NOTICE,
 				(errmsg("tiers that are too full: %d; relations that have to leave: %d",
@@ -411,15 +384,12 @@ report_emptied(const TierFullnessSummary *emptied, bool dry_run)
 				 emptied->busy == 0 ? 0 :
 				 errdetail("Another process is emptying them.")));
 	else
-		ereport(NOTICE,
-				(errmsg("tiers that were too full: %d; relations moved: %d, not moved: %d",
-						emptied->too_full, emptied->counts.moved, emptied->counts.not_moved),
-				 emptied->counts.moved == 0 ?
-				 errhint("SELECT * FROM tiered_storage.evaluate_policies() "
-						 "says why not, for each.") :
-				 errhint("To move them back, disable the policy, "
-						 "then CALL tiered_storage.undo_move(" INT64_FORMAT ").",
-						 emptied->batch_id)));
+		say(psprintf("tiers that were too full: %d; relations moved: %d, not moved: %d",
+					 emptied->too_full, emptied->counts.moved, emptied->counts.not_moved),
+			emptied->counts.moved == 0 ? EVALUATE_HINT :
+			psprintf("To move them back, disable the policy, "
+					 "then CALL tiered_storage.undo_move(" INT64_FORMAT ").",
+					 emptied->counts.batch_id));
 }
 
 Datum
@@ -457,7 +427,7 @@ tier_migrate(PG_FUNCTION_ARGS)
 		summary.applied.why_waiting = MemoryContextStrdup(context, summary.applied.why_waiting);
 	tier_disconnect_nonatomic();
 	policies = summary.counts.moved == 0 ? NULL :
-		tier_batch_policies(summary.batch_id, &npolicies, &kind);
+		tier_batch_policies(summary.counts.batch_id, &npolicies, &kind);
 	if (!report_not_due(&summary))
 		ereport(NOTICE,
 				(errmsg("partitions due: %d; relations moved: %d, not moved: %d%s",
@@ -469,7 +439,7 @@ tier_migrate(PG_FUNCTION_ARGS)
 						 "then CALL tiered_storage.undo_move(" INT64_FORMAT ").",
 						 npolicies > 1 ? "disable policies " : "disable the policy",
 						 npolicies > 1 ? policies : "",
-						 summary.batch_id)));
+						 summary.counts.batch_id)));
 	report_emptied(&summary.emptied, false);
 	report_placement(&summary, false);
 	PG_RETURN_NULL();

@@ -52,9 +52,6 @@ typedef struct TierMove
 	Oid			extension_oid;	/* the same: that has it, and lets it be moved
 								 * there; 0: none */
 	bool		is_above_mark;	/* the same: that is why */
-	bool		is_locked;		/* the same: others have it, and it is for who
-								 * waits for nobody */
-
 	bool		is_rebuilt;		/* by rebuilt_step(): another index has taken
 								 * its place */
 
@@ -74,9 +71,9 @@ typedef struct TierMove
 /* It ends by that error. */
 extern void tier_move_report_thrown(TierMoveReport *report, const ErrorData *error);
 
-/* It is not made; `error` says why, `hint` (NULL: none) what to do about it. */
-extern void tier_move_report_skipped(TierMoveReport *report, char *error, char *hint,
-									 const char *sqlstate);
+/* It is not made; `message` says why, `hint` (NULL: none) what to do about it. */
+extern void tier_move_report_skipped(TierMoveReport *report, int sqlstate, char *message,
+									 char *hint);
 
 /*
  * That it was made, in the log: a move changes pg_class, but it is no command that event triggers
@@ -100,7 +97,7 @@ extern int64 tier_move_begin_record(const TierMoveRequest *request, const TierSe
  * caught, and returned to be thrown afterwards.  A cancel, or what has timed out, may not
  * come again; with any other error, nothing but the record is tried again.
  */
-extern ErrorData *tier_move_finish_record(TierMove *move, const TierMoveReport *report);
+extern ErrorData *tier_move_finish_record(TierMove *move);
 
 /* ---------------------------------------------------------------------
  * Whether and when to begin
@@ -124,7 +121,10 @@ extern void tier_move_run_idle(const TierMove *move);
  * Is anything in the way, or is it not wanted any more?  False with the reason.  Waits for its
  * place among the movers.  Outside of a scope; commits.
  */
-extern bool tier_move_may_begin(TierMove *move, TierMoveReport *report, ErrorData **thrown);
+extern bool tier_move_may_begin(TierMove *move, ErrorData **thrown);
+
+/* Tries a step, and commits; what it throws is reported, and returned. */
+extern ErrorData *tier_move_try(TierMove *move, void (*step) (void *move));
 
 /*
  * Sets is_unwanted, with a report why: everything for which it may be, also what takes longer to

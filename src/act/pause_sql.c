@@ -115,44 +115,22 @@ wait_for_workers(List *pids)
  * ---------------------------------------------------------------------
  */
 
-static char *
-pids_text(List *pids)
+static void
+tell(int level, List *pids, const char *of_one, const char *of_many, const char *hint)
 {
 	StringInfoData list;
 	ListCell   *cell;
 
+	if (pids == NIL)
+		return;
 	initStringInfo(&list);
 	foreach(cell, pids)
 		appendStringInfo(&list, "%s%d", list.len > 0 ? ", " : "", lfirst_int(cell));
-	return list.data;
-}
-
-static void
-tell_workers(List *pids)
-{
-	if (pids != NIL)
-		ereport(WARNING,
-				(errmsg_plural("%d worker has not left its database yet",
-							   "%d workers have not left their databases yet",
-							   list_length(pids), list_length(pids)),
-				 errdetail_plural("Its process is %s.", "Their processes are %s.",
-								  list_length(pids), pids_text(pids)),
-				 errhint("They leave as soon as they can; "
-						 "SELECT tiered_storage.pause() waits for them again.")));
-}
-
-static void
-tell_sessions(List *pids)
-{
-	if (pids != NIL)
-		ereport(NOTICE,
-				(errmsg_plural("%d session waits with its move for tiered_storage.resume()",
-							   "%d sessions wait with their moves for tiered_storage.resume()",
-							   list_length(pids), list_length(pids)),
-				 errdetail_plural("Its process is %s.", "Their processes are %s.",
-								  list_length(pids), pids_text(pids)),
-				 errhint("While it waits, a session stays in its database. "
-						 "SELECT pg_cancel_backend(pid) ends its move.")));
+	ereport(level,
+			(errmsg("%d %s", list_length(pids), list_length(pids) == 1 ? of_one : of_many),
+			 errdetail_plural("Its process is %s.", "Their processes are %s.",
+							  list_length(pids), list.data),
+			 errhint("%s", hint)));
 }
 
 /* ---------------------------------------------------------------------
@@ -183,8 +161,15 @@ tier_pause(PG_FUNCTION_ARGS)
 		workers = wait_for_workers(workers);
 	if (tier_throttle_is_paused())
 	{
-		tell_workers(workers);
-		tell_sessions(tier_progress_sessions());
+		tell(WARNING, workers, "worker has not left its database yet",
+			 "workers have not left their databases yet",
+			 "They leave as soon as they can; "
+			 "SELECT tiered_storage.pause() waits for them again.");
+		tell(NOTICE, tier_progress_sessions(),
+			 "session waits with its move for tiered_storage.resume()",
+			 "sessions wait with their moves for tiered_storage.resume()",
+			 "While it waits, a session stays in its database. "
+			 "SELECT pg_cancel_backend(pid) ends its move.");
 	}
 	PG_RETURN_BOOL(was_new);
 }

@@ -39,7 +39,7 @@ typedef enum TierPlanSource
 
 typedef enum TierPlanState
 {
-	TIER_PLAN_RUNNING,
+	TIER_PLAN_RUNNING,			/* of no entry: as the view shows it */
 	TIER_PLAN_READY,			/* the next run moves it */
 	TIER_PLAN_WAITING,			/* it would not begin now */
 	TIER_PLAN_FAILED,			/* it was tried, and will be again later */
@@ -56,7 +56,7 @@ typedef struct TierPlanEntry
 	double		bytes;
 	TierPlanSource source;
 	int			policy_id;		/* 0: none */
-	const char *why;			/* it is to move; NULL of REQUEST and RUNNING */
+	const char *why;			/* it is to move; NULL of REQUEST */
 	TierPlanState state;
 	const char *reason;			/* why it is in this state; NULL of READY */
 	TierObstacle obstacle;		/* of WAITING: what is in its way; else no
@@ -66,10 +66,7 @@ typedef struct TierPlanEntry
 	bool		is_left;		/* of the advice: what is said of all of these
 								 * together */
 	bool		is_void;		/* another entry has taken its place */
-	int			failures;		/* tries in a row */
 	TimestampTz next_attempt_at;	/* of FAILED; else 0 */
-	const char *last_error;		/* NULL: none */
-	TimestampTz planned_at;		/* of what is stored; else 0 */
 
 	/* For a run. */
 	TierMoveRequest request;	/* without its batch */
@@ -105,7 +102,6 @@ typedef struct TierFullnessSummary
 	int			busy;			/* of these, another process empties */
 	int			leaving;		/* relations that have to */
 	TierMoveCounts counts;
-	int64		batch_id;		/* 0: no move was begun */
 } TierFullnessSummary;
 
 /* An enabled fullness policy, at the first point of the plan where it asks for moves. */
@@ -136,7 +132,7 @@ typedef struct TierPlan
 	int			nfullness;
 	TierApplySummary applied;	/* and the advice, with counts of what would
 								 * become of it */
-	int			left_out;		/* relations that could not be looked at */
+	int			left_out;		/* of the advice, for room or an error */
 	TierApplyRequest request;	/* of the advice; what follows is NULL if it
 								 * was not asked */
 	TierAdvice *advice;
@@ -152,6 +148,9 @@ extern TierPlan *tier_plan_make(const TierPlanOptions *options);
 
 /* Says in NOTICEs and WARNINGs what it would do; of the advice also what is left out. */
 extern void tier_plan_print(TierPlan *plan);
+
+/* Its moves as rows, *n of them. */
+extern TierStoredMove *tier_plan_moves(const TierPlan *plan, int *n);
 
 /* Stores it for the view, if it is not what is stored.  In a transaction. */
 extern void tier_plan_store(const TierPlan *plan);

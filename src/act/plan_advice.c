@@ -10,7 +10,6 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "src/act/plan_state.h"
 
@@ -25,22 +24,16 @@ begin_advised(TierPlanning *planning, const TierCandidate *candidate, TierMoveRe
 								 candidate->unit->recommended_tier, info);
 }
 
-/* What add_candidate() is given. */
-typedef struct Trial
-{
-	const TierCandidate *candidate;
-	bool		is_last;		/* round */
-} Trial;
-
 /*
  * Foresees one.  True: it has no room yet, and is asked again after the others; then it is not
  * listed.
  */
-static bool
-add_candidate(TierPlanning *planning, void *argument)
+static void
+add_candidate(void *argument)
 {
-	const Trial *trial = argument;
-	const TierCandidate *candidate = trial->candidate;
+	TierPlanItem *item = argument;
+	TierPlanning *planning = item->planning;
+	const TierCandidate *candidate = item->candidate;
 	TierPlan   *plan = planning->plan;
 	TierApplySummary *applied = &plan->applied;
 	TierMoveRequest request;
@@ -49,15 +42,16 @@ add_candidate(TierPlanning *planning, void *argument)
 	TierPlanEntry *entry = begin_advised(planning, candidate, &request, &info);
 
 	if (entry == NULL)
-		return false;
+		return;
 	entry->candidate = candidate;
 	prospect = tier_plan_judge(planning, entry, &request, &info);
 	tier_plan_note_above(planning);
-	if (!trial->is_last &&
+	if (!item->is_last &&
 		(prospect.obstacle.sqlstate == ERRCODE_DISK_FULL || prospect.waits_for_room))
 	{
 		tier_plan_remove_last(planning);
-		return true;
+		item->answer = true;
+		return;
 	}
 	if (entry->obstacle.message != NULL)
 	{
@@ -73,7 +67,6 @@ add_candidate(TierPlanning *planning, void *argument)
 	}
 	else if (applied->counts.waiting++ == 0 && entry->reason != NULL)
 		applied->why_waiting = pstrdup(entry->reason);
-	return false;
 }
 
 /* What is advised and left out: `reason` says why; NULL: it has failed lately. */
@@ -118,10 +111,13 @@ add_candidates(TierPlanning *planning)
 		is_last = !got_on;
 		for (int i = 0; i < n; i++)
 		{
-			Trial		trial = {&plan->candidates[left[i]], is_last};
+			TierPlanItem item = {
+				.planning = planning,.candidate = &plan->candidates[left[i]],
+				.relation_oid = plan->candidates[left[i]].unit->relation_oid,
+				.is_last = is_last
+			};
 
-			if (tier_plan_add(planning, trial.candidate->unit->relation_oid, add_candidate,
-							  &trial))
+			if (tier_plan_add(&item, add_candidate))
 				left[kept++] = left[i];
 		}
 		n = kept;
@@ -140,7 +136,9 @@ tier_plan_add_advised(TierPlanning *planning)
 	plan->request.foresight = planning->foresight;
 	plan->advice = tier_candidates_prepare(&plan->request, &plan->applied, &plan->candidates,
 										   arrangement);
-	plan->left_out = plan->applied.counts.not_moved;
+	plan->left_out = plan->applied.counts.not_moved + arrangement->left_over -
+		plan->applied.beyond_limit + arrangement->spare;
+	plan->applied.counts.not_moved = plan->left_out;
 	add_candidates(planning);
 	plan->left_bytes = Max(plan->left_bytes - (double) plan->applied.counts.moved_bytes, 0.0);
 	candidate = &plan->candidates[arrangement->possible];
@@ -151,6 +149,4 @@ tier_plan_add_advised(TierPlanning *planning)
 		add_left(planning, candidate++, "waiting for a dependent move", false);
 	for (int i = 0; i < arrangement->failed; i++)
 		add_left(planning, candidate++, NULL, false);
-	plan->applied.counts.not_moved += arrangement->left_over - plan->applied.beyond_limit +
-		arrangement->spare;
 }

@@ -9,8 +9,6 @@
 
 #include "access/xlog.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
-#include "utils/memutils.h"
 
 #include "src/act/plan_state.h"
 #include "src/base/attempt.h"
@@ -43,11 +41,10 @@ tier_plan_create_list(void)
  * An empty one.  NULL: the relation has one already, unless that is of a tiering policy that
  * cannot move it: then that one is void.
  */
-TierPlanEntry *
-tier_plan_add_entry(TierPlanning *planning, Oid relation_oid)
+static TierPlanEntry *
+add_entry(TierPlanning *planning, Oid relation_oid)
 {
 	TierPlan   *plan = planning->plan;
-	TierRelationInfo info;
 	bool		found;
 	Listed	   *listed = hash_search(planning->listed, &relation_oid, HASH_ENTER, &found);
 
@@ -62,10 +59,6 @@ tier_plan_add_entry(TierPlanning *planning, Oid relation_oid)
 		plan->entries = repalloc_huge(plan->entries, sizeof(TierPlanEntry) * planning->room);
 	}
 	listed->entry = plan->n;
-	memset(&plan->entries[plan->n], 0, sizeof(TierPlanEntry));
-	plan->entries[plan->n].relation_oid = relation_oid;
-	if (tier_relation_lookup(relation_oid, &info))
-		plan->entries[plan->n].file_number = info.file_number;
 	return &plan->entries[plan->n++];
 }
 
@@ -108,42 +101,24 @@ tier_plan_set_in_vain(TierPlanning *planning, Oid relation_oid)
  * ---------------------------------------------------------------------
  */
 
-static const char *
-tier_name(const TierSet *set, int tier)
-{
-	return tier < 0 ? NULL : NameStr(set->tiers[tier].name);
-}
-
-/* What add_step() is given. */
-typedef struct Adding
-{
-	TierPlanning *planning;
-	TierPlanAdd add;
-	void	   *argument;
-	bool		answer;
-} Adding;
-
-static void
-add_step(void *argument)
-{
-	Adding	   *adding = argument;
-
-	MemoryContextSwitchTo(adding->planning->context);
-	adding->answer = adding->add(adding->planning, adding->argument);
-}
-
 bool
-tier_plan_add(TierPlanning *planning, Oid relation_oid, TierPlanAdd add, void *argument)
+tier_plan_add(TierPlanItem *item, void (*add) (void *item))
 {
-	Adding		adding = {planning, add, argument, false};
+	TierPlanning *planning = item->planning;
+	Oid			relation_oid = item->relation_oid;
 	int			n = planning->plan->n;
+	MemoryContext old_context;
 	ErrorData  *error;
 
+	item->answer = false;
 	if (tier_pass_skips(&planning->pass, relation_oid))
 		return false;
-	error = tier_attempt(add_step, &adding);
+	old_context = MemoryContextSwitchTo(planning->context);
+	error = tier_attempt(add, item);
+	MemoryContextSwitchTo(old_context);
 	if (error == NULL)
-		return adding.answer;
+		return item->answer;
+	item->answer = false;
 	(void) tier_pass_failed(&planning->pass, relation_oid, NULL, error);
 	if (planning->plan->n > n)
 		(void) hash_search(planning->listed, &relation_oid, HASH_REMOVE, NULL);
@@ -151,7 +126,6 @@ tier_plan_add(TierPlanning *planning, Oid relation_oid, TierPlanAdd add, void *a
 	return false;
 }
 
-/* With all but what it waits for; NULL: it is listed already, or gone. */
 TierPlanEntry *
 tier_plan_begin_entry(TierPlanning *planning, const TierMoveRequest *request,
 					  TierPlanSource source, int to_tier, TierRelationInfo *info)
@@ -163,27 +137,25 @@ tier_plan_begin_entry(TierPlanning *planning, const TierMoveRequest *request,
 	tier_debug_relation("list", request->relation_oid);
 	if (!tier_relation_lookup(request->relation_oid, info))
 		return NULL;
-	entry = tier_plan_add_entry(planning, request->relation_oid);
+	entry = add_entry(planning, request->relation_oid);
 	if (entry == NULL)
 		return NULL;
-	entry->from_tablespace_oid = info->tablespace_oid;
-	entry->to_tablespace_oid = request->tablespace_oid;
-	entry->from_tier = tier_name(planning->set, tier_set_tier_of_tablespace(planning->set,
-																			info->tablespace_oid));
-	entry->to_tier = tier_name(planning->set, to_tier);
-	entry->bytes = (double) tier_relation_disk_bytes(info);
-	entry->source = source;
-	entry->policy_id = request->policy_id;
-	entry->why = request->reason;
-	entry->request = *request;
-	entry->state = TIER_PLAN_READY;
+	*entry = (TierPlanEntry)
+	{
+		.relation_oid = request->relation_oid,.file_number = info->file_number,
+			.from_tablespace_oid = info->tablespace_oid,
+			.to_tablespace_oid = request->tablespace_oid,
+			.from_tier = tier_set_tier_name(planning->set,
+											tier_set_tier_of_tablespace(planning->set,
+																		info->tablespace_oid)),
+			.to_tier = tier_set_tier_name(planning->set, to_tier),
+			.bytes = (double) tier_relation_disk_bytes(info),
+			.source = source,.policy_id = request->policy_id,.why = request->reason,
+			.request = *request,.state = TIER_PLAN_READY
+	};
 	failed = tier_by_oid_find(request->relation_oid, planning->failed, planning->nfailed,
 							  sizeof(TierFailedMove));
-	if (failed == NULL)
-		return entry;
-	entry->failures = failed->failures;
-	entry->last_error = failed->error;
-	if (failed->backs_off && planning->options->by_worker)
+	if (failed != NULL && failed->backs_off && planning->options->by_worker)
 	{
 		entry->state = TIER_PLAN_FAILED;
 		entry->next_attempt_at = failed->next_attempt_at;
@@ -292,7 +264,6 @@ tier_plan_note_above(TierPlanning *planning)
 		plan->entries[plan->n - 1].above = bms_copy(above);
 	bms_free(above);
 }
-
 
 void
 tier_plan_remove_last(TierPlanning *planning)

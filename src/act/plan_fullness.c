@@ -13,11 +13,12 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "src/act/gate.h"
+#include "src/act/level.h"
 #include "src/act/plan_state.h"
+#include "src/base/by_oid.h"
 #include "src/server/relation.h"
 
 /* How much its moves press: until the tier is below its high watermark, with what will come. */
@@ -30,8 +31,8 @@ pressing_of(const TierFullnessEvaluation *evaluation)
 		TIER_PRESSING_YES : TIER_PRESSING_NO;
 }
 
-TierMoveRequest
-tier_plan_fullness_request(const TierFullnessEvaluation *evaluation, int i)
+static TierMoveRequest
+request_of(const TierFullnessEvaluation *evaluation, int i)
 {
 	TierMoveRequest request = {0};
 
@@ -46,6 +47,52 @@ tier_plan_fullness_request(const TierFullnessEvaluation *evaluation, int i)
 	request.predicted_s_per_hour = -evaluation->units[i].lost_s;
 	request.reason = tier_fullness_reason(evaluation, i);
 	return request;
+}
+
+/* One look at what leaves. */
+typedef struct Look
+{
+	TierPlanning *planning;
+	TierFullnessQuestion question;
+	const Oid  *backoff;		/* relations that failed lately, sorted: those
+								 * that would leave are added first, and count
+								 * for nothing */
+	int			nbackoff;
+	List	   *leaving;		/* OIDs */
+} Look;
+
+/* Does it leave, now or when what it waits for is over? */
+static void
+add_leaving(void *argument)
+{
+	TierPlanItem *item = argument;
+	TierPlanning *planning = item->planning;
+	const char *closed = item->closed;
+	TierMoveRequest request = request_of(item->evaluation, item->member);
+	int			to_tier = tier_set_tier_of_tablespace(planning->set, request.tablespace_oid);
+	TierRelationInfo info;
+	TierPlanEntry *entry = tier_plan_begin_entry(planning, &request, TIER_SOURCE_FULLNESS,
+												 to_tier, &info);
+
+	if (entry == NULL)
+		return;
+	if (closed != NULL && entry->state == TIER_PLAN_READY)
+		tier_plan_set_waiting(entry, planning->held_up == NULL ? pstrdup(closed) :
+							  planning->held_up);
+	else
+		item->answer = tier_plan_judge(planning, entry, &request, &info).comes;
+	tier_plan_note_above(planning);
+}
+
+static bool
+add(const Look *look, TierFullnessEvaluation *evaluation, int i, const char *closed)
+{
+	TierPlanItem item = {
+		.planning = look->planning,.evaluation = evaluation,.member = i,.closed = closed,
+		.relation_oid = evaluation->members[i].unit->relation_oid
+	};
+
+	return tier_plan_add(&item, add_leaving);
 }
 
 /* The coldest of those that leave; -1: none. */
@@ -93,7 +140,7 @@ fits(TierFullnessEvaluation *evaluation, int i, const TierRelationInfo *info)
 
 /* It is added, or does not fit: then it is decided again without it. */
 static void
-add_next(TierFullnessSource *source, TierFullnessEvaluation *evaluation, int i, List **leaving)
+add_next(Look *look, TierFullnessEvaluation *evaluation, int i)
 {
 	TierRelationInfo info;
 
@@ -101,8 +148,8 @@ add_next(TierFullnessSource *source, TierFullnessEvaluation *evaluation, int i, 
 	{
 		if (!fits(evaluation, i, &info))
 			return;
-		*leaving = lappend_oid(*leaving, info.relation_oid);
-		if (source->add(source->argument, evaluation, i, NULL))
+		look->leaving = lappend_oid(look->leaving, info.relation_oid);
+		if (add(look, evaluation, i, NULL))
 			take_away(evaluation, i);
 	}
 	evaluation->units[i].obstacle = TIER_FULLNESS_NOT_NOW;
@@ -110,17 +157,17 @@ add_next(TierFullnessSource *source, TierFullnessEvaluation *evaluation, int i, 
 }
 
 static void
-empty_tier(TierFullnessSource *source, TierFullnessEvaluation *evaluation, List **leaving)
+empty_tier(Look *look, TierFullnessEvaluation *evaluation)
 {
 	const TierSet *set = evaluation->advice->set;
 	TierFullnessProblem *problem = &evaluation->problem;
 	TierFullnessResult *result = &evaluation->result;
 	int			next;
 
-	problem->level = tier_fullness_level(set, evaluation->tier, &source->question);
+	problem->level = tier_fullness_level(set, evaluation->tier, &look->question);
 	problem->level.own_bytes += evaluation->arriving_bytes;
 	problem->level.disk_bytes += evaluation->arriving_bytes;
-	tier_fullness_find_room(evaluation, set, &source->question);
+	tier_fullness_find_room(evaluation, set, &look->question);
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -128,8 +175,8 @@ empty_tier(TierFullnessSource *source, TierFullnessEvaluation *evaluation, List 
 		next = next_leaving(result);
 		if (next < 0)
 			break;
-		if (tier_fullness_look_again(evaluation, &source->question, set, next))
-			add_next(source, evaluation, next, leaving);
+		if (tier_fullness_look_again(evaluation, &look->question, set, next))
+			add_next(look, evaluation, next);
 		else
 			tier_fullness_arrange(problem, result);
 	}
@@ -137,8 +184,7 @@ empty_tier(TierFullnessSource *source, TierFullnessEvaluation *evaluation, List 
 
 /* Those that would leave have this in common; NULL: those that failed lately. */
 static void
-add_all(const TierFullnessSource *source, const TierFullnessEvaluation *evaluation,
-		const char *closed)
+add_all(const Look *look, TierFullnessEvaluation *evaluation, const char *closed)
 {
 	const TierFullnessResult *result = &evaluation->result;
 
@@ -151,19 +197,17 @@ add_all(const TierFullnessSource *source, const TierFullnessEvaluation *evaluati
 		if (result->verdicts[u] != TIER_FULLNESS_LEAVES)
 			continue;
 		if (closed != NULL)
-			(void) source->add(source->argument, evaluation, u, closed);
-		else if (source->nbackoff > 0 &&
-				 bsearch(&relation_oid, source->backoff, source->nbackoff, sizeof(Oid),
-						 oid_cmp) != NULL)
-			(void) source->add(source->argument, evaluation, u,
-							   "waiting: it could not be moved lately");
+			(void) add(look, evaluation, u, closed);
+		else if (tier_by_oid_find(relation_oid, look->backoff, look->nbackoff,
+								  sizeof(Oid)) != NULL)
+			(void) add(look, evaluation, u, "waiting: it could not be moved lately");
 	}
 }
 
 static bool
-has_turn(const TierFullnessSource *source, const TierFullnessEvaluation *evaluation)
+has_turn(const Look *look, const TierFullnessEvaluation *evaluation)
 {
-	return tier_fullness_has_turn(evaluation, &source->question) && evaluation->result.is_needed;
+	return tier_fullness_has_turn(evaluation, &look->question) && evaluation->result.is_needed;
 }
 
 static TierPlanFullness *
@@ -229,42 +273,75 @@ note_all(TierPlan *plan, const TierFullnessEvaluation *evaluations, int n)
 
 /* Is a move window open?  If not, that is said of each that would leave. */
 static bool
-is_open(const TierFullnessSource *source, TierPlan *plan,
-		const TierFullnessEvaluation *evaluation)
+is_open(const Look *look, TierFullnessEvaluation *evaluation)
 {
+	TierPlan   *plan = look->planning->plan;
 	TierMoveStart start;
 
-	if (source->ignore_windows)
+	if (look->planning->options->ignore_windows)
 		return true;
 	start = tier_gate_ask_any(evaluation->advice->set, TIER_PRESSING_YES);
 	if (start.may_begin)
 		return true;
-	add_all(source, evaluation, start.reason);
+	add_all(look, evaluation, start.reason);
 	find_noted(plan, evaluation->policy->policy_id)->closed =
 		MemoryContextStrdup(GetMemoryChunkContext(plan), start.reason);
 	return false;
 }
 
-List *
-tier_plan_add_fullness(TierFullnessSource *source, TierPlan *plan)
+static void
+add_fullness(Look *look)
 {
 	TierFullnessEvaluation *evaluations;
-	List	   *leaving = NIL;
 	int			n;
 
-	evaluations = tier_fullness_evaluate(&source->question, &n);
-	for (int i = 0; i < n && source->nbackoff > 0; i++)
-		if (has_turn(source, &evaluations[i]))
-			add_all(source, &evaluations[i], NULL);
-	if (source->nbackoff > 0)
+	evaluations = tier_fullness_evaluate(&look->question, &n);
+	for (int i = 0; i < n && look->nbackoff > 0; i++)
+		if (has_turn(look, &evaluations[i]))
+			add_all(look, &evaluations[i], NULL);
+	if (look->nbackoff > 0)
 	{
-		source->question.backoff = source->backoff;
-		source->question.nbackoff = source->nbackoff;
-		evaluations = tier_fullness_evaluate(&source->question, &n);
+		look->question.backoff = look->backoff;
+		look->question.nbackoff = look->nbackoff;
+		evaluations = tier_fullness_evaluate(&look->question, &n);
 	}
-	note_all(plan, evaluations, n);
+	note_all(look->planning->plan, evaluations, n);
 	for (int i = 0; i < n; i++)
-		if (has_turn(source, &evaluations[i]) && is_open(source, plan, &evaluations[i]))
-			empty_tier(source, &evaluations[i], &leaving);
-	return leaving;
+		if (has_turn(look, &evaluations[i]) && is_open(look, &evaluations[i]))
+			empty_tier(look, &evaluations[i]);
+}
+
+/* What is looked at for that is no longer needed after it, and it may be often. */
+void
+tier_plan_add_leaving(TierPlanning *planning)
+{
+	MemoryContext context = AllocSetContextCreate(planning->context, "tiered_storage emptying",
+												  ALLOCSET_DEFAULT_SIZES);
+	Look		look = {
+		.planning = planning,
+		.question = {.flight = tier_foresight_flight,.argument = planning->foresight,
+		.begun = planning->options->begun}
+	};
+	TierFullnessQuestion *question = &look.question;
+	TierCatalogScope scope;
+
+	MemoryContextSwitchTo(context);
+	if (planning->options->by_worker)
+	{
+		tier_catalog_enter(&scope);
+		look.backoff = tier_catalog_load_backoff(context, &look.nbackoff);
+		tier_catalog_leave(&scope);
+	}
+	question->moved = tier_sorted_oids(planning->begun, &question->nmoved);
+	question->returning = tier_sorted_oids(planning->returning, &question->nreturning);
+	question->in_vain = tier_sorted_oids(planning->in_vain, &question->nin_vain);
+	question->not_yet = tier_level_names(planning->set, planning->first);
+	add_fullness(&look);
+	MemoryContextSwitchTo(planning->context);
+	planning->nforetold++;
+	planning->has_emptied = planning->first == NULL;
+	planning->stuck = bms_difference(tier_foresight_above(planning->foresight), planning->first);
+	planning->begun = list_concat(planning->begun, look.leaving);
+	planning->emptied_begun = list_length(planning->begun);
+	MemoryContextDelete(context);
 }

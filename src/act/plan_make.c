@@ -15,12 +15,10 @@
 #include "access/xlog.h"
 #include "miscadmin.h"
 #include "utils/hsearch.h"
-#include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "src/act/claims.h"
 #include "src/act/gate.h"
-#include "src/act/level.h"
 #include "src/act/plan_state.h"
 #include "src/base/settings.h"
 #include "src/move/throttle.h"
@@ -36,98 +34,6 @@
  * The sources
  * ---------------------------------------------------------------------
  */
-
-static void
-add_running(TierPlanning *planning, const TierRunningMove *moves, int n)
-{
-	for (int i = 0; i < n; i++)
-	{
-		TierPlanEntry *entry = tier_plan_add_entry(planning, moves[i].relation_oid);
-
-		if (entry != NULL)
-			entry->state = TIER_PLAN_RUNNING;
-	}
-}
-
-/* What add_leaving() is given: a TierFullnessAdd's arguments. */
-typedef struct Leaving
-{
-	const TierFullnessEvaluation *evaluation;
-	int			i;
-	const char *closed;
-} Leaving;
-
-/* Does it leave, now or when what it waits for is over? */
-static bool
-add_leaving(TierPlanning *planning, void *argument)
-{
-	const Leaving *leaving = argument;
-	const char *closed = leaving->closed;
-	TierMoveRequest request = tier_plan_fullness_request(leaving->evaluation, leaving->i);
-	int			to_tier = tier_set_tier_of_tablespace(planning->set, request.tablespace_oid);
-	TierRelationInfo info;
-	TierPlanEntry *entry = tier_plan_begin_entry(planning, &request, TIER_SOURCE_FULLNESS,
-												 to_tier, &info);
-	bool		comes = false;
-
-	if (entry == NULL)
-		return false;
-	if (closed != NULL && entry->state == TIER_PLAN_READY)
-		tier_plan_set_waiting(entry, planning->held_up == NULL ? pstrdup(closed) :
-							  planning->held_up);
-	else
-		comes = tier_plan_judge(planning, entry, &request, &info).comes;
-	tier_plan_note_above(planning);
-	return comes;
-}
-
-/* A TierFullnessAdd. */
-static bool
-add_member_of_tier(void *argument, const TierFullnessEvaluation *evaluation, int i,
-				   const char *closed)
-{
-	Leaving		leaving = {evaluation, i, closed};
-
-	return tier_plan_add(argument, evaluation->members[i].unit->relation_oid, add_leaving,
-						 &leaving);
-}
-
-/* What is looked at for that is no longer needed after it, and it may be often. */
-static void
-add_all_leaving(TierPlanning *planning)
-{
-	MemoryContext context = AllocSetContextCreate(planning->context, "tiered_storage emptying",
-												  ALLOCSET_DEFAULT_SIZES);
-	TierFullnessSource source = {
-		.question = {.flight = tier_foresight_flight,.argument = planning->foresight,
-		.begun = planning->options->begun},
-		.ignore_windows = planning->options->ignore_windows,
-		.add = add_member_of_tier,.argument = planning
-	};
-	TierFullnessQuestion *question = &source.question;
-	TierCatalogScope scope;
-	List	   *leaving;
-
-	MemoryContextSwitchTo(context);
-	if (planning->options->by_worker)
-	{
-		tier_catalog_enter(&scope);
-		source.backoff = tier_catalog_load_backoff(context, &source.nbackoff);
-		tier_catalog_leave(&scope);
-	}
-	question->moved = tier_sorted_oids(planning->begun, &question->nmoved);
-	question->returning = tier_sorted_oids(planning->returning, &question->nreturning);
-	question->in_vain = tier_sorted_oids(planning->in_vain, &question->nin_vain);
-	question->not_yet = tier_level_names(planning->set, planning->first);
-	leaving = tier_plan_add_fullness(&source, planning->plan);
-	MemoryContextSwitchTo(planning->context);
-	planning->nforetold++;
-	planning->has_emptied = planning->first == NULL;
-	planning->stuck = bms_difference(tier_foresight_above(planning->foresight), planning->first);
-	planning->begun = list_concat(planning->begun, list_copy(leaving));
-	planning->emptied_begun = list_length(planning->begun);
-	MemoryContextDelete(context);
-}
 
 /* What waits for tiers that are too full comes after what leaves these. */
 static bool
@@ -147,18 +53,13 @@ source_of(const TierPolicyCandidate *job)
 	return tier_policy_asks_for_use(job->evaluation->policy) ? TIER_SOURCE_USE : TIER_SOURCE_AGE;
 }
 
-/* What add_member() is given. */
-typedef struct Member
+static void
+add_member(void *argument)
 {
-	const TierPolicyCandidate *job;
-	Oid			relation_oid;
-} Member;
-
-static bool
-add_member(TierPlanning *planning, void *argument)
-{
-	const TierPolicyCandidate *job = ((const Member *) argument)->job;
-	Oid			relation_oid = ((const Member *) argument)->relation_oid;
+	TierPlanItem *item = argument;
+	TierPlanning *planning = item->planning;
+	const TierPolicyCandidate *job = item->job;
+	Oid			relation_oid = item->relation_oid;
 	TierPlan   *plan = planning->plan;
 	TierMoveRequest request = tier_policy_candidate_request(job, planning->set, relation_oid);
 	TierPlanSource source = source_of(job);
@@ -170,12 +71,12 @@ add_member(TierPlanning *planning, void *argument)
 	if (source == TIER_SOURCE_RETURN)
 		planning->returning = lappend_oid(planning->returning, relation_oid);
 	if (tier_plan_was_tried(planning, relation_oid))
-		return false;
+		return;
 	tier_foresight_choose(planning->foresight, &request);
 	to_tier = tier_partition_target(job->evaluation, job->leaf, relation_oid);
 	entry = tier_plan_begin_entry(planning, &request, source, to_tier, &info);
 	if (entry == NULL)
-		return false;
+		return;
 	entry->job = job;
 	if (source == TIER_SOURCE_RETURN && entry->state == TIER_PLAN_READY &&
 		entry->bytes > plan->left_bytes)
@@ -183,20 +84,19 @@ add_member(TierPlanning *planning, void *argument)
 		entry->is_beyond_limit = true;
 		tier_plan_set_waiting(entry, tier_plan_limit_text(entry, plan->left_bytes));
 		tier_plan_note_above(planning);
-		return false;
+		return;
 	}
 	prospect = tier_plan_judge(planning, entry, &request, &info);
 	tier_plan_note_above(planning);
 	if (prospect.obstacle.message != NULL)
 		tier_plan_set_in_vain(planning, relation_oid);
 	if (!prospect.begins)
-		return false;
+		return;
 	planning->begun = lappend_oid(planning->begun, relation_oid);
 
 	/* What does not begin takes nothing of the limit, as in a pause. */
 	if (source == TIER_SOURCE_RETURN && planning->held_up == NULL)
 		plan->left_bytes -= entry->bytes;
-	return true;
 }
 
 static void
@@ -211,15 +111,17 @@ add_due(TierPlanning *planning, const TierPolicyCandidates *due)
 		if (is_too_full(planning))
 		{
 			if (planning->nforetold < MOST_FORETOLD - 1)
-				add_all_leaving(planning);
+				tier_plan_add_leaving(planning);
 			else if (planning->plan->cut_at < 0)
 				planning->plan->cut_at = planning->plan->n;
 		}
 		foreach(cell, due->jobs[i].members)
 		{
-			Member		member = {&due->jobs[i], lfirst_oid(cell)};
+			TierPlanItem item = {
+				.planning = planning,.relation_oid = lfirst_oid(cell),.job = &due->jobs[i]
+			};
 
-			(void) tier_plan_add(planning, member.relation_oid, add_member, &member);
+			(void) tier_plan_add(&item, add_member);
 		}
 	}
 }
@@ -248,6 +150,7 @@ load_record(TierPlanning *planning)
 {
 	TierCatalogScope scope;
 	TierRunningMove *running;
+	List	   *oids = NIL;
 	int			nrunning;
 
 	tier_catalog_enter(&scope);
@@ -256,8 +159,9 @@ load_record(TierPlanning *planning)
 	if (tier_move_limit_per_day_mb >= 0)
 		planning->plan->left_bytes = Max(tier_return_limit_left(), 0.0);
 	tier_catalog_leave(&scope);
-	if (planning->options->apply == NULL)
-		add_running(planning, running, nrunning);
+	for (int i = 0; i < nrunning && planning->options->apply == NULL; i++)
+		oids = lappend_oid(oids, running[i].relation_oid);
+	tier_plan_add_tried(planning, oids, false);
 }
 
 static void
@@ -271,7 +175,7 @@ add_wanted(TierPlanning *planning, const TierPolicyCandidates *due)
 	if (list_length(planning->begun) != planning->emptied_begun)
 		planning->stuck = NULL;
 	if (!planning->has_emptied || is_too_full(planning))
-		add_all_leaving(planning);
+		tier_plan_add_leaving(planning);
 	if (tier_auto_migrate != TIER_AUTO_MIGRATE_PLACEMENT)
 		return;
 	plan->request = (TierApplyRequest)
@@ -351,24 +255,22 @@ tier_plan_make(const TierPlanOptions *options)
  * ---------------------------------------------------------------------
  */
 
-void
-tier_plan_store(const TierPlan *plan)
+TierStoredMove *
+tier_plan_moves(const TierPlan *plan, int *n)
 {
-	MemoryContext context = CurrentMemoryContext;
-
-	/* A pause is looked up when the plan is shown. */
 	TierStoredMove *moves = palloc_extended(sizeof(TierStoredMove) * Max(plan->n, 1),
 											MCXT_ALLOC_HUGE);
-	TierCatalogScope scope;
-	int			n = 0;
 
-	for (int i = 0; i < plan->n && n < TIER_MOST_STORED_MOVES; i++)
+	*n = 0;
+	for (int i = 0; i < plan->n; i++)
 	{
 		const TierPlanEntry *entry = &plan->entries[i];
 
-		if (entry->is_void || entry->state == TIER_PLAN_RUNNING)
+		if (entry->is_void)
 			continue;
-		moves[n++] = (TierStoredMove)
+
+		/* A pause is looked up when the plan is shown. */
+		moves[(*n)++] = (TierStoredMove)
 		{
 			.relation_oid = entry->relation_oid,
 				.from_tablespace_oid = entry->from_tablespace_oid,
@@ -378,9 +280,20 @@ tier_plan_store(const TierPlan *plan)
 				.waits_for = entry->reason == plan->paused ? NULL : entry->reason
 		};
 	}
+	return moves;
+}
+
+void
+tier_plan_store(const TierPlan *plan)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	int			n;
+	TierStoredMove *moves = tier_plan_moves(plan, &n);
+
 	if (tier_catalog_try_enter(&scope))
 	{
-		tier_catalog_store_plan(moves, n);
+		tier_catalog_store_plan(moves, Min(n, TIER_MOST_STORED_MOVES));
 		tier_catalog_leave(&scope);
 	}
 	MemoryContextSwitchTo(context);

@@ -53,28 +53,10 @@ print_cut(void)
 					   "and find room, than is said here.")));
 }
 
-/* Of what is advised: why there is nothing, before; and what is left out, after. */
-static void
-print_advice_begin(TierPlan *plan)
-{
-	tier_apply_tell_nothing(&plan->request, plan->advice, &plan->applied);
-	tier_apply_tell_wear(&plan->request, plan->advice, plan->candidates,
-						 plan->arrangement.possible);
-}
-
-static void
-print_advice_end(TierPlan *plan)
-{
-	tier_apply_tell_left(plan->advice, plan->candidates, &plan->arrangement, false);
-	tier_apply_tell_others(&plan->request, plan->advice);
-	tier_apply_tell_unsure(&plan->request, plan->advice, &plan->applied);
-}
-
 void
 tier_plan_print(TierPlan *plan)
 {
 	bool		advises = plan->advice != NULL && plan->request.max_bytes > 0;
-	bool		has_begun = false;
 
 	for (int i = 0; i < plan->n; i++)
 	{
@@ -83,17 +65,9 @@ tier_plan_print(TierPlan *plan)
 		CHECK_FOR_INTERRUPTS();
 		if (i == plan->cut_at)
 			print_cut();
-		if (entry->source == TIER_SOURCE_ADVICE && advises && !has_begun)
-		{
-			print_advice_begin(plan);
-			has_begun = true;
-		}
-		if (entry->state != TIER_PLAN_RUNNING && !entry->is_left &&
-			(advises || entry->source != TIER_SOURCE_ADVICE))
+		if (!entry->is_left && (advises || entry->source != TIER_SOURCE_ADVICE))
 			print_entry(plan, entry);
 	}
-	if (advises && !has_begun)
-		print_advice_begin(plan);
 	if (advises)
-		print_advice_end(plan);
+		tier_apply_tell(plan, true);
 }

@@ -10,8 +10,6 @@
 #include "access/xlog.h"
 #include "commands/tablespace.h"
 #include "fmgr.h"
-#include "utils/builtins.h"
-#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "src/act/gate.h"
@@ -53,6 +51,18 @@ load_moment(Moment *moment)
 									   moment->worker_text);
 }
 
+/* A move of the plan as it is shown. */
+typedef struct Shown
+{
+	TierStoredMove move;
+	double		bytes;
+	TierPlanState state;
+	const char *reason;
+	int			failures;
+	TimestampTz next_attempt_at;
+	const char *last_error;
+} Shown;
+
 static void
 put_name(TierResultRow *row, int column, const char *name)
 {
@@ -61,8 +71,9 @@ put_name(TierResultRow *row, int column, const char *name)
 }
 
 static void
-put_entry(TierResultRow *row, const TierPlanEntry *entry, int place)
+put_move(TierResultRow *row, const Shown *shown, int place)
 {
+	const TierStoredMove *move = &shown->move;
 	static const char *const sources[] = {
 		[TIER_SOURCE_AGE] = "age",
 		[TIER_SOURCE_USE] = "use",
@@ -80,22 +91,22 @@ put_entry(TierResultRow *row, const TierPlanEntry *entry, int place)
 
 	tier_row_clear(row);
 	tier_row_datum(row, 0, Int32GetDatum(place));
-	tier_row_datum(row, 1, ObjectIdGetDatum(entry->relation_oid));
-	put_name(row, 2, entry->from_tier);
-	put_name(row, 3, entry->to_tier);
-	put_name(row, 4, get_tablespace_name(entry->from_tablespace_oid));
-	if (OidIsValid(entry->to_tablespace_oid))
-		put_name(row, 5, get_tablespace_name(entry->to_tablespace_oid));
-	tier_row_datum(row, 6, Int64GetDatum((int64) entry->bytes));
-	tier_row_text(row, 7, sources[entry->source]);
-	if (entry->policy_id != 0)
-		tier_row_datum(row, 8, Int32GetDatum(entry->policy_id));
-	tier_row_text(row, 9, states[entry->state]);
-	tier_row_text(row, 10, entry->reason);
-	tier_row_datum(row, 11, Int32GetDatum(entry->failures));
-	tier_row_time(row, 12, entry->next_attempt_at);
-	tier_row_text(row, 13, entry->last_error);
-	tier_row_time(row, 14, entry->planned_at);
+	tier_row_datum(row, 1, ObjectIdGetDatum(move->relation_oid));
+	put_name(row, 2, move->from_tier);
+	put_name(row, 3, move->to_tier);
+	put_name(row, 4, get_tablespace_name(move->from_tablespace_oid));
+	if (OidIsValid(move->to_tablespace_oid))
+		put_name(row, 5, get_tablespace_name(move->to_tablespace_oid));
+	tier_row_datum(row, 6, Int64GetDatum((int64) shown->bytes));
+	tier_row_text(row, 7, sources[move->source]);
+	if (move->policy_id != 0)
+		tier_row_datum(row, 8, Int32GetDatum(move->policy_id));
+	tier_row_text(row, 9, states[shown->state]);
+	tier_row_text(row, 10, shown->reason);
+	tier_row_datum(row, 11, Int32GetDatum(shown->failures));
+	tier_row_time(row, 12, shown->next_attempt_at);
+	tier_row_text(row, 13, shown->last_error);
+	tier_row_time(row, 14, move->planned_at);
 	tier_row_put(row);
 }
 
@@ -111,14 +122,6 @@ running_text(const TierRunningMove *move)
 		return move->blocks == NULL ? psprintf("waiting: %s", waits_for) :
 			psprintf("waiting: %s; %s", waits_for, move->blocks);
 	return move->blocks == NULL ? move->phase : psprintf("%s: %s", move->phase, move->blocks);
-}
-
-static const char *
-tier_of(const TierSet *set, Oid tablespace_oid)
-{
-	int			tier = tier_set_tier_of_tablespace(set, tablespace_oid);
-
-	return tier < 0 ? NULL : NameStr(set->tiers[tier].name);
 }
 
 static TierPlanSource
@@ -140,81 +143,39 @@ put_running(TierResultRow *row, const Moment *moment)
 	for (int i = 0; i < moment->nrunning; i++)
 	{
 		const TierRunningMove *move = &moment->running[i];
-		const TierPlanEntry entry = {
-			.relation_oid = move->relation_oid,
-			.from_tablespace_oid = move->from_tablespace_oid,
-			.to_tablespace_oid = move->to_tablespace_oid,
-			.from_tier = tier_of(set, move->from_tablespace_oid),
-			.to_tier = tier_of(set, move->to_tablespace_oid),
+		int			from = tier_set_tier_of_tablespace(set, move->from_tablespace_oid);
+		int			to = tier_set_tier_of_tablespace(set, move->to_tablespace_oid);
+		const Shown shown = {
+			.move = {
+				.relation_oid = move->relation_oid,
+				.from_tablespace_oid = move->from_tablespace_oid,
+				.to_tablespace_oid = move->to_tablespace_oid,
+				.from_tier = tier_set_tier_name(set, from),
+				.to_tier = tier_set_tier_name(set, to),
+				.source = source_of(move),
+				.policy_id = move->policy_id
+			},
 			.bytes = move->bytes,
-			.source = source_of(move),
-			.policy_id = move->policy_id,
 			.state = TIER_PLAN_RUNNING,
 			.reason = running_text(move),
 			.failures = move->failures
 		};
 
-		put_entry(row, &entry, i + 1);
+		put_move(row, &shown, i + 1);
 	}
 	return moment->nrunning;
 }
 
 static const char *
-failed_text(const TierPlanEntry *entry)
+failed_text(const Shown *shown)
 {
-	const char *error = entry->last_error == NULL ? "" : psprintf(": %s", entry->last_error);
-	const char *at = timestamptz_to_str(entry->next_attempt_at);
+	const char *error = shown->last_error == NULL ? "" : psprintf(": %s", shown->last_error);
+	const char *at = timestamptz_to_str(shown->next_attempt_at);
 
-	if (entry->failures == 0)
+	if (shown->failures == 0)
 		return psprintf("next attempt at %s%s", at, error);
-	return psprintf("next attempt at %s after %d failure%s%s", at, entry->failures,
-					entry->failures == 1 ? "" : "s", error);
-}
-
-/* What depends on the worker and the clock. */
-static void
-complete_entry(const Moment *moment, TierPlanEntry *entry)
-{
-	if (entry->state == TIER_PLAN_FAILED)
-		entry->reason = failed_text(entry);
-	if (entry->state == TIER_PLAN_WAITING)
-		return;
-	if (!moment->worker_moves)
-	{
-		entry->state = TIER_PLAN_WAITING;
-		entry->next_attempt_at = 0;
-	}
-	if (!moment->worker_moves || entry->state == TIER_PLAN_READY)
-		entry->reason = moment->worker_text;
-}
-
-/* For tests, and for who cannot wait for the worker: the plan as it is made at this moment. */
-Datum
-tier_made_plan(PG_FUNCTION_ARGS)
-{
-	const TierPlanOptions options = {.by_worker = true};
-	Moment		moment = {0};
-	TierCatalogScope scope;
-	TierResultRow row;
-	TierPlan   *plan;
-	int			place;
-
-	tier_result_start(fcinfo, &row);
-	tier_catalog_enter(&scope); /* an error if the extension has gone */
-	tier_catalog_leave(&scope);
-	plan = tier_plan_make(&options);
-	load_moment(&moment);
-	place = put_running(&row, &moment);
-	for (int i = 0; i < plan->n; i++)
-	{
-		TierPlanEntry *entry = &plan->entries[i];
-
-		if (entry->is_void || entry->state == TIER_PLAN_RUNNING)
-			continue;
-		complete_entry(&moment, entry);
-		put_entry(&row, entry, ++place);
-	}
-	return (Datum) 0;
+	return psprintf("next attempt at %s after %d failure%s%s", at, shown->failures,
+					shown->failures == 1 ? "" : "s", error);
 }
 
 static bool
@@ -226,74 +187,91 @@ is_running(const Moment *moment, Oid relation_oid)
 	return false;
 }
 
-/* False: it has gone, or has been moved since, or is about to be. */
-static bool
-read_stored(const Moment *moment, const TierStoredMove *move, TierPlanEntry *entry)
+/* What depends on the worker, the clock and a pause. */
+static void
+add_moment(const Moment *moment, Shown *shown)
 {
-	const TierFailedMove *failed = tier_by_oid_find(move->relation_oid, moment->failed,
+	const TierFailedMove *failed = tier_by_oid_find(shown->move.relation_oid, moment->failed,
 													moment->nfailed, sizeof(TierFailedMove));
-	TierRelationInfo info;
+	bool		backs_off = failed != NULL && failed->backs_off && shown->reason == NULL;
 
-	if (is_running(moment, move->relation_oid) ||
-		!tier_relation_lookup(move->relation_oid, &info) ||
-		info.tablespace_oid != move->from_tablespace_oid)
-		return false;
-	*entry = (TierPlanEntry)
-	{
-		.relation_oid = move->relation_oid,
-			.from_tablespace_oid = move->from_tablespace_oid,
-			.to_tablespace_oid = move->to_tablespace_oid,
-			.from_tier = move->from_tier,.to_tier = move->to_tier,
-			.bytes = (double) tier_relation_disk_bytes(&info),
-			.source = (TierPlanSource) move->source,.policy_id = move->policy_id,
-			.state = move->waits_for == NULL ? TIER_PLAN_READY : TIER_PLAN_WAITING,
-			.reason = move->waits_for,.planned_at = move->planned_at
-	};
 	if (failed != NULL)
 	{
-		entry->failures = failed->failures;
-		entry->last_error = failed->error;
-		if (failed->backs_off && entry->state == TIER_PLAN_READY)
-		{
-			entry->state = TIER_PLAN_FAILED;
-			entry->next_attempt_at = failed->next_attempt_at;
-		}
+		shown->failures = failed->failures;
+		shown->last_error = failed->error;
 	}
 	if (tier_throttle_is_paused())
+		shown->reason = "waiting: moves are paused, see resume()";
+	else if (shown->reason == NULL && !moment->worker_moves)
+		shown->reason = moment->worker_text;
+	else if (backs_off)
 	{
-		entry->state = TIER_PLAN_WAITING;
-		entry->next_attempt_at = 0;
-		entry->reason = "waiting: moves are paused, see resume()";
+		shown->state = TIER_PLAN_FAILED;
+		shown->next_attempt_at = failed->next_attempt_at;
+		shown->reason = failed_text(shown);
+		return;
 	}
-	return true;
+	shown->state = shown->reason == NULL ? TIER_PLAN_READY : TIER_PLAN_WAITING;
+	if (shown->reason == NULL)
+		shown->reason = moment->worker_text;
+}
+
+/* Without what has gone, or has been moved since, or is about to be; what runs comes first. */
+static void
+put_moves(TierResultRow *row, const TierStoredMove *moves, int n)
+{
+	Moment		moment = {0};
+	int			place;
+
+	load_moment(&moment);
+	place = put_running(row, &moment);
+	for (int i = 0; i < n; i++)
+	{
+		Shown		shown = {.move = moves[i],.reason = moves[i].waits_for};
+		TierRelationInfo info;
+
+		CHECK_FOR_INTERRUPTS();
+		if (is_running(&moment, moves[i].relation_oid) ||
+			!tier_relation_lookup(moves[i].relation_oid, &info) ||
+			info.tablespace_oid != moves[i].from_tablespace_oid)
+			continue;
+		shown.bytes = (double) tier_relation_disk_bytes(&info);
+		add_moment(&moment, &shown);
+		put_move(row, &shown, ++place);
+	}
+}
+
+/* For tests, and for who cannot wait for the worker: the plan as it is made at this moment. */
+Datum
+tier_made_plan(PG_FUNCTION_ARGS)
+{
+	const TierPlanOptions options = {.by_worker = true};
+	TierCatalogScope scope;
+	TierStoredMove *moves;
+	TierResultRow row;
+	int			n;
+
+	tier_result_start(fcinfo, &row);
+	tier_catalog_enter(&scope); /* an error if the extension has gone */
+	tier_catalog_leave(&scope);
+	moves = tier_plan_moves(tier_plan_make(&options), &n);
+	put_moves(&row, moves, n);
+	return (Datum) 0;
 }
 
 Datum
 tier_stored_plan(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = CurrentMemoryContext;
-	Moment		moment = {0};
 	TierCatalogScope scope;
 	TierStoredMove *moves;
 	TierResultRow row;
-	int			place;
 	int			n;
 
 	tier_result_start(fcinfo, &row);
 	tier_catalog_enter(&scope);
 	moves = tier_catalog_load_plan(context, &n);
 	tier_catalog_leave(&scope);
-	load_moment(&moment);
-	place = put_running(&row, &moment);
-	for (int i = 0; i < n; i++)
-	{
-		TierPlanEntry entry;
-
-		CHECK_FOR_INTERRUPTS();
-		if (!read_stored(&moment, &moves[i], &entry))
-			continue;
-		complete_entry(&moment, &entry);
-		put_entry(&row, &entry, ++place);
-	}
+	put_moves(&row, moves, n);
 	return (Datum) 0;
 }

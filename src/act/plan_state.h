@@ -53,14 +53,25 @@ typedef struct TierPlanning
  * ---------------------------------------------------------------------
  */
 
-typedef bool (*TierPlanAdd) (TierPlanning *planning, void *argument);
+/* What a source would add, by its function. */
+typedef struct TierPlanItem
+{
+	TierPlanning *planning;
+	Oid			relation_oid;
+	bool		answer;			/* of the function; false: it has failed */
+	const TierPolicyCandidate *job; /* of tiering policies */
+	const TierCandidate *candidate; /* of the advice, */
+	bool		is_last;		/* in the last round */
+	TierFullnessEvaluation *evaluation; /* of a fullness policy, */
+	int			member;			/* whose member; */
+	const char *closed;			/* why none leaves now; NULL: it may */
+} TierPlanItem;
 
 /*
- * Calls add(planning, argument), which adds an entry for the relation if that is possible.  One
- * that fails is not in the plan, and the others are.  Returns its answer; false: it has failed.
+ * Calls add(item), which adds an entry for the relation if that is possible.  One that fails is
+ * not in the plan, and the others are.  Returns item->answer.
  */
-extern bool tier_plan_add(TierPlanning *planning, Oid relation_oid, TierPlanAdd add,
-						  void *argument);
+extern bool tier_plan_add(TierPlanItem *item, void (*add) (void *item));
 
 extern HTAB *tier_plan_create_list(void);
 
@@ -69,12 +80,9 @@ extern void tier_plan_add_tried(TierPlanning *planning, const List *oids, bool i
 extern bool tier_plan_was_tried(const TierPlanning *planning, Oid relation_oid);
 
 /*
- * An empty one.  NULL: the relation has one already, unless that is of a tiering policy that
- * cannot move it: then that one is void.
+ * An entry with all but what it waits for.  NULL: the relation has gone, or has an entry already,
+ * unless that is of a tiering policy that cannot move it: then that one is void.
  */
-extern TierPlanEntry *tier_plan_add_entry(TierPlanning *planning, Oid relation_oid);
-
-/* The same with all but what it waits for; NULL also of a relation that has gone. */
 extern TierPlanEntry *tier_plan_begin_entry(TierPlanning *planning,
 											const TierMoveRequest *request,
 											TierPlanSource source, int to_tier,
@@ -111,34 +119,9 @@ extern void tier_plan_note_above(TierPlanning *planning);
 extern void tier_plan_add_advised(TierPlanning *planning);
 
 /*
- * Adds member i of the evaluation, which would leave.  Why it does not leave now, for a reason
- * that holds for all of them: `closed`; else NULL, and the answer is whether it leaves, now or
- * when what it waits for is over: then what comes next is judged by how full the tier is without
- * it.
- */
-typedef bool (*TierFullnessAdd) (void *argument, const TierFullnessEvaluation *evaluation, int i,
-								 const char *closed);
-
-typedef struct TierFullnessSource
-{
-	TierFullnessQuestion question;	/* without backoff */
-	const Oid  *backoff;		/* relations that failed lately, sorted: those
-								 * that would leave are added first, and count
-								 * for nothing */
-	int			nbackoff;
-	bool		ignore_windows;
-	TierFullnessAdd add;
-	void	   *argument;
-} TierFullnessSource;
-
-/*
  * What leaves tiers that are too full after the moves that were foreseen already.  Adds to
- * plan->emptied and plan->fullness; returns OIDs of what leaves.  Needs an active snapshot.
+ * plan->emptied and plan->fullness.  Needs an active snapshot.
  */
-extern List *tier_plan_add_fullness(TierFullnessSource *source, TierPlan *plan);
-
-/* The move of member i of the evaluation; in the current memory context. */
-extern TierMoveRequest tier_plan_fullness_request(const TierFullnessEvaluation *evaluation,
-												  int i);
+extern void tier_plan_add_leaving(TierPlanning *planning);
 
 #endif							/* TIER_PLAN_STATE_H */

@@ -15,7 +15,6 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
-#include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "src/base/by_oid.h"
@@ -40,20 +39,12 @@ compare_jobs(const void *a, const void *b)
 	return left->evaluation->policy->policy_id - right->evaluation->policy->policy_id;
 }
 
-/* One relation that a policy would move. */
-typedef struct Claim
-{
-	Oid			relation_oid;
-	int			to_tier;
-	const TierEvaluation *evaluation;
-} Claim;
-
 /* By relation; the one that decides comes first. */
 static int
 compare_claims(const void *a, const void *b)
 {
-	const Claim *left = a;
-	const Claim *right = b;
+	const TierPolicyClaim *left = a;
+	const TierPolicyClaim *right = b;
 
 	if (left->relation_oid != right->relation_oid)
 		return left->relation_oid < right->relation_oid ? -1 : 1;
@@ -63,30 +54,30 @@ compare_claims(const void *a, const void *b)
 }
 
 /* Of all that policies would move, each relation once, with the policy that decides. */
-static Claim *
+static TierPolicyClaim *
 decide_claims(const TierPolicyCandidate *jobs, int njobs, int *nclaims)
 {
-	Claim	   *claims;
+	TierPolicyClaim *claims;
 	int			n = 0;
 	int			kept = 0;
 
 	for (int i = 0; i < njobs; i++)
 		n += list_length(jobs[i].leaf->pending);
-	claims = palloc_extended(sizeof(Claim) * Max(n, 1), MCXT_ALLOC_HUGE);
+	claims = palloc_extended(sizeof(TierPolicyClaim) * Max(n, 1), MCXT_ALLOC_HUGE);
 	n = 0;
 	for (int i = 0; i < njobs; i++)
 	{
 		ListCell   *cell;
 
 		foreach(cell, jobs[i].leaf->pending)
-			claims[n++] = (Claim)
+			claims[n++] = (TierPolicyClaim)
 		{
 			lfirst_oid(cell),
 				tier_partition_target(jobs[i].evaluation, jobs[i].leaf, lfirst_oid(cell)),
-				jobs[i].evaluation
+				jobs[i].evaluation, jobs[i].leaf
 		};
 	}
-	qsort(claims, n, sizeof(Claim), compare_claims);
+	qsort(claims, n, sizeof(TierPolicyClaim), compare_claims);
 	for (int i = 0; i < n; i++)
 		if (kept == 0 || claims[kept - 1].relation_oid != claims[i].relation_oid)
 			claims[kept++] = claims[i];
@@ -94,15 +85,12 @@ decide_claims(const TierPolicyCandidate *jobs, int njobs, int *nclaims)
 	return claims;
 }
 
-/* All that is due, *njobs of them, of *nleaves leaves; by leaf. */
+/* All leaves of which something is due by enabled policies, *njobs of them; by leaf. */
 static TierPolicyCandidate *
-collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves)
+collect_due(TierEvaluation **evaluations, int nevaluations, int *njobs)
 {
 	TierPolicyCandidate *jobs;
-	Claim	   *claims;
-	int			nclaims;
 	int			n = 0;
-	int			kept = 0;
 
 	for (int i = 0; i < nevaluations; i++)
 		n += evaluations[i]->nleaves;
@@ -112,8 +100,9 @@ collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves
 	{
 		for (int j = 0; j < evaluations[i]->nleaves; j++)
 		{
-			if (evaluations[i]->leaves[j].verdict != TIER_VERDICT_DUE &&
-				evaluations[i]->leaves[j].verdict != TIER_VERDICT_RETURNS)
+			if (!evaluations[i]->policy->is_enabled ||
+				(evaluations[i]->leaves[j].verdict != TIER_VERDICT_DUE &&
+				 evaluations[i]->leaves[j].verdict != TIER_VERDICT_RETURNS))
 				continue;
 			jobs[n].evaluation = evaluations[i];
 			jobs[n].members = NIL;
@@ -122,7 +111,20 @@ collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves
 		}
 	}
 	qsort(jobs, n, sizeof(TierPolicyCandidate), compare_jobs);
-	claims = decide_claims(jobs, n, &nclaims);
+	*njobs = n;
+	return jobs;
+}
+
+/* The same with what each policy decides about, of *nleaves leaves. */
+static TierPolicyCandidate *
+collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves)
+{
+	int			n;
+	TierPolicyCandidate *jobs = collect_due(evaluations, nevaluations, &n);
+	int			nclaims;
+	TierPolicyClaim *claims = decide_claims(jobs, n, &nclaims);
+	int			kept = 0;
+
 	*nleaves = 0;
 	for (int i = 0; i < n; i++)
 	{
@@ -131,7 +133,8 @@ collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves
 		foreach(cell, jobs[i].leaf->pending)
 		{
 			Oid			relation_oid = lfirst_oid(cell);
-			const Claim *claim = tier_by_oid_find(relation_oid, claims, nclaims, sizeof(Claim));
+			const TierPolicyClaim *claim = tier_by_oid_find(relation_oid, claims, nclaims,
+															sizeof(TierPolicyClaim));
 
 			if (claim->evaluation == jobs[i].evaluation)
 				jobs[i].members = lappend_oid(jobs[i].members, relation_oid);
@@ -265,8 +268,9 @@ tier_policy_candidate_request(const TierPolicyCandidate *job, const TierSet *set
 	return request;
 }
 
-static TierEvaluation **
-evaluate(const TierPolicyRow *policies, int n, const TierSet *set, const TierPins *pins)
+TierEvaluation **
+tier_policies_evaluate(const TierPolicyRow *policies, int n, const TierSet *set,
+					   const TierPins *pins)
 {
 	TierEvaluation **evaluations = palloc(sizeof(TierEvaluation *) * Max(n, 1));
 	TierUses   *uses = tier_uses_load(policies, n);
@@ -320,7 +324,7 @@ tier_policy_candidates_find(TierPolicyRow *policies, int npolicies, const TierSe
 	PushActiveSnapshot(GetTransactionSnapshot());
 	tier_groups_find(policies, due->policies);
 	due->nevaluations = keep_enabled(policies, due->policies, by_worker, &due->policy_due_at);
-	due->evaluations = evaluate(policies, due->nevaluations, set, pins);
+	due->evaluations = tier_policies_evaluate(policies, due->nevaluations, set, pins);
 	for (int i = 0; i < due->nevaluations; i++)
 	{
 		due->failed += due->evaluations[i]->error != NULL;
@@ -333,38 +337,13 @@ tier_policy_candidates_find(TierPolicyRow *policies, int npolicies, const TierSe
 	return due;
 }
 
-TierDecided *
-tier_policy_candidates_decided(TierEvaluation **evaluations, int nevaluations, int *n)
+TierPolicyClaim *
+tier_policy_claims(TierEvaluation **evaluations, int nevaluations, int *n)
 {
-	TierEvaluation **enabled = palloc(sizeof(TierEvaluation *) * Max(nevaluations, 1));
-	TierDecided *decided;
-	TierPolicyCandidate *jobs;
-	int			nenabled = 0;
 	int			njobs;
-	int			nleaves;
-	int			most = 0;
+	TierPolicyCandidate *jobs = collect_due(evaluations, nevaluations, &njobs);
 
-	for (int i = 0; i < nevaluations; i++)
-		if (evaluations[i]->policy->is_enabled)
-			enabled[nenabled++] = evaluations[i];
-	jobs = collect(enabled, nenabled, &njobs, &nleaves);
-	for (int i = 0; i < njobs; i++)
-		most += list_length(jobs[i].members);
-	decided = palloc_extended(sizeof(TierDecided) * Max(most, 1), MCXT_ALLOC_HUGE);
-	*n = 0;
-	for (int i = 0; i < njobs; i++)
-	{
-		ListCell   *cell;
-
-		foreach(cell, jobs[i].members)
-			decided[(*n)++] = (TierDecided)
-		{
-			lfirst_oid(cell), jobs[i].evaluation->policy->policy_id,
-				tier_partition_target(jobs[i].evaluation, jobs[i].leaf, lfirst_oid(cell))
-		};
-	}
-	qsort(decided, *n, sizeof(TierDecided), oid_cmp);
-	return decided;
+	return decide_claims(jobs, njobs, n);
 }
 
 double
@@ -400,20 +379,6 @@ tier_return_is_within_limit(Oid relation_oid, bool warns)
 	if (warns)
 		tier_return_warn_limit(info.name, left_bytes);
 	return false;
-}
-
-Oid *
-tier_policy_candidates_returning(TierPolicyRow *policies, int npolicies, const TierSet *set,
-								 const TierPins *pins, int *n)
-{
-	const TierPolicyCandidates *due = tier_policy_candidates_find(policies, npolicies, set, pins,
-																  false);
-	List	   *members = NIL;
-
-	for (int i = 0; i < due->njobs; i++)
-		if (due->jobs[i].leaf->verdict == TIER_VERDICT_RETURNS)
-			members = list_concat(members, due->jobs[i].members);
-	return tier_sorted_oids(members, n);
 }
 
 Oid *

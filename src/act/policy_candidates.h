@@ -64,6 +64,10 @@ extern TierPolicyCandidates *tier_policy_candidates_find(TierPolicyRow *policies
 														 const TierSet *set,
 														 const TierPins *pins, bool by_worker);
 
+/* What these n policies, whose groups are known, say of their leaves at this moment. */
+extern TierEvaluation **tier_policies_evaluate(const TierPolicyRow *policies, int n,
+											   const TierSet *set, const TierPins *pins);
+
 /* The tier that a member of the job goes to. */
 extern const TierTier *tier_policy_candidate_target(const TierPolicyCandidate *job,
 													const TierSet *set, Oid member_oid);
@@ -84,24 +88,18 @@ extern bool tier_return_is_within_limit(Oid relation_oid, bool warns);
 /* The warning for a person; left_bytes: that may still return. */
 extern void tier_return_warn_limit(const char *relation_name, double left_bytes);
 
-/* OIDs of what tiering policies bring back, sorted, *n of them; see the above. */
-extern Oid *tier_policy_candidates_returning(TierPolicyRow *policies, int npolicies,
-											 const TierSet *set, const TierPins *pins, int *n);
-
-/* The policy that decides about one relation, of several that would move it. */
-typedef struct TierDecided
+/* One relation that policies would move or bring back, with the one that decides. */
+typedef struct TierPolicyClaim
 {
 	Oid			relation_oid;
-	int			policy_id;
 	int			to_tier;		/* index into the set of the evaluations */
-} TierDecided;
+	const TierEvaluation *evaluation;
+	const TierLeaf *leaf;
+} TierPolicyClaim;
 
-/*
- * Of all that enabled policies would move or bring back by these evaluations, sorted by relation,
- * *n of them.
- */
-extern TierDecided *tier_policy_candidates_decided(TierEvaluation **evaluations,
-												   int nevaluations, int *n);
+/* Of all enabled policies by these evaluations, sorted by relation, *n of them. */
+extern TierPolicyClaim *tier_policy_claims(TierEvaluation **evaluations, int nevaluations,
+										   int *n);
 
 /* The OIDs of a list as a sorted array, *n of them. */
 extern Oid *tier_sorted_oids(const List *list, int *n);

@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "src/act/call.h"
+#include "src/decide/forecast.h"
 
 typedef enum TierVerdict
 {
@@ -51,6 +52,7 @@ typedef struct TierRoute
 {
 	Oid			from_tablespace_oid;
 	Oid			to_tablespace_oid;
+	TierForecast forecast;
 	int			moves;
 	double		bytes;
 	double		largest_bytes;	/* of one move */

@@ -16,7 +16,6 @@
 #include "src/act/preflight_checks.h"
 #include "src/base/settings.h"
 #include "src/base/sql.h"
-#include "src/decide/forecast.h"
 #include "src/decide/wear.h"
 #include "src/move/throttle.h"
 
@@ -30,12 +29,9 @@ tier_preflight_time(TierSurvey *survey)
 	foreach(cell, survey->routes)
 	{
 		const TierRoute *route = lfirst(cell);
-		TierForecast forecast = tier_forecast_between(survey->call->set,
-													  route->from_tablespace_oid,
-													  route->to_tablespace_oid);
 
-		seconds += tier_forecast_seconds(&forecast, route->moves, route->bytes, false);
-		past_moves += forecast.pace.moves;
+		seconds += tier_forecast_seconds(&route->forecast, route->moves, route->bytes, false);
+		past_moves += route->forecast.pace.moves;
 	}
 	if (survey->moves == 0)
 		return tier_finding_ok("none: there is nothing to move");
@@ -53,14 +49,20 @@ tier_preflight_time(TierSurvey *survey)
 }
 
 /* Of the tiers that something goes to: which wears out, or is not known to. */
-static TierFinding
-wear_of(const TierSurvey *survey, const TierWears *wears)
+TierFinding
+tier_preflight_wear(TierSurvey *survey)
 {
+	MemoryContext context = CurrentMemoryContext;
 	const TierSet *set = survey->call->set;
 	const char *unknown = NULL;
 	const char *within = NULL;
+	TierCatalogScope scope;
+	TierWears  *wears;
 	ListCell   *cell;
 
+	tier_catalog_enter(&scope);
+	wears = tier_wears_load(context);
+	tier_catalog_leave(&scope);
 	foreach(cell, survey->routes)
 	{
 		int			tier = tier_set_tier_of_tablespace(set, ((const TierRoute *)
@@ -90,19 +92,6 @@ wear_of(const TierSurvey *survey, const TierWears *wears)
 }
 
 TierFinding
-tier_preflight_wear(TierSurvey *survey)
-{
-	MemoryContext context = CurrentMemoryContext;
-	TierCatalogScope scope;
-	TierWears  *wears;
-
-	tier_catalog_enter(&scope);
-	wears = tier_wears_load(context);
-	tier_catalog_leave(&scope);
-	return wear_of(survey, wears);
-}
-
-TierFinding
 tier_preflight_lock(TierSurvey *survey)
 {
 	static const char *const remedy = "Do it at a quiet time, or leave allow_lock out.";
@@ -115,22 +104,16 @@ tier_preflight_lock(TierSurvey *survey)
 	foreach(cell, survey->routes)
 	{
 		const TierRoute *route = lfirst(cell);
-		TierForecast forecast = tier_forecast_between(survey->call->set,
-													  route->from_tablespace_oid,
-													  route->to_tablespace_oid);
+		const TierMovePace *pace = &route->forecast.pace;
+		double		lock_s = route->locked_moves == 0 ? 0.0 :
+		tier_forecast_seconds(&route->forecast, 1, route->largest_locked_bytes, false);
 
-		if (route->locked_moves > 0)
-		{
-			double		lock_s = tier_forecast_seconds(&forecast, 1, route->largest_locked_bytes,
-													   false);
-
-			longest_s = isnan(lock_s) ? lock_s : Max(longest_s, lock_s);
-		}
-		past_moves += forecast.pace.moves;
-		if (forecast.pace.moves == 0 || forecast.pace.lock_held_ms <= held_ms)
+		longest_s = isnan(lock_s) || isnan(longest_s) ? NAN : Max(longest_s, lock_s);
+		past_moves += pace->moves;
+		if (pace->moves == 0 || pace->lock_held_ms <= held_ms)
 			continue;
-		held_ms = forecast.pace.lock_held_ms;
-		longest_ms = forecast.pace.longest_lock_ms;
+		held_ms = pace->lock_held_ms;
+		longest_ms = pace->longest_lock_ms;
 	}
 	if (survey->moves == 0)
 		return tier_finding_ok("none");

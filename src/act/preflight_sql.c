@@ -17,7 +17,6 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
-#include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -32,14 +31,6 @@ PG_FUNCTION_INFO_V1(tier_preflight_sql);
 
 /* The argument behind those of tier_call_read(). */
 #define PREFLIGHT_ALL 5
-
-static char *
-place_name(Oid tablespace_oid)
-{
-	char	   *name = get_tablespace_name(tablespace_oid);
-
-	return name == NULL ? "?" : name;
-}
 
 const TierDevice *
 tier_survey_device(const TierSurvey *survey, Oid tablespace_oid)
@@ -93,6 +84,7 @@ add_to_route(TierSurvey *survey, const TierRelationInfo *info, Oid to_oid, int64
 		route->to_tablespace_oid = to_oid;
 		survey->routes = lappend(survey->routes, route);
 		MemoryContextSwitchTo(old_context);
+		route->forecast = tier_forecast_between(survey->call->set, info->tablespace_oid, to_oid);
 	}
 	route->moves++;
 	route->bytes += size_bytes;
@@ -171,7 +163,7 @@ survey_move(TierSurvey *survey, const TierRelationInfo *info, const TierMoveRequ
 	}
 	if (!OidIsValid(survey->space_oid) || size_bytes > survey->space_bytes)
 	{
-		survey->space = *admission.space;
+		survey->space = *tier_preflight_space(&admission);
 		survey->space_oid = request->tablespace_oid;
 		survey->space_bytes = size_bytes;
 	}
@@ -210,7 +202,7 @@ survey_relation(TierSurvey *survey, Oid relation_oid)
 			return;
 	}
 	note_split(survey, &info);
-	request = tier_call_request_after(call, &info, survey->foresight);
+	request = tier_call_request(call, &info, survey->foresight);
 	if (tier_move_is_needed(relation_oid, request.tablespace_oid))
 		survey_move(survey, &info, &request, blocked);
 }
@@ -282,28 +274,16 @@ static TierFinding
 look_at_relation(TierSurvey *survey)
 {
 	const TierRelationInfo *info = &survey->split_info;
+	const char *where;
 
 	if (survey->split == 0)
 		return tier_finding_ok("%s", cargo_text(survey));
+	where = tier_tablespace_name(info->tablespace_oid);
 	return tier_finding_warn(psprintf("CALL tiered_storage.move_relation(%s, %s);",
-									  quote_literal_cstr(info->name),
-									  quote_literal_cstr(place_name(info->tablespace_oid))),
+									  quote_literal_cstr(info->name), quote_literal_cstr(where)),
 							 "the TOAST table of %s is in another tablespace than the table: "
 							 "pg_upgrade --swap would lose it%s", info->name,
 							 count_text(survey, survey->split));
-}
-
-static TierFinding
-look_at_rights(TierSurvey *survey)
-{
-	return tier_finding_ok("role %s may move it there",
-						   quote_identifier(GetUserNameFromId(GetUserId(), false)));
-}
-
-static TierFinding
-look_at_pin(TierSurvey *survey)
-{
-	return tier_finding_ok("no pin is against it");
 }
 
 static TierFinding
@@ -329,13 +309,14 @@ look_at_place(TierSurvey *survey)
 	if (on_same_device > 0)
 		return tier_finding_warn("See the view tiered_storage.devices.",
 								 "tablespace \"%s\" is on the same device%s%s: "
-								 "nothing gets faster%s", place_name(first->to_tablespace_oid),
+								 "nothing gets faster%s",
+								 tier_tablespace_name(first->to_tablespace_oid),
 								 to->device == NULL ? "" : ", ",
 								 to->device == NULL ? "" : to->device,
 								 count_text(survey, on_same_device));
 	return tier_finding_ok("from tablespace \"%s\" to tablespace \"%s\"%s",
-						   place_name(first->from_tablespace_oid),
-						   place_name(first->to_tablespace_oid),
+						   tier_tablespace_name(first->from_tablespace_oid),
+						   tier_tablespace_name(first->to_tablespace_oid),
 						   list_length(survey->routes) == 1 ? "" : ", and others");
 }
 
@@ -391,7 +372,8 @@ look_at_space(TierSurvey *survey)
 		return tier_finding_ok("none is needed");
 	if (!space->target.known)
 		return tier_finding_warn("Is it mounted?", "not known: the file system of tablespace "
-								 "\"%s\" does not answer", place_name(survey->space_oid));
+								 "\"%s\" does not answer",
+								 tier_tablespace_name(survey->space_oid));
 	need = tier_space_need(space, tier_preflight_reserve(survey->call->set, survey->space_oid),
 						   survey->space_bytes, survey->logged_bytes);
 	return tier_finding_ok("%s are needed at most%s, %s are free%s, %s stay reserved",
@@ -567,26 +549,27 @@ static const struct
 	const char *name;
 	TierCheck	check;			/* of the mover, which may refuse it */
 	bool		of_primary;		/* a standby does not see it */
-	TierFinding (*look) (TierSurvey *survey);
+	TierFinding (*look) (TierSurvey *survey);	/* NULL: nothing else to see */
+	const char *ok;				/* then, if it is not refused */
 }			checks[] = {
-	{"server", NOT_REFUSED, false, look_at_server},
-	{"relation", TIER_CHECK_OBJECT, false, look_at_relation},
-	{"rights", TIER_CHECK_RIGHTS, false, look_at_rights},
-	{"pin", TIER_CHECK_PIN, false, look_at_pin},
-	{"place", NOT_REFUSED, false, look_at_place},
-	{"method", TIER_CHECK_METHOD, false, look_at_method},
-	{"directory", TIER_CHECK_DIRECTORY, true, look_at_directory},
-	{"space", TIER_CHECK_SPACE, true, look_at_space},
-	{"capacity", TIER_CHECK_CAPACITY, true, look_at_capacity},
-	{"wal", TIER_CHECK_WAL_SPACE, true, look_at_wal},
-	{"standby_space", TIER_CHECK_STANDBYS, true, look_at_standby_space},
-	{"standby_users", NOT_REFUSED, true, look_at_standby_users},
-	{"locks", TIER_CHECK_USERS, true, look_at_users},
-	{"pause", NOT_REFUSED, false, tier_preflight_pause},
-	{"time", NOT_REFUSED, false, tier_preflight_time},
-	{"wear", NOT_REFUSED, true, tier_preflight_wear},
-	{"lock", NOT_REFUSED, false, tier_preflight_lock},
-	{"start", NOT_REFUSED, true, tier_preflight_start},
+	{"server", NOT_REFUSED, false, look_at_server, NULL},
+	{"relation", TIER_CHECK_OBJECT, false, look_at_relation, NULL},
+	{"rights", TIER_CHECK_RIGHTS, false, NULL, "the current role may move it there"},
+	{"pin", TIER_CHECK_PIN, false, NULL, "no pin is against it"},
+	{"place", NOT_REFUSED, false, look_at_place, NULL},
+	{"method", TIER_CHECK_METHOD, false, look_at_method, NULL},
+	{"directory", TIER_CHECK_DIRECTORY, true, look_at_directory, NULL},
+	{"space", TIER_CHECK_SPACE, true, look_at_space, NULL},
+	{"capacity", TIER_CHECK_CAPACITY, true, look_at_capacity, NULL},
+	{"wal", TIER_CHECK_WAL_SPACE, true, look_at_wal, NULL},
+	{"standby_space", TIER_CHECK_STANDBYS, true, look_at_standby_space, NULL},
+	{"standby_users", NOT_REFUSED, true, look_at_standby_users, NULL},
+	{"locks", TIER_CHECK_USERS, true, look_at_users, NULL},
+	{"pause", NOT_REFUSED, false, tier_preflight_pause, NULL},
+	{"time", NOT_REFUSED, false, tier_preflight_time, NULL},
+	{"wear", NOT_REFUSED, true, tier_preflight_wear, NULL},
+	{"lock", NOT_REFUSED, false, tier_preflight_lock, NULL},
+	{"start", NOT_REFUSED, true, tier_preflight_start, NULL},
 };
 
 /* In the words of the refusal; what could be about any relation says which. */
@@ -611,8 +594,10 @@ find(TierSurvey *survey, int i)
 
 	if (checks[i].of_primary && RecoveryInProgress())
 		return tier_finding_warn("Ask the primary.", "not known: a standby does not see it");
-	return check != NOT_REFUSED && survey->tallies[check].blocked > 0 ?
-		blocked_finding(survey, check) : checks[i].look(survey);
+	if (check != NOT_REFUSED && survey->tallies[check].blocked > 0)
+		return blocked_finding(survey, check);
+	return checks[i].look == NULL ? tier_finding(TIER_PREFLIGHT_OK, NULL, checks[i].ok) :
+		checks[i].look(survey);
 }
 
 /* What reads the WAL of the move, or keeps it.  None of it is in the way by itself. */

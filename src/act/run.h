@@ -20,7 +20,6 @@ typedef struct TierRunSummary
 	TierMoveCounts counts;		/* of tiering policies, as what follows;
 								 * waiting: due, but not now */
 	int			no_longer_due;	/* when they could begin; in no other count */
-	int64		batch_id;		/* 0: no move was begun */
 	int			due_relations;	/* of a dry run: that would be moved for them */
 	double		due_bytes;
 	TimestampTz policy_due_at;	/* see TierPolicyCandidates */

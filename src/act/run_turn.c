@@ -23,7 +23,6 @@
 #include "src/act/run_state.h"
 #include "src/base/attempt.h"
 #include "src/base/debug.h"
-#include "src/base/settings.h"
 #include "src/base/transaction.h"
 #include "src/catalog/tables.h"
 #include "src/server/relation.h"
@@ -39,14 +38,6 @@ counts_of(TierRun *run, const TierPlanEntry *entry)
 	return entry->source == TIER_SOURCE_FULLNESS ? &run->summary->emptied.counts :
 		entry->source == TIER_SOURCE_ADVICE ? &run->summary->applied.counts :
 		&run->summary->counts;
-}
-
-static int64 *
-batch_id_of(TierRun *run, const TierPlanEntry *entry)
-{
-	return entry->source == TIER_SOURCE_FULLNESS ? &run->summary->emptied.batch_id :
-		entry->source == TIER_SOURCE_ADVICE ? &run->summary->applied.batch_id :
-		&run->summary->batch_id;
 }
 
 /* What waits is asked again by the next plan. */
@@ -80,33 +71,32 @@ note_tried(TierRun *run, const TierPlanEntry *entry, bool in_vain)
 bool
 tier_run_is_to_try(const TierPlanEntry *entry)
 {
-	return !entry->is_void && !entry->is_left &&
-		entry->state != TIER_PLAN_RUNNING && entry->state != TIER_PLAN_FAILED;
+	return !entry->is_void && !entry->is_left && entry->state != TIER_PLAN_FAILED;
 }
 
 /* A batch begins with its first move. */
 static int64
 begin_batch(TierRun *run, const TierPlanEntry *entry)
 {
-	int64	   *batch_id = batch_id_of(run, entry);
+	TierMoveCounts *counts = counts_of(run, entry);
 	int			relations = 0;
 	double		bytes = 0.0;
 
-	if (*batch_id != 0)
-		return *batch_id;
-	for (int i = 0; i < run->plan->n; i++)
+	for (int i = 0; i < run->plan->n && counts->batch_id == 0; i++)
 	{
 		const TierPlanEntry *other = &run->plan->entries[i];
 
-		if (!tier_run_is_to_try(other) || batch_id_of(run, other) != batch_id)
+		if (!tier_run_is_to_try(other) || counts_of(run, other) != counts)
 			continue;
 		relations++;
 		bytes += other->bytes;
 	}
-	*batch_id = tier_batch_begin(entry->source == TIER_SOURCE_FULLNESS ? "fullness policies" :
-								 entry->source == TIER_SOURCE_ADVICE ? "advice" :
-								 "tiering policies", relations, bytes, counts_of(run, entry));
-	return *batch_id;
+	if (counts->batch_id == 0)
+		counts->batch_id = tier_batch_begin(entry->source == TIER_SOURCE_FULLNESS ?
+											"fullness policies" :
+											entry->source == TIER_SOURCE_ADVICE ? "advice" :
+											"tiering policies", relations, bytes, counts);
+	return counts->batch_id;
 }
 
 /* ---------------------------------------------------------------------
@@ -218,20 +208,14 @@ tier_run_begin_advice(TierRun *run)
 	run->skips_advice = summary->placement_waits || summary->applied.is_busy;
 	if (run->skips_advice)
 		return;
+	MemoryContextSwitchTo(run->plan_context);
+	tier_apply_tell(plan, false);
 	summary->applied = plan->applied;
 	summary->applied.counts = (TierMoveCounts)
 	{
-		.not_moved = plan->arrangement.left_over - plan->applied.beyond_limit +
-			plan->arrangement.spare + plan->left_out
+		.not_moved = plan->left_out
 	};
 	summary->applied.why_waiting = NULL;
-	MemoryContextSwitchTo(run->plan_context);
-	tier_apply_tell_nothing(&plan->request, plan->advice, &summary->applied);
-	tier_apply_tell_unsure(&plan->request, plan->advice, &summary->applied);
-	tier_apply_tell_wear(&plan->request, plan->advice, plan->candidates,
-						 plan->arrangement.possible);
-	tier_apply_tell_left(plan->advice, plan->candidates, &plan->arrangement,
-						 run->options.by_worker);
 	tier_transaction_commit();
 	MemoryContextSwitchTo(run->context);
 }
@@ -421,12 +405,12 @@ note_emptying(TierRun *run, const TierMoveReport *report)
 	TierEmptying *emptying = run->emptying;
 
 	if (report->under_pressure)
-		hold_up(run, report->error);
+		hold_up(run, report->why.message);
 	else if (report->state == TIER_STATE_DONE)
 		emptying->moved++;
 	else if (report->state != TIER_STATE_NOT_NEEDED)
 	{
-		note_stayed(run, report->error);
+		note_stayed(run, report->why.message);
 		if (report->state == TIER_STATE_WAITING)
 			emptying->waiting++;
 		else
@@ -468,7 +452,7 @@ move_one(Turn *turn, bool is_last)
 	if (run->emptying != NULL)
 		note_emptying(run, &report);
 	if (report.state == TIER_STATE_WAITING)
-		note_waiting(run, entry, report.error);
+		note_waiting(run, entry, report.why.message);
 	if (report.unrecorded == NULL && request->is_tried_again &&
 		tier_move_is_worth_retrying(&report))
 	{

@@ -22,7 +22,6 @@
 
 #include "catalog/pg_class.h"
 #include "postmaster/bgworker.h"
-#include "utils/timestamp.h"
 
 #include "src/compat.h"
 #include "src/base/attempt.h"
@@ -30,7 +29,6 @@
 #include "src/base/debug.h"
 #include "src/base/left_out.h"
 #include "src/base/settings.h"
-#include "src/decide/advice.h"
 #include "src/model/effect.h"
 #include "src/model/relation_load.h"
 #include "src/observe/device_io.h"

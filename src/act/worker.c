@@ -40,7 +40,6 @@
 #include "src/act/run.h"
 #include "src/act/worker.h"
 #include "src/base/attempt.h"
-#include "src/base/clock.h"
 #include "src/base/left_out.h"
 #include "src/base/session_settings.h"
 #include "src/base/settings.h"
@@ -140,20 +139,26 @@ tier_worker_use_own_settings(void)
 		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
 }
 
+void
+tier_worker_describe(BackgroundWorker *worker, const char *name, const char *function)
+{
+	memset(worker, 0, sizeof(*worker));
+	worker->bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker->bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker->bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker->bgw_library_name, TIER_LIBRARY_NAME, sizeof(worker->bgw_library_name));
+	strlcpy(worker->bgw_function_name, function, sizeof(worker->bgw_function_name));
+	strlcpy(worker->bgw_name, name, BGW_MAXLEN);
+	strlcpy(worker->bgw_type, name, BGW_MAXLEN);
+}
+
 bool
 tier_worker_start(Oid database_oid)
 {
 	BackgroundWorker worker;
 
-	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION |
-		TIER_COMPAT_WORKER_FLAGS;
-	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	strlcpy(worker.bgw_library_name, TIER_LIBRARY_NAME, sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "tier_worker_main", sizeof(worker.bgw_function_name));
-	strlcpy(worker.bgw_name, "tiered_storage worker", BGW_MAXLEN);
-	strlcpy(worker.bgw_type, "tiered_storage worker", BGW_MAXLEN);
+	tier_worker_describe(&worker, "tiered_storage worker", "tier_worker_main");
+	worker.bgw_flags |= TIER_COMPAT_WORKER_FLAGS;
 	worker.bgw_main_arg = ObjectIdGetDatum(database_oid);
 	worker.bgw_notify_pid = MyProcPid;
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
@@ -207,6 +212,29 @@ warn_of_publication(void)
 				 errhint("Run CREATE EXTENSION tiered_storage on each subscriber, "
 						 "publish FOR TABLES IN SCHEMA, or from PostgreSQL 19 on FOR ALL TABLES "
 						 "EXCEPT.")));
+}
+
+static void
+log_failure(const char *what, ErrorData *error)
+{
+	ereport(LOG,
+			(errmsg("could not %s: %s", what, error->message),
+			 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail)));
+	FreeErrorData(error);
+}
+
+/* In a transaction of its own.  That it fails is no failure of the cycle. */
+static void
+try_step(void (*step) (void *argument), void *argument, const char *what)
+{
+	ErrorData  *error;
+
+	tier_transaction_start();
+	MemoryContextSwitchTo(PortalContext);
+	error = tier_attempt(step, argument);
+	CommitTransactionCommand();
+	if (error != NULL)
+		log_failure(what, error);
 }
 
 /*
@@ -275,6 +303,7 @@ static void
 sample_between_moves(void)
 {
 	ErrorData  *error;
+	bool		is_canceled;
 
 	last_sample_at = GetCurrentTimestamp();
 	if (tier_catalog_extension_state() != TIER_EXTENSION_PRESENT)
@@ -286,12 +315,10 @@ sample_between_moves(void)
 	tier_transaction_commit();
 	if (error == NULL)
 		return;
-	ereport(LOG,
-			(errmsg("could not take a sample during a move: %s", error->message),
-			 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail)));
-	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+	is_canceled = error->sqlerrcode == ERRCODE_QUERY_CANCELED;
+	log_failure("take a sample during a move", error);
+	if (is_canceled)
 		QueryCancelPending = InterruptPending = true;	/* meant the move, too */
-	FreeErrorData(error);
 }
 
 /* How many workers migrate now; the lock is held. */
@@ -326,19 +353,9 @@ static uint64
 tiers_too_full(void)
 {
 	uint64		above = 0;
-	ErrorData  *error;
 
-	tier_transaction_start();
-	MemoryContextSwitchTo(PortalContext);
-	error = tier_attempt(look_at_levels, &above);
-	CommitTransactionCommand();
-	if (error == NULL)
-		return above;
-	ereport(LOG,
-			(errmsg("could not look how full the tiers are: %s", error->message),
-			 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail)));
-	FreeErrorData(error);
-	return 0;
+	try_step(look_at_levels, &above, "look how full the tiers are");
+	return above;
 }
 
 /*
@@ -455,22 +472,6 @@ plan_step(void *argument)
 	tier_run_plan();
 }
 
-/* That it fails is no failure of the sample. */
-static void
-plan_once(void)
-{
-	ErrorData  *error;
-
-	tier_transaction_start();
-	MemoryContextSwitchTo(PortalContext);
-	error = tier_attempt(plan_step, NULL);
-	CommitTransactionCommand();
-	if (error == NULL)
-		return;
-	ereport(LOG, (errmsg("could not make the plan of moves: %s", error->message)));
-	FreeErrorData(error);
-}
-
 /* *problem: what keeps a healthy worker from moving anything, or NULL. */
 static TierWorkerState
 run_cycle(Oid database_oid, char **problem)
@@ -483,7 +484,7 @@ run_cycle(Oid database_oid, char **problem)
 	if (state == TIER_WORKER_WAITING && *problem == NULL && migrate_is_due(database_oid))
 		migrate_once(database_oid);
 	else if (state == TIER_WORKER_WAITING && plan_is_due(database_oid))
-		plan_once();
+		try_step(plan_step, NULL, "make the plan of moves");
 	if (!sampled && *problem == NULL)
 		*problem = pstrdup("no sample was taken: a transaction that has taken one is still open");
 	return state;

@@ -10,6 +10,8 @@
 
 #include "postgres.h"
 
+#include "postmaster/bgworker.h"
+
 #include "src/base/shmem.h"
 
 /* Where the entry points of our processes are. */
@@ -17,6 +19,10 @@
 
 /* Entry point of the process, found by name in the library. */
 extern PGDLLEXPORT void tier_worker_main(Datum database_oid);
+
+/* Describes a process of ours, of that name, that is not started again. */
+extern void tier_worker_describe(BackgroundWorker *worker, const char *name,
+								 const char *function);
 
 /*
  * For the launcher: registers a worker for the database, whose slot is STARTING.

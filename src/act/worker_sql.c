@@ -131,44 +131,33 @@ tier_tablespace_claims(PG_FUNCTION_ARGS)
 static void
 describe_slot(const TierDatabaseSlot *slot, const char **state, const char **reason)
 {
-	switch (slot->state)
-	{
-		case TIER_WORKER_NEVER_RUN:
-		case TIER_WORKER_STARTING:
-			*state = "starting";
-			*reason = "the launcher is about to start it";
-			return;
-		case TIER_WORKER_RUNNING:
-			*state = "running";
-			*reason = tier_throttle_is_paused() ?
-				"a sample is being taken; moves nothing until tiered_storage.resume() is called" :
-				"a sample is being taken or relations are being moved";
-			return;
-		case TIER_WORKER_WAITING:
-			*state = "waiting";
-			*reason = slot->last_error[0] != '\0' ?
-				"until the next sample; moves nothing, see last_error" :
-				tier_throttle_is_paused() ?
-				"until the next sample; moves nothing until tiered_storage.resume() is called" :
-				tier_auto_migrate == TIER_AUTO_MIGRATE_OFF ?
-				"until the next sample; moves nothing, "
-				"because tiered_storage.auto_migrate is off" :
-				"until the next sample";
-			return;
-		case TIER_WORKER_NO_EXTENSION:
-			*state = "not running";
-			*reason = "the database does not have the extension";
-			return;
-		case TIER_WORKER_VERSION_MISMATCH:
-			*state = "not running";
-			*reason = "the extension is not at the version of its library; "
-				"run ALTER EXTENSION tiered_storage UPDATE";
-			return;
-		case TIER_WORKER_FAILED:
-			*state = "failed";
-			*reason = "the last cycle failed; see last_error and the server log";
-			return;
-	}
+	static const char *const texts[][2] = {
+		[TIER_WORKER_NEVER_RUN] = {"starting", "the launcher is about to start it"},
+		[TIER_WORKER_STARTING] = {"starting", "the launcher is about to start it"},
+		[TIER_WORKER_RUNNING] = {"running",
+		"a sample is being taken or relations are being moved"},
+		[TIER_WORKER_WAITING] = {"waiting", "until the next sample"},
+		[TIER_WORKER_NO_EXTENSION] = {"not running",
+		"the database does not have the extension"},
+		[TIER_WORKER_VERSION_MISMATCH] = {"not running",
+			"the extension is not at the version of its library; "
+		"run ALTER EXTENSION tiered_storage UPDATE"},
+		[TIER_WORKER_FAILED] = {"failed",
+		"the last cycle failed; see last_error and the server log"},
+	};
+
+	*state = texts[slot->state][0];
+	*reason = texts[slot->state][1];
+	if (slot->state == TIER_WORKER_RUNNING && tier_throttle_is_paused())
+		*reason = "a sample is being taken; "
+			"moves nothing until tiered_storage.resume() is called";
+	if (slot->state == TIER_WORKER_WAITING && slot->last_error[0] != '\0')
+		*reason = "until the next sample; moves nothing, see last_error";
+	else if (slot->state == TIER_WORKER_WAITING && tier_throttle_is_paused())
+		*reason = "until the next sample; moves nothing until tiered_storage.resume() is called";
+	else if (slot->state == TIER_WORKER_WAITING && tier_auto_migrate == TIER_AUTO_MIGRATE_OFF)
+		*reason = "until the next sample; moves nothing, "
+			"because tiered_storage.auto_migrate is off";
 }
 
 static void

@@ -369,24 +369,6 @@ tier_catalog_load_backoff(MemoryContext context, int *n)
 	return oids;
 }
 
-TierMoveWait *
-tier_catalog_load_move_waits(MemoryContext context, int *n)
-{
-	static const char sql[] =
-	"SELECT l.relation_oid, l.seconds FROM (SELECT DISTINCT ON (m.relation_oid) m.relation_oid, "
-	"CASE m.sqlstate WHEN '55P03' THEN m.elapsed_ms - COALESCE(m.waited_ms, 0) "
-	"ELSE m.lock_wait_ms END / 1000 AS seconds "
-	"FROM _tiered_storage.move m ORDER BY m.relation_oid, m.move_id DESC) l "
-	"WHERE l.seconds > 0 ORDER BY l.relation_oid";
-	static const TierColumn fields[] = {
-		TIER_FIELD(TierMoveWait, relation_oid, OIDOID),
-		TIER_FIELD(TierMoveWait, seconds, TIER_FLOAT8_OR_NAN),
-	};
-
-	*n = (int) tier_query_plain(sql);
-	return TIER_ROWS(context, TierMoveWait, fields, *n);
-}
-
 TierMovePace
 tier_catalog_move_pace(Oid from_tablespace_oid, Oid to_tablespace_oid)
 {

@@ -240,19 +240,6 @@ extern void tier_catalog_store_plan(const TierStoredMove *moves, int n);
 /* In their order; none on a standby, which has no table that is not logged. */
 extern TierStoredMove *tier_catalog_load_plan(MemoryContext context, int *n);
 
-/* For how long the last move of a relation had to wait for others. */
-typedef struct TierMoveWait
-{
-	Oid			relation_oid;
-	double		seconds;
-} TierMoveWait;
-
-/*
- * By OID; of a move that others have kept from being made all of its time, of others
- * what it waited for the strong lock.  Relations that waited for nobody are left out.
- */
-extern TierMoveWait *tier_catalog_load_move_waits(MemoryContext context, int *n);
-
 /* How past moves between two places went. */
 typedef struct TierMovePace
 {

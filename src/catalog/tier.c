@@ -381,6 +381,12 @@ tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid)
 	return tablespace == NULL ? -1 : tablespace->tier;
 }
 
+const char *
+tier_set_tier_name(const TierSet *set, int tier)
+{
+	return tier < 0 ? NULL : NameStr(set->tiers[tier].name);
+}
+
 /* What files take of a tier, stored. */
 static double
 stored_bytes(const TierSet *set, int tier, double (*bytes_of) (Oid tablespace_oid))

@@ -180,6 +180,9 @@ extern double tier_set_bytes_now(const TierSet *set, int tier);
 extern int	tier_set_find_tier(const TierSet *set, const char *name);
 extern int	tier_set_tier_of_tablespace(const TierSet *set, Oid tablespace_oid);
 
+/* The name of a tier by its index; NULL: it is none. */
+extern const char *tier_set_tier_name(const TierSet *set, int tier);
+
 /* Index of the tier of that name, or an error. */
 extern int	tier_require_tier(const TierSet *set, const char *name);
 

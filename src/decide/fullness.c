@@ -281,7 +281,6 @@ find_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuesti
 	TierFullnessObstacle obstacle = known_obstacle(evaluation, question, member->unit,
 												   &member->why);
 	char	   *why;
-	char	   *hint;
 
 	if (obstacle != TIER_FULLNESS_NONE)
 		return obstacle;
@@ -293,14 +292,13 @@ find_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuesti
 		member->why = psprintf("it cannot be moved online: %s", why);
 		return TIER_FULLNESS_NOT_ONLINE;
 	}
-	if (!OidIsValid(member->to_tablespace) ||
-		!tier_relation_may_move(info, info->owner_oid, member->to_tablespace, &why, &hint))
-	{
-		member->why = !OidIsValid(member->to_tablespace) ? "the target has no tablespace" :
-			psprintf("its owner may not move it: %s", why);
-		return TIER_FULLNESS_NO_RIGHT;
-	}
-	return TIER_FULLNESS_NONE;
+	why = !OidIsValid(member->to_tablespace) ? NULL :
+		tier_relation_refuse(info, info->owner_oid, member->to_tablespace).message;
+	if (OidIsValid(member->to_tablespace) && why == NULL)
+		return TIER_FULLNESS_NONE;
+	member->why = why == NULL ? "the target has no tablespace" :
+		psprintf("its owner may not move it: %s", why);
+	return TIER_FULLNESS_NO_RIGHT;
 }
 
 /* ---------------------------------------------------------------------

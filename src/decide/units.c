@@ -266,12 +266,10 @@ static bool
 may_be_moved(const TierPolicyRow *policy, Oid relation_oid, Oid tablespace_oid)
 {
 	TierRelationInfo info;
-	char	   *why;
-	char	   *hint;
 
 	return OidIsValid(tablespace_oid) && tier_relation_lookup(relation_oid, &info) &&
-		tier_relation_may_move(&info, OidIsValid(policy->created_by) ? policy->created_by :
-							   info.owner_oid, tablespace_oid, &why, &hint);
+		tier_relation_refuse(&info, OidIsValid(policy->created_by) ? policy->created_by :
+							 info.owner_oid, tablespace_oid).message == NULL;
 }
 
 /* Nothing moves it, or what belongs to it. */

@@ -105,12 +105,9 @@ typedef struct TierOnlineReport
 	bool		is_incomplete;	/* REFUSED: an index that is not valid */
 	bool		was_told_to_wait;	/* BUSY: by the caller */
 	int			attempts;		/* for the strong lock */
-	int			restarts;
 	double		lock_wait_ms;	/* for the strong lock, of all attempts */
 	double		lock_held_ms;	/* the longest that it was held; -1: never */
 	double		flush_ms;		/* of these: flushing WAL */
-	double		cpu_ms;			/* of these: with a processor; what is missing
-								 * was spent waiting for one, or for a disk */
 	int64		copied_bytes;
 } TierOnlineReport;
 

@@ -27,7 +27,6 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/twophase.h"
-#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"

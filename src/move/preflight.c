@@ -352,14 +352,14 @@ tier_preflight_space(TierAdmission *admission)
 	Oid			tablespace_oid = admission->where.tablespace_oid;
 	int64		announced_us;
 
-	if (admission->space != NULL)
-		return admission->space;
+	if (admission->facts->space != NULL)
+		return admission->facts->space;
 	announced_us = admission->announces ?
 		tier_space_announce(tablespace_oid, admission->info->tablespace_oid,
 							admission->size_bytes) : tier_clock_monotonic_us();
-	admission->space = palloc(sizeof(TierSpace));
-	*admission->space = tier_space_measure(tablespace_oid, announced_us);
-	return admission->space;
+	admission->facts->space = palloc(sizeof(TierSpace));
+	*admission->facts->space = tier_space_measure(tablespace_oid, announced_us);
+	return admission->facts->space;
 }
 
 /* What of it goes into the WAL. */
@@ -406,13 +406,13 @@ tier_preflight_tier_bytes(TierAdmission *admission)
 
 	if (target == NULL || !tier_preflight_has_capacity(set, admission->where.tablespace_oid))
 		return -1;
-	if (admission->tier_bytes >= 0)
-		return admission->tier_bytes;
+	if (admission->facts->tier_bytes >= 0)
+		return admission->facts->tier_bytes;
 	space = tier_preflight_space(admission);
 	for (int i = 0; i < set->ntablespaces; i++)
 		if (set->tablespaces[i].tier == target->tier)
 			bytes += tier_space_taken(space, set->tablespaces[i].oid);
-	admission->tier_bytes = bytes;
+	admission->facts->tier_bytes = bytes;
 	return bytes;
 }
 
@@ -432,7 +432,7 @@ check_capacity(TierAdmission *admission)
 	if (bytes < 0)
 		return obstacle;
 	tier = &set->tiers[target->tier];
-	used = tier_cost_stored_bytes(bytes, &tier->profile);
+	used = tier_cost_stored_bytes(Max(bytes + admission->earlier_bytes, 0), &tier->profile);
 	needed = tier_cost_stored_bytes(admission->size_bytes, &tier->profile);
 	usable = tier->capacity_bytes * (1.0 - tier->reserve_fraction);
 	if (tier_set_tier_of_tablespace(set, admission->info->tablespace_oid) == target->tier)
@@ -455,13 +455,13 @@ tier_preflight_standby_rooms(TierAdmission *admission)
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 
-	if (admission->rooms != NULL)
-		return admission->rooms;
+	if (admission->facts->rooms != NULL)
+		return admission->facts->rooms;
 	tier_catalog_enter(&scope);
-	admission->rooms = tier_catalog_standby_rooms(context, admission->where.tablespace_oid,
-												  &admission->nrooms);
+	admission->facts->rooms = tier_catalog_standby_rooms(context, admission->where.tablespace_oid,
+														 &admission->facts->nrooms);
 	tier_catalog_leave(&scope);
-	return admission->rooms;
+	return admission->facts->rooms;
 }
 
 /* Whoever may not know of standbys is not told which it is. */
@@ -479,7 +479,7 @@ bytes_on_the_way(const TierAdmission *admission)
 	TierSpaceFlight flight = tier_space_flight(admission->where.tablespace_oid);
 
 	return flight.to_write_bytes - flight.to_write_own_bytes +
-		(admission->space == NULL ? 0.0 : admission->space->earlier_bytes);
+		(admission->facts->space == NULL ? 0.0 : admission->facts->space->earlier_bytes);
 }
 
 /* What helps when the standby has changed since, or has gone for good. */
@@ -501,9 +501,9 @@ check_standbys(TierAdmission *admission)
 	int			tier = tier_set_tier_of_tablespace(admission->set, tablespace_oid);
 	double		needed = logged_bytes(admission);
 
-	if (admission->nrooms > 0)
+	if (admission->facts->nrooms > 0)
 		needed += bytes_on_the_way(admission);
-	for (int i = 0; i < admission->nrooms && obstacle.message == NULL; i++)
+	for (int i = 0; i < admission->facts->nrooms && obstacle.message == NULL; i++)
 	{
 		const TierStandbyRoom *room = &rooms[i];
 		double		reserve_bytes = tier < 0 ? 0.0 :
@@ -545,24 +545,24 @@ tier_preflight_standby_users(TierAdmission *admission)
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 
-	if (admission->users != NULL)
-		return admission->users;
+	if (admission->facts->users != NULL)
+		return admission->facts->users;
 	if (RecoveryInProgress())
-		return admission->users = palloc(sizeof(TierStandbyUser));
+		return admission->facts->users = palloc(sizeof(TierStandbyUser));
 	tier_catalog_enter(&scope);
-	admission->users = tier_catalog_standby_users(context, &admission->nusers);
+	admission->facts->users = tier_catalog_standby_users(context, &admission->facts->nusers);
 	tier_catalog_leave(&scope);
-	return admission->users;
+	return admission->facts->users;
 }
 
 const TierStandbyUser *
 tier_preflight_standby_user(TierAdmission *admission)
 {
 	const TierStandbyUser *users = tier_preflight_standby_users(admission);
-	List	   *parts = admission->nusers == 0 ? NIL :
+	List	   *parts = admission->facts->nusers == 0 ? NIL :
 	tier_relation_parts(admission->info->relation_oid);
 
-	for (int i = 0; i < admission->nusers; i++)
+	for (int i = 0; i < admission->facts->nusers; i++)
 		if (list_member_oid(parts, users[i].relation_oid))
 			return &users[i];
 	return NULL;
@@ -616,7 +616,8 @@ tier_preflight_init(TierAdmission *admission, const TierRelationInfo *info,
 	admission->where = *where;
 	admission->set = set;
 	admission->size_bytes = size_bytes;
-	admission->tier_bytes = -1;
+	admission->own.tier_bytes = -1;
+	admission->facts = &admission->own;
 }
 
 TierObstacle

@@ -48,8 +48,22 @@ typedef struct TierMoveTarget
 } TierMoveTarget;
 
 /*
- * One question.  On the stack of who asks; the first group is set by him, and may be
- * changed between two checks.
+ * What is looked up once, and serves all relations that go to the same place: NULL, and a negative
+ * number, if that was not done yet.
+ */
+typedef struct TierPlaceFacts
+{
+	TierSpace  *space;
+	double		tier_bytes;
+	TierStandbyRoom *rooms;		/* on standbys */
+	int			nrooms;
+	TierStandbyUser *users;		/* there, of any relation */
+	int			nusers;
+} TierPlaceFacts;
+
+/*
+ * One question.  On the stack of who asks; what follows info is set by him, and may be changed
+ * between two checks.
  */
 typedef struct TierAdmission
 {
@@ -59,18 +73,10 @@ typedef struct TierAdmission
 	int64		size_bytes;		/* what it takes on disk, all forks and TOAST */
 	const TierPins *pins;		/* NULL: looked up for the relation */
 	bool		announces;		/* a move follows: others leave room for it */
-
-	/*
-	 * What was looked up and serves many relations that go to the same place:
-	 * NULL, and a negative number, if that was not done yet.  Of the bytes,
-	 * those that the tier will have by moves which come first may be added.
-	 */
-	TierSpace  *space;
-	double		tier_bytes;
-	TierStandbyRoom *rooms;		/* on standbys */
-	int			nrooms;
-	TierStandbyUser *users;		/* there, of any relation */
-	int			nusers;
+	TierPlaceFacts *facts;		/* its own, or those of a series */
+	double		earlier_bytes;	/* that the tier will have by moves which come
+								 * first */
+	TierPlaceFacts own;
 } TierAdmission;
 
 /* Without what was looked up; the pins are left to be set. */

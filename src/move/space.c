@@ -14,13 +14,11 @@
 #include <sys/statvfs.h>
 
 #include "access/xlog.h"
-#include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "replication/slot.h"
 #include "storage/lwlock.h"
 
 #include "src/compat.h"
-#include "src/base/clock.h"
 #include "src/server/database_files.h"
 #include "src/storage/device.h"
 #include "src/move/progress.h"
@@ -228,14 +226,6 @@ tier_space_flight(Oid tablespace_oid)
  */
 
 static char *
-name_of(Oid tablespace_oid)
-{
-	char	   *name = get_tablespace_name(tablespace_oid);
-
-	return name ? name : "?";
-}
-
-static char *
 others_text(double bytes)
 {
 	return bytes > 0 ?
@@ -293,7 +283,8 @@ tier_space_shortage(const TierSpace *space, double reserve_bytes, double size_by
 		return shortage;
 	shortage.message = psprintf("not enough space in tablespace \"%s\": "
 								"%s are needed%s and %s reserved, %s are free%s",
-								name_of(space->tablespace_oid), tier_size_text(need.bytes),
+								tier_tablespace_name(space->tablespace_oid),
+								tier_size_text(need.bytes),
 								space->together ?
 								" (with WAL, which is on the same file system)" : "",
 								tier_size_text(need.reserve_bytes),
@@ -347,7 +338,8 @@ tier_space_look(Oid tablespace_oid, double reserve_bytes)
 	{
 		shortage.message = psprintf("no space is left in tablespace \"%s\": "
 									"%s are free, %s reserved",
-									name_of(tablespace_oid), tier_size_text(target.free_bytes),
+									tier_tablespace_name(tablespace_oid),
+									tier_size_text(target.free_bytes),
 									tier_size_text(reserve_bytes));
 		shortage.hint = "Free space there, or lower the reserve_fraction of the tier.";
 	}

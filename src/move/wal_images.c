@@ -15,7 +15,6 @@
 #include "access/xlog.h"
 
 #include "src/compat.h"
-#include "src/base/debug.h"
 #include "src/move/wal_images.h"
 #include "src/server/wal_lag.h"
 

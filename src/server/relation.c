@@ -125,6 +125,14 @@ tier_relation_require(Oid relation_oid, TierRelationInfo *info)
 }
 
 const char *
+tier_tablespace_name(Oid tablespace_oid)
+{
+	char	   *name = get_tablespace_name(tablespace_oid);
+
+	return name == NULL ? "?" : name;
+}
+
+const char *
 tier_relation_kind_name(char kind)
 {
 	switch (kind)

@@ -94,6 +94,9 @@ extern Oid	tier_relation_present(const TierIndexIdentity *identity, bool *is_unc
 /* "table", "index", "materialized view", ...: for messages and columns. */
 extern const char *tier_relation_kind_name(char kind);
 
+/* The same; "?": it was dropped. */
+extern const char *tier_tablespace_name(Oid tablespace_oid);
+
 /*
  * Raises an error unless the role may move this relation there as it could
  * with ALTER TABLE SET TABLESPACE: it is the owner (or a member of it), or a
@@ -132,7 +135,11 @@ typedef struct TierObstacle
 								 * do anything */
 } TierObstacle;
 
-/* Raises an error, if there is one; and says in a WARNING that "would not move NAME". */
+/*
+ * Reports it with another message; raises an error, if there is one; says in a WARNING that "would
+ * not move NAME".
+ */
+extern void tier_obstacle_report(int level, const TierObstacle *obstacle, const char *message);
 extern void tier_obstacle_throw(const TierObstacle *obstacle);
 extern void tier_obstacle_warn(const TierObstacle *obstacle, const char *name);
 
@@ -189,9 +196,9 @@ extern bool tier_relation_may_sample(const TierRelationInfo *info);
 extern bool tier_relation_may_create(Oid role_oid, Oid tablespace_oid);
 extern char *tier_relation_grant_hint(Oid role_oid, Oid tablespace_oid);
 
-/* The same as one question; if false, *why and *hint (may be NULL). */
-extern bool tier_relation_may_move(const TierRelationInfo *info, Oid role_oid,
-								   Oid tablespace_oid, char **why, char **hint);
+/* The same as one question, with what is in the way. */
+extern TierObstacle tier_relation_refuse(const TierRelationInfo *info, Oid role_oid,
+										 Oid tablespace_oid);
 
 /* Raises an error if somebody else is its owner by now. */
 extern void tier_relation_check_owner(const TierRelationInfo *info, Oid role_oid);

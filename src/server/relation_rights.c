@@ -197,8 +197,7 @@ tier_relation_shard_literal(const char *value)
 static TierObstacle
 refuse_move_of_shell(const TierRelationInfo *info, Oid tablespace_oid)
 {
-	char	   *tablespace = get_tablespace_name(tablespace_oid);
-	char	   *target = tier_relation_shard_literal(tablespace == NULL ? "?" : tablespace);
+	char	   *target = tier_relation_shard_literal(tier_tablespace_name(tablespace_oid));
 
 	return tier_relation_refuse_shell(info, psprintf("CALL tiered_storage.move_relation(%%L, %s)",
 													 target));
@@ -314,9 +313,8 @@ tier_relation_refuse_role(const TierRelationInfo *info, Oid role_oid, Oid tables
 	return refusal;
 }
 
-/* The conditions of tier_relation_check_move, in its order. */
-static TierObstacle
-find_refusal(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
+TierObstacle
+tier_relation_refuse(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
 {
 	TierObstacle refusal = tier_relation_refuse_object(info, tablespace_oid);
 
@@ -324,8 +322,8 @@ find_refusal(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
 		tier_relation_refuse_role(info, role_oid, tablespace_oid);
 }
 
-static void
-report(int level, const TierObstacle *obstacle, const char *message)
+void
+tier_obstacle_report(int level, const TierObstacle *obstacle, const char *message)
 {
 	ereport(level,
 			(errcode(obstacle->sqlstate),
@@ -338,13 +336,14 @@ void
 tier_obstacle_throw(const TierObstacle *obstacle)
 {
 	if (obstacle->message != NULL)
-		report(ERROR, obstacle, obstacle->message);
+		tier_obstacle_report(ERROR, obstacle, obstacle->message);
 }
 
 void
 tier_obstacle_warn(const TierObstacle *obstacle, const char *name)
 {
-	report(WARNING, obstacle, psprintf("would not move %s: %s", name, obstacle->message));
+	tier_obstacle_report(WARNING, obstacle,
+						 psprintf("would not move %s: %s", name, obstacle->message));
 }
 
 void
@@ -358,7 +357,7 @@ tier_relation_check_shell(const TierRelationInfo *info, const char *statement)
 void
 tier_relation_check_move(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid)
 {
-	TierObstacle refusal = find_refusal(info, role_oid, tablespace_oid);
+	TierObstacle refusal = tier_relation_refuse(info, role_oid, tablespace_oid);
 
 	tier_obstacle_throw(&refusal);
 }
@@ -388,17 +387,6 @@ tier_relation_check_extension(const TierRelationInfo *info, Oid admitted_oid)
 					tier_relation_kind_name(info->kind), info->name, name == NULL ? "?" : name),
 			 errdetail("The extension may drop, truncate or lock it at any time."),
 			 errhint("It is moved only to a tier that it is pinned to.")));
-}
-
-bool
-tier_relation_may_move(const TierRelationInfo *info, Oid role_oid, Oid tablespace_oid,
-					   char **why, char **hint)
-{
-	TierObstacle refusal = find_refusal(info, role_oid, tablespace_oid);
-
-	*why = refusal.message;
-	*hint = refusal.hint;
-	return refusal.message == NULL;
 }
 
 Oid

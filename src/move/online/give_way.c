@@ -23,7 +23,6 @@
 #include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/base/debug.h"
-#include "src/base/settings.h"
 #include "src/base/transaction.h"
 #include "src/move/online/state.h"
 #include "src/move/pace.h"

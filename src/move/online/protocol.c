@@ -188,7 +188,6 @@ account_for_swap(TierOnline *move)
 		{
 			report->lock_held_ms = held_ms;
 			report->flush_ms = flush_ms;
-			report->cpu_ms = cpu_ms;
 		}
 		ereport(DEBUG1,
 				(errmsg_internal("attempt %d to end the move of relation %u: "
@@ -374,7 +373,6 @@ run_move(TierOnline *move)
 		tier_online_discard(move);
 		if (outcome != TIER_STEP_RESTART || restarts >= MAX_RESTARTS)
 			return outcome;
-		move->report->restarts++;
 		tier_progress_add(TIER_PROGRESS_RESTARTS, 1);
 		move->busy = 0;
 	}

@@ -15,7 +15,6 @@
 
 #include "storage/bufmgr.h"
 #include "storage/smgr.h"
-#include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "src/compat.h"

@@ -12,10 +12,8 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
