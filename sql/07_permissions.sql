@@ -339,7 +339,6 @@ SET client_min_messages = warning;
 DROP VIEW regress_where;
 DROP EXTENSION tiered_storage;
 DROP OWNED BY regress_nobody, regress_owner, regress_member, regress_stranger, regress_monitor, regress_admin CASCADE;
-REVOKE ALL ON SCHEMA tiered_storage FROM pg_monitor;
 DROP ROLE regress_nobody, regress_owner, regress_member, regress_stranger, regress_monitor, regress_admin;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;

@@ -135,6 +135,5 @@ RESET ROLE;
 REVOKE USAGE ON SCHEMA tiered_storage, _tiered_storage FROM calibrate_nobody;
 DROP ROLE calibrate_nobody;
 DROP EXTENSION tiered_storage;
-DROP SCHEMA IF EXISTS tiered_storage;
 DROP TABLESPACE calibrate_a;
 DROP TABLESPACE calibrate_b;

@@ -270,7 +270,6 @@ DROP VIEW regress_places;
 DROP TABLE regress_p_cold, regress_p_hot, regress_p_doubtful, regress_p_small;
 DROP PROCEDURE regress_heat;
 DROP EXTENSION tiered_storage;
-DROP SCHEMA IF EXISTS tiered_storage;
 REVOKE ALL ON TABLESPACE regress_ts_fast FROM regress_placer;
 DROP ROLE regress_placer;
 DROP TABLESPACE regress_ts_fast;

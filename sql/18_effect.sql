@@ -454,7 +454,6 @@ DROP VIEW regress_effects;
 DROP TABLE regress_e_hot, regress_e_cold, regress_e_cool, regress_e_once, regress_e_often;
 DROP PROCEDURE regress_make, regress_heat, regress_read, regress_date;
 DROP EXTENSION tiered_storage;
-DROP SCHEMA IF EXISTS tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_none;

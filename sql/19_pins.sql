@@ -433,7 +433,6 @@ DROP SCHEMA regress_pin CASCADE;
 DROP FOREIGN DATA WRAPPER regress_fdw CASCADE;
 DROP TABLE t;
 DROP EXTENSION tiered_storage;
-DROP SCHEMA IF EXISTS tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_fast_too;
 DROP TABLESPACE regress_ts_slow;

@@ -152,7 +152,6 @@ DROP VIEW regress_placed, regress_advice;
 DROP TABLE regress_r_stays, regress_r_ours, regress_r_hand, regress_r_toast, regress_r_new;
 DROP PROCEDURE regress_heat;
 DROP EXTENSION tiered_storage;
-DROP SCHEMA IF EXISTS tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_slow_too;

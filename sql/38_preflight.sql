@@ -312,7 +312,6 @@ DROP FUNCTION regress_masked;
 DROP OWNED BY regress_p_owner;
 DROP ROLE regress_p_owner, regress_p_nobody, "regress p'monitor";
 DROP EXTENSION tiered_storage;
-DROP SCHEMA IF EXISTS tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;

@@ -66,7 +66,6 @@ INSERT INTO pg_dist_node VALUES (1, 0, 'here', 1, true, 'primary', 'default'), (
 RESET allow_system_table_mods;
 
 \set script `sed -e '/^\\echo/d' -e '/pg_extension_config_dump/d' -e 's/MODULE_PATHNAME/tiered_storage_citus/' "$PG_ABS_SRCDIR"/src/citus/[0-9]*.sql`
-CREATE SCHEMA tiered_storage_citus;
 :script
 \set ECHO all
 \set SHOW_CONTEXT errors

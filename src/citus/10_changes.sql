@@ -9,29 +9,20 @@
 
 /* An unprivileged user may have created schemas of these names, and could change them. */
 DO $$
+DECLARE
+	name text := (SELECT min(n.nspname) FROM pg_catalog.pg_namespace n
+		WHERE n.nspname OPERATOR(pg_catalog.=) ANY (
+			'{tiered_storage_citus, _tiered_storage_citus}'));
 BEGIN
-	IF EXISTS (SELECT FROM pg_catalog.pg_namespace n
-			JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) n.nspowner
-			WHERE n.nspname OPERATOR(pg_catalog.=) 'tiered_storage_citus'
-				AND NOT r.rolsuper AND r.rolname OPERATOR(pg_catalog.<>) CURRENT_USER)
-		OR EXISTS (SELECT FROM pg_catalog.pg_depend d
-			WHERE d.refclassid
-					OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass
-				AND d.refobjid
-					OPERATOR(pg_catalog.=) 'tiered_storage_citus'::pg_catalog.regnamespace
-				AND d.deptype OPERATOR(pg_catalog.=) 'n'
-				AND d.classid
-					OPERATOR(pg_catalog.<>) 'pg_catalog.pg_extension'::pg_catalog.regclass)
-		OR EXISTS (SELECT FROM pg_catalog.pg_namespace n
-			WHERE n.nspname OPERATOR(pg_catalog.=) '_tiered_storage_citus')
-	THEN
-		RAISE EXCEPTION 'schema "tiered_storage_citus" or "_tiered_storage_citus" already exists'
+	IF name IS NOT NULL THEN
+		RAISE EXCEPTION 'schema "%" exists already', name
 			USING ERRCODE = 'duplicate_schema',
 				HINT = 'Drop or rename that schema; CREATE EXTENSION makes its own.';
 	END IF;
 END
 $$;
 
+CREATE SCHEMA tiered_storage_citus;
 CREATE SCHEMA _tiered_storage_citus;
 COMMENT ON SCHEMA _tiered_storage_citus IS
 'helper functions of tiered_storage_citus; internal, and any of it may change';

@@ -13,42 +13,27 @@ SET LOCAL search_path TO pg_catalog, pg_temp;
 
 /*
  * Two schemas: tiered_storage has what users call and read, _tiered_storage the tables and
- * helper functions.
+ * helper functions.  Both belong to the extension: no dump includes them, and DROP EXTENSION
+ * removes them.
  *
  * An unprivileged user may have created schemas of these names before.  The owner of a
  * schema could add functions beside ours, or rename it later and put tables where
- * functions with more rights look for ours.  CREATE EXTENSION creates the first schema if
- * it does not exist, and a dump includes it; the second one is created here and belongs to
- * the extension, so that no dump includes it.
+ * functions with more rights look for ours.
  */
 DO $$
+DECLARE
+	name text := (SELECT min(n.nspname) FROM pg_catalog.pg_namespace n
+		WHERE n.nspname OPERATOR(pg_catalog.=) ANY ('{tiered_storage, _tiered_storage}'));
 BEGIN
-	IF EXISTS (SELECT FROM pg_catalog.pg_namespace n
-			JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) n.nspowner
-			WHERE n.nspname OPERATOR(pg_catalog.=) 'tiered_storage'
-				AND NOT r.rolsuper AND r.rolname OPERATOR(pg_catalog.<>) CURRENT_USER)
-		OR EXISTS (SELECT FROM pg_catalog.pg_depend d
-			WHERE d.refclassid
-					OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass
-				AND d.refobjid OPERATOR(pg_catalog.=) 'tiered_storage'::pg_catalog.regnamespace
-				AND d.deptype OPERATOR(pg_catalog.=) 'n'
-				AND d.classid
-					OPERATOR(pg_catalog.<>) 'pg_catalog.pg_extension'::pg_catalog.regclass)
-	THEN
-		RAISE EXCEPTION 'schema "tiered_storage" exists already and is not empty, '
-			'or its owner is not a superuser'
-			USING ERRCODE = 'duplicate_schema',
-				HINT = 'Drop or rename that schema; CREATE EXTENSION makes its own.';
-	END IF;
-	IF EXISTS (SELECT FROM pg_catalog.pg_namespace n
-		WHERE n.nspname OPERATOR(pg_catalog.=) '_tiered_storage') THEN
-		RAISE EXCEPTION 'schema "_tiered_storage" exists already'
+	IF name IS NOT NULL THEN
+		RAISE EXCEPTION 'schema "%" exists already', name
 			USING ERRCODE = 'duplicate_schema',
 				HINT = 'Drop or rename that schema; CREATE EXTENSION makes its own.';
 	END IF;
 END
 $$;
 
+CREATE SCHEMA tiered_storage;
 CREATE SCHEMA _tiered_storage;
 COMMENT ON SCHEMA _tiered_storage IS
 'tables and helper functions of tiered_storage; internal: not for direct use, and any of it may '
