@@ -119,6 +119,13 @@ SELECT relation, from_tier, to_tier, state, policy_id = :fast AS by_policy, poli
 	FROM _tiered_storage.moves ORDER BY move_id;
 SELECT batch_id AS batch, kind, moves_done FROM _tiered_storage.move_batches \gset
 \echo :kind :moves_done
+-- What it saves: the price of the storage, at a loss of device time.
+BEGIN;
+SELECT tiered_storage.alter_tier('regress_fast', price_per_gb_month => 20000),
+	tiered_storage.alter_tier('regress_slow', price_per_gb_month => 10000) \g /dev/null
+SELECT round(b.saved_price_per_month::numeric, 9) = round(b.moved_bytes / 1e9 * 10000, 9) AS is_price, p.predicted
+	FROM _tiered_storage.move_batches b JOIN tiered_storage.move_batches p USING (batch_id);
+ROLLBACK;
 
 ---------------------------------------------------------------------------
 -- The advice and the policy do not work against each other

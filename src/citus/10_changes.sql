@@ -10,7 +10,7 @@
 /* An unprivileged user may have created schemas of these names, and could change them. */
 DO $$
 DECLARE
-	name text := (SELECT min(n.nspname) FROM pg_catalog.pg_namespace n
+	name text := (SELECT pg_catalog.min(n.nspname) FROM pg_catalog.pg_namespace n
 		WHERE n.nspname OPERATOR(pg_catalog.=) ANY (
 			'{tiered_storage_citus, _tiered_storage_citus}'));
 BEGIN

@@ -22,7 +22,7 @@ SET LOCAL search_path TO pg_catalog, pg_temp;
  */
 DO $$
 DECLARE
-	name text := (SELECT min(n.nspname) FROM pg_catalog.pg_namespace n
+	name text := (SELECT pg_catalog.min(n.nspname) FROM pg_catalog.pg_namespace n
 		WHERE n.nspname OPERATOR(pg_catalog.=) ANY ('{tiered_storage, _tiered_storage}'));
 BEGIN
 	IF name IS NOT NULL THEN

@@ -90,10 +90,7 @@ BEGIN
 			WHEN r.room >= 39
 				THEN _tiered_storage.from_to(r.current_tier::text, r.recommended_tier::text)
 			ELSE '> ' || _tiered_storage.clip(r.recommended_tier::text, 12) END;
-		saves := CASE WHEN abs(r.saved_io_s_per_hour) >= 0.05 OR r.price_delta_per_month > -0.005
-			THEN _tiered_storage.short_seconds(r.saved_io_s_per_hour)
-			ELSE _tiered_storage.short_quantity(-r.price_delta_per_month, 1000, '', 'k', 'M', 'G')
-				|| ' a month' END;
+		saves := _tiered_storage.short_saving(r.saved_io_s_per_hour, -r.price_delta_per_month);
 		confidence := r.confidence;
 		firm_when := r.firm_when;
 		reason := _tiered_storage.short_reason(r.reason, GREATEST(r.room

@@ -142,6 +142,10 @@ CREATE VIEW _tiered_storage.moves AS
 	LEFT JOIN pg_stat_activity a ON a.pid = m.pid AND a.backend_start = m.backend_start;
 
 CREATE VIEW _tiered_storage.move_batches AS
+	WITH tier AS (
+		SELECT t.tier_name, t.price_per_gb_month
+				/ CASE WHEN t.compressed THEN t.compression_ratio ELSE 1 END AS price_per_stored_gb
+			FROM _tiered_storage.tiers t)
 	SELECT b.batch_id,
 		CASE WHEN b.undo_of IS NOT NULL THEN 'undo' WHEN b.policy_kind = 'fullness' THEN 'fullness'
 			WHEN b.policy_id IS NOT NULL THEN 'policy'
@@ -149,7 +153,8 @@ CREATE VIEW _tiered_storage.move_batches AS
 		b.requested_by, b.started_at,
 		CASE WHEN b.moves_running = 0 THEN b.finished_at END AS finished_at,
 		b.moves_done, b.moves_failed, b.moves_skipped, b.moves_running,
-		b.moved_bytes, b.predicted_saved_io_s_per_hour, b.measured_saved_io_s_per_hour,
+		b.moved_bytes, b.saved_price_per_month,
+		b.predicted_saved_io_s_per_hour, b.measured_saved_io_s_per_hour,
 		b.measured_moves,
 		CASE WHEN b.moves_done = 0 THEN NULL WHEN b.moves_running > 0 OR b.open_moves > 0
 				THEN _tiered_storage.effect_verdict(NULL, NULL, NULL)
@@ -181,6 +186,8 @@ CREATE VIEW _tiered_storage.move_batches AS
 			count(e.measured_io_s_per_hour) AS measured_moves,
 			count(*) FILTER (WHERE m.state = 'done' AND e.settled_at IS NULL) AS open_moves,
 			COALESCE(sum(m.size_bytes) FILTER (WHERE m.state = 'done'), 0)::int8 AS moved_bytes,
+			sum(m.size_bytes / 1e9 * (f.price_per_stored_gb - t.price_per_stored_gb))
+				FILTER (WHERE m.state = 'done') AS saved_price_per_month,
 			sum(m.predicted_saved_io_s_per_hour) FILTER (WHERE m.state = 'done')
 				AS predicted_saved_io_s_per_hour,
 			sum(e.unmoved_io_s_per_hour - e.measured_io_s_per_hour)
@@ -193,5 +200,7 @@ CREATE VIEW _tiered_storage.move_batches AS
 			sum(e.unmoved_io_s_per_hour) AS unmoved, sum(e.measured_io_s_per_hour) AS measured
 		FROM _tiered_storage.move m
 		LEFT JOIN _tiered_storage.move_effect e ON e.move_id = m.move_id
+		LEFT JOIN tier f ON f.tier_name = m.from_tier
+		LEFT JOIN tier t ON t.tier_name = m.to_tier
 		WHERE m.batch_id IS NOT NULL
 		GROUP BY m.batch_id) b;

@@ -34,6 +34,16 @@ AS $$
 		|| ' s/h'
 $$;
 
+/* What is saved, in short: device time, or the price per month where that is next to none. */
+CREATE FUNCTION _tiered_storage.short_saving(seconds float8, price_per_month float8) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE WHEN abs(seconds) >= 0.05 OR NOT COALESCE(price_per_month >= 0.005, false)
+		THEN _tiered_storage.short_seconds(seconds)
+		ELSE _tiered_storage.short_quantity(price_per_month, 1000, '', 'k', 'M', 'G')
+			|| ' a month' END
+$$;
+
 /* From where to where, both in at most eight columns of a screen. */
 CREATE FUNCTION _tiered_storage.from_to(from_name text, to_name text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp

@@ -103,7 +103,10 @@ CREATE VIEW tiered_storage.move_batches AS
 			CASE WHEN b.moves_running > 0 THEN concat(b.moves_running, ' to go') END,
 			CASE WHEN b.moves_failed > 0 THEN concat(b.moves_failed, ' failed') END), 18) AS moves,
 		_tiered_storage.short_bytes(b.moved_bytes) AS moved,
-		_tiered_storage.short_seconds(b.predicted_saved_io_s_per_hour) AS predicted,
+		NULLIF(concat_ws(', ', CASE WHEN b.predicted_saved_io_s_per_hour <= -0.05
+				THEN NULLIF(_tiered_storage.short_saving(0, b.saved_price_per_month), '0 s/h') END,
+			_tiered_storage.short_saving(b.predicted_saved_io_s_per_hour,
+				b.saved_price_per_month)), '') AS predicted,
 		_tiered_storage.short_seconds(b.measured_saved_io_s_per_hour) AS measured,
 		CASE WHEN b.undone_by IS NOT NULL THEN 'undone'
 			WHEN b.undo_command IS NOT NULL THEN 'can be' ELSE 'no' END AS undo
@@ -121,9 +124,10 @@ COMMENT ON COLUMN tiered_storage.move_batches.moves IS
 'number of moves done, running or interrupted, and failed';
 COMMENT ON COLUMN tiered_storage.move_batches.moved IS 'bytes of the relations moved';
 COMMENT ON COLUMN tiered_storage.move_batches.predicted IS
-'predicted saving in seconds of device time per hour; null: none was predicted';
+'predicted saving in seconds of device time per hour; where there is none, the price of the '
+'storage per month, at the present prices of the tiers; null: not known';
 COMMENT ON COLUMN tiered_storage.move_batches.measured IS
-'measured saving; null: none was measured';
+'measured saving of device time per hour; null: none was measured';
 COMMENT ON COLUMN tiered_storage.move_batches.undo IS
 'can be: CALL undo_move(batch_id); undone: it was; no: there is nothing to undo';
 

@@ -96,7 +96,7 @@ BEGIN
 		partition_interval,partition_key,partition_advice,effect_verdict,mover_progress,
 		move_window_state,move_queue_entries,worker_status,short_recommendations,short_reason,
 		short_number,first_columns,clip,clip_words,short_quantity,short_bytes,short_rate,
-		short_seconds,short_time,percent,significant,from_to,metric_values,
+		short_saving,short_seconds,short_time,percent,significant,from_to,metric_values,
 		activity_rows,report_heat,report_load,report_facts,report_answer,report_tiers,
 		report_heat_step,report_heat_map,report_budget,report_moved,report_unknown,report_escape,
 		report_words,report_cell,report_table,report_figure,report_label,report_bar,report_bars,

@@ -98,7 +98,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('report_words'), ('report_page'), ('access_statistics'), ('access_tracking'),
 	('calibrate_wal'), ('distributed_table'), ('is_paused'), ('relation_buffers'), ('tablespace_devices'),
 	('tier_figures'), ('tier_set_wear'), ('wait_times'), ('publication_of_all'), ('remove_ownerless'),
-	('from_to'), ('metric_values'), ('percent'), ('short_rate'), ('short_seconds'),
+	('from_to'), ('metric_values'), ('percent'), ('short_rate'), ('short_saving'), ('short_seconds'),
 	('short_time'), ('significant')
 	UNION ALL SELECT 'stored_' || t FROM unnest(_tiered_storage.state_tables()) t$$,
 	'beneath them are these');
