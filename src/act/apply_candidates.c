@@ -410,8 +410,7 @@ tier_candidates_prepare(const TierApplyRequest *request, TierApplySummary *summa
 	{
 		TierAdvice *provisional = tier_advice_provisional(advice);
 
-		summary->unsure += tier_advice_provisional_moves(advice, provisional);
-		summary->advice_text = tier_advice_moves_text(advice, provisional);
+		summary->advice_text = tier_advice_moves_text(advice, provisional, &summary->unsure);
 	}
 	PopActiveSnapshot();
 	summary->advised = n - summary->beyond_limit;

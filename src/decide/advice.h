@@ -197,12 +197,12 @@ extern TierAdvice *tier_advice_provisional(const TierAdvice *advice);
 extern const TierAdvice *tier_advice_shown(const TierAdvice *advice,
 										   const TierAdvice *provisional, int unit);
 
-/* How many moves are advised in `provisional` alone. */
-extern int	tier_advice_provisional_moves(const TierAdvice *advice,
-										  const TierAdvice *provisional);
-
-/* "3 moves are advised: 1 firm, 2 provisional"; of what is selected.  NULL: none is. */
-extern char *tier_advice_moves_text(const TierAdvice *advice, const TierAdvice *provisional);
+/*
+ * "3 moves are advised: 1 firm, 2 provisional"; of what is selected.  NULL: none is.  Adds to
+ * *nprovisional how many are advised in `provisional` alone.
+ */
+extern char *tier_advice_moves_text(const TierAdvice *advice, const TierAdvice *provisional,
+									int *nprovisional);
 
 /* Tells in a NOTICE why nothing is advised, and what to do about it. */
 extern void tier_advice_notice_empty(const TierAdvice *advice);

@@ -239,19 +239,9 @@ tier_advice_shown(const TierAdvice *advice, const TierAdvice *provisional, int u
 		advice->set->tiers[then->current_tier].rank ? provisional : advice;
 }
 
-int
-tier_advice_provisional_moves(const TierAdvice *advice, const TierAdvice *provisional)
-{
-	int			n = 0;
-
-	for (int i = 0; i < advice->nunits; i++)
-		n += advice->units[i].is_selected &&
-			tier_advice_shown(advice, provisional, i) != advice;
-	return n;
-}
-
 char *
-tier_advice_moves_text(const TierAdvice *advice, const TierAdvice *provisional)
+tier_advice_moves_text(const TierAdvice *advice, const TierAdvice *provisional,
+					   int *nprovisional)
 {
 	int			of[TIER_CONFIDENCE_FIRM + 1] = {0};
 	int			n = 0;
@@ -260,10 +250,12 @@ tier_advice_moves_text(const TierAdvice *advice, const TierAdvice *provisional)
 
 	for (int i = 0; i < advice->nunits; i++)
 	{
-		const TierAdviceUnit *unit = &tier_advice_shown(advice, provisional, i)->units[i];
+		const TierAdvice *by = tier_advice_shown(advice, provisional, i);
+		const TierAdviceUnit *unit = &by->units[i];
 
 		if (!unit->is_selected || !changes(unit))
 			continue;
+		*nprovisional += by != advice;
 		of[unit->confidence]++;
 		n++;
 	}

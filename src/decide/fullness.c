@@ -222,51 +222,41 @@ is_among(Oid relation_oid, const Oid *sorted, int n)
 	return tier_by_oid_find(relation_oid, sorted, n, sizeof(Oid)) != NULL;
 }
 
+static TierFullnessObstacle
+because(const char *reason, TierFullnessObstacle obstacle, const char **why)
+{
+	*why = reason;
+	return obstacle;
+}
+
 /* What can be said of it without a look at it. */
 static TierFullnessObstacle
 known_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuestion *question,
 			   const TierAdviceUnit *unit, const char **why)
 {
 	if (unit->pinned_tier >= 0 && unit->pinned_tier != evaluation->target)
-	{
-		*why = psprintf("it is pinned to tier \"%s\"",
-						NameStr(evaluation->advice->set->tiers[unit->pinned_tier].name));
-		return TIER_FULLNESS_PINNED;
-	}
+		return because(psprintf("it is pinned to tier \"%s\"",
+								NameStr(evaluation->advice->set->tiers[unit->pinned_tier].name)),
+					   TIER_FULLNESS_PINNED, why);
 	if (unit->immovable != NULL)
-	{
-		*why = psprintf("it cannot be moved: %s", unit->immovable);
-		return TIER_FULLNESS_NOT_ONLINE;
-	}
+		return because(psprintf("it cannot be moved: %s", unit->immovable),
+					   TIER_FULLNESS_NOT_ONLINE, why);
 	if (OidIsValid(unit->extension_oid) && unit->pinned_tier < 0)
-	{
-		*why = "it belongs to an extension";
-		return TIER_FULLNESS_OF_EXTENSION;
-	}
+		return because("it belongs to an extension", TIER_FULLNESS_OF_EXTENSION, why);
 	if (is_among(unit->relation_oid, question->moved, question->nmoved) ||
 		((unit->is_due ||
 		  is_among(unit->relation_oid, question->returning, question->nreturning)) &&
 		 !is_among(unit->relation_oid, question->in_vain, question->nin_vain)))
-	{
-		*why = "a tiering policy moves it";
-		return TIER_FULLNESS_DUE;
-	}
+		return because("a tiering policy moves it", TIER_FULLNESS_DUE, why);
 	if (unit->resides_s > 0.0)
-	{
-		*why = psprintf("it was moved lately, and stays for another %s",
-						tier_advice_duration(unit->resides_s));
-		return TIER_FULLNESS_MOVED_LATELY;
-	}
+		return because(psprintf("it was moved lately, and stays for another %s",
+								tier_advice_duration(unit->resides_s)),
+					   TIER_FULLNESS_MOVED_LATELY, why);
 	if (unit->size_bytes <= 0.0)
-	{
-		*why = "it is empty";
-		return TIER_FULLNESS_EMPTY;
-	}
+		return because("it is empty", TIER_FULLNESS_EMPTY, why);
 	if (is_among(unit->relation_oid, question->backoff, question->nbackoff))
-	{
-		*why = "it could not be moved lately; the view moves says when it is tried again";
-		return TIER_FULLNESS_NOT_NOW;
-	}
+		return because("it could not be moved lately; the view moves says when it is tried again",
+					   TIER_FULLNESS_NOT_NOW, why);
 	return TIER_FULLNESS_NONE;
 }
 

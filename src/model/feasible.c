@@ -44,16 +44,11 @@ typedef struct Work
 double
 tier_feasible_used(const TierPlacementTotals *total, TierPlacementResource resource)
 {
-	switch (resource)
-	{
-		case TIER_RESOURCE_BYTES:
-			return total->bytes;
-		case TIER_RESOURCE_BUSY:
-			return total->occupied_s;
-		case TIER_RESOURCE_ENDURANCE:
-			break;
-	}
-	return total->written_bytes;
+	const double of[TIER_PLACEMENT_RESOURCES] = {
+		total->bytes, total->occupied_s, total->written_bytes
+	};
+
+	return of[resource];
 }
 
 static bool

@@ -39,16 +39,11 @@ double
 tier_placement_use(const TierPlacementProblem *problem, size_t cell,
 				   TierPlacementResource resource)
 {
-	switch (resource)
-	{
-		case TIER_RESOURCE_BYTES:
-			return problem->stored_bytes[cell];
-		case TIER_RESOURCE_BUSY:
-			return problem->occupied_s[cell];
-		case TIER_RESOURCE_ENDURANCE:
-			break;
-	}
-	return problem->written_bytes[cell];
+	const double *const of[TIER_PLACEMENT_RESOURCES] = {
+		problem->stored_bytes, problem->occupied_s, problem->written_bytes
+	};
+
+	return of[resource][cell];
 }
 
 void
