@@ -47,8 +47,6 @@ static const TierColumn device_columns[] = {
 	COLUMN("last_writes", INT8OID, last.writes),
 	COLUMN("last_write_bytes", INT8OID, last.write_bytes),
 	COLUMN("last_busy_ms", INT8OID, last.busy_ms),
-	COLUMN("last_read_ms", INT8OID, last.read_ms),
-	COLUMN("last_write_ms", INT8OID, last.write_ms),
 	COLUMN("predicted_bytes", FLOAT8OID, predicted_bytes),
 	COLUMN("predicted_reads", FLOAT8OID, predicted_reads),
 	COLUMN("foreign_bytes", FLOAT8OID, foreign_bytes),

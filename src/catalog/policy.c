@@ -189,6 +189,17 @@ tier_catalog_policies_made_by(Oid role_oid)
 	return (int) tier_get_int8(0, 1);
 }
 
+/* None of its tiers is removed until the end of the transaction. */
+static void
+hold_tiers(const TierPolicyRow *row)
+{
+	tier_catalog_hold_tier(&row->tier_name);
+	if (row->has_index_tier)
+		tier_catalog_hold_tier(&row->index_tier);
+	if (row->has_return_tier)
+		tier_catalog_hold_tier(&row->return_tier);
+}
+
 int
 tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row, bool *existed)
 {
@@ -209,11 +220,7 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 		tier_catalog_identify(scope, row->relation_oid, row->owner_oid, &row->tier_name,
 							  &identity);
 
-	tier_catalog_hold_tier(&row->tier_name);
-	if (row->has_index_tier)
-		tier_catalog_hold_tier(&row->index_tier);
-	if (row->has_return_tier)
-		tier_catalog_hold_tier(&row->return_tier);
+	hold_tiers(row);
 
 	/*
 	 * The policy that exists may come from a restore, and have only the name
@@ -293,11 +300,7 @@ tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *r
 	PolicyStatement statement = {sql, values, lengthof(values), 0};
 	ErrorData  *error;
 
-	tier_catalog_hold_tier(&row->tier_name);
-	if (row->has_index_tier)
-		tier_catalog_hold_tier(&row->index_tier);
-	if (row->has_return_tier)
-		tier_catalog_hold_tier(&row->return_tier);
+	hold_tiers(row);
 	if (find_same_policy(row) && tier_get_int4(0, 1) != row->policy_id)
 		complain_of_duplicate(row);
 	namestrcpy(&role, GetUserNameFromId(scope->caller, false));

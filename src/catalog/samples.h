@@ -213,8 +213,6 @@ typedef struct TierClientTime
 	double		device_s;		/* waiting for files of relations */
 	double		processor_s;	/* in no wait */
 	double		wal_s;			/* waiting for WAL */
-	double		temp_s;			/* for temporary files */
-	double		lock_s;			/* for each other */
 } TierClientTime;
 
 /* As it was at the last sample. */

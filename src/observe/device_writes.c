@@ -186,8 +186,9 @@ tier_device_writes_observe(TierDevices *devices, const TierRelationState *states
 	}
 }
 
-bool
-tier_device_writes_explained(const TierDeviceWrites *writes)
+/* Do the fits of writes rest on enough, and are they good? */
+static bool
+are_explained(const TierDeviceWrites *writes)
 {
 	return tier_fit_explains(&writes->fit) && tier_fit_explains(&writes->request_fit);
 }
@@ -195,7 +196,7 @@ tier_device_writes_explained(const TierDeviceWrites *writes)
 bool
 tier_device_writes_are_known(const TierDeviceState *device)
 {
-	return tier_device_writes_explained(&device->writes_fit) &&
+	return are_explained(&device->writes_fit) &&
 		!holds_wal(device, device_of_wal());
 }
 
@@ -206,7 +207,7 @@ tier_device_writes_factors(const TierDevices *devices, Oid tablespace_oid,
 	const TierDeviceState *device = tier_devices_find(devices, tablespace_oid);
 
 	basis->write_factor = basis->write_request_factor = 1.0;
-	if (device == NULL || !tier_device_writes_explained(&device->writes_fit) ||
+	if (device == NULL || !are_explained(&device->writes_fit) ||
 		(profile != NULL && profile->compression_ratio > 1.0))
 		return;
 	basis->write_factor = tier_fit_factor(&device->writes_fit.fit);

@@ -24,9 +24,6 @@
 extern void tier_device_writes_observe(TierDevices *devices, const TierRelationState *states,
 									   int nstates, const TierWrites *writes, TimestampTz now);
 
-/* Do the fits of writes rest on enough, and are they good? */
-extern bool tier_device_writes_explained(const TierDeviceWrites *writes);
-
 /*
  * Are they the reason of all that the device writes, now?  Not where pg_wal is on it, whatever
  * was learned before it came there.

@@ -192,9 +192,8 @@ extern TierObstacle tier_relation_refuse_owner(const TierRelationInfo *info, Oid
  */
 extern bool tier_relation_may_sample(const TierRelationInfo *info);
 
-/* May the role put relations of this database there?  And what lets it. */
+/* May the role put relations of this database there? */
 extern bool tier_relation_may_create(Oid role_oid, Oid tablespace_oid);
-extern char *tier_relation_grant_hint(Oid role_oid, Oid tablespace_oid);
 
 /* The same as one question, with what is in the way. */
 extern TierObstacle tier_relation_refuse(const TierRelationInfo *info, Oid role_oid,

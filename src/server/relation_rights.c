@@ -282,8 +282,9 @@ tier_relation_may_create(Oid role_oid, Oid tablespace_oid)
 		tier_compat_may_create_in_tablespace(tablespace_oid, role_oid);
 }
 
-char *
-tier_relation_grant_hint(Oid role_oid, Oid tablespace_oid)
+/* What lets the role. */
+static char *
+grant_hint(Oid role_oid, Oid tablespace_oid)
 {
 	char	   *tablespace_name = get_tablespace_name(tablespace_oid);
 
@@ -309,7 +310,7 @@ tier_relation_refuse_role(const TierRelationInfo *info, Oid role_oid, Oid tables
 	}
 	refusal.message = psprintf("permission denied for tablespace %s",
 							   quote_identifier(tablespace_name));
-	refusal.hint = tier_relation_grant_hint(role_oid, tablespace_oid);
+	refusal.hint = grant_hint(role_oid, tablespace_oid);
 	return refusal;
 }
 

@@ -34,8 +34,6 @@ CREATE UNLOGGED TABLE _tiered_storage.device_state
 	last_writes bigint NOT NULL,
 	last_write_bytes bigint NOT NULL,
 	last_busy_ms bigint NOT NULL,
-	last_read_ms bigint NOT NULL,
-	last_write_ms bigint NOT NULL,
 	predicted_bytes float8 NOT NULL,
 	predicted_reads float8 NOT NULL,
 	foreign_bytes float8 NOT NULL,

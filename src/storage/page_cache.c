@@ -21,7 +21,6 @@
 #include "postgres.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -284,8 +283,7 @@ range_bytes(const char *path, int64 offset, int64 length, TierPagecacheLook *loo
 
 /*
  * One piece out of each of LOOK_PIECES equal strata, at the same distance from
- * its start.  The pieces are taken as if they were drawn at random: neighbours
- * are alike, so the true error is smaller than the one we state, if anything.
+ * its start.
  */
 static bool
 sample_bytes(const char *path, int64 offset, int64 length, TierPagecacheLook *look)
@@ -294,30 +292,19 @@ sample_bytes(const char *path, int64 offset, int64 length, TierPagecacheLook *lo
 	int64		piece = Min(PIECE_BYTES, TYPEALIGN_DOWN(BLCKSZ, stratum / 2));
 	int64		shift = (int64) (pg_prng_double(&pg_global_prng_state) * (stratum - piece));
 	double		sum = 0.0;
-	double		squares = 0.0;
-	double		mean;
-	double		variance;
 
 	shift -= shift % BLCKSZ;
 	for (int i = 0; i < LOOK_PIECES; i++)
 	{
 		int64		begin = offset + (int64) i * stratum;
 		int64		cached;
-		double		part;
 
 		begin += shift - begin % BLCKSZ;
 		if (!range_bytes(path, begin, piece, look, &cached))
 			return false;
-		part = (double) cached / piece;
-		sum += part;
-		squares += part * part;
+		sum += (double) cached / piece;
 	}
-	mean = sum / LOOK_PIECES;
-	variance = Max(squares / LOOK_PIECES - mean * mean, 0.0) * LOOK_PIECES / (LOOK_PIECES - 1);
-	look->cached_bytes = (int64) (mean * length);
-
-	/* None or all of a sample may still hide one piece of the other kind. */
-	look->error_bytes = Max(sqrt(variance / LOOK_PIECES), 1.0 / LOOK_PIECES) * length;
+	look->cached_bytes = (int64) (sum / LOOK_PIECES * length);
 	return true;
 }
 

@@ -22,9 +22,7 @@
 /* The result of one look; if that returned false, it means nothing. */
 typedef struct TierPagecacheLook
 {
-	int64		cached_bytes;	/* of the range; an estimate if error > 0 */
-	double		error_bytes;	/* its standard error (of a stratified sample,
-								 * see sample_bytes); 0: all was looked at */
+	int64		cached_bytes;	/* of the range; of a large one an estimate */
 	int			files;			/* how often a file was opened for it */
 } TierPagecacheLook;
 
@@ -35,8 +33,8 @@ typedef struct TierPagecacheLook
  * permit them for these files, or the file is gone.
  *
  * Small ranges are looked at as a whole; of large ones pieces that are spread
- * over them evenly from a random start, and *look says how sure the sum is.
- * So the cost is bounded: about a millisecond, and LOOK_PIECES files opened.
+ * over them evenly from a random start.  So the cost is bounded: about a millisecond, and
+ * LOOK_PIECES files opened.
  *
  * No lock, and nothing stays open or allocated.  Reads no data, and brings nothing
  * into the page cache.  Errors only for memory, file descriptors and interrupts.
