@@ -4,8 +4,8 @@
  *		add_tiering_policy(): stores a policy, or only tells what it would do.
  *
  * Whoever adds a policy is told what it is about to do, when, and how to stop that.  The worker
- * leaves a new policy alone for one migrate_interval (act/due.c), and looks at it
- * at the moment that is told here.
+ * leaves a new policy alone for one migrate_interval (act/policy_candidates.h), and
+ * looks at it at the moment that is told here.
  *
  *-------------------------------------------------------------------------
  */
