@@ -61,6 +61,7 @@ my %values = (
 	lock_timeout => ['1ms'],
 	'plpgsql.extra_errors' => ['all'],
 	'plpgsql.extra_warnings' => ['all'],
+	createrole_self_grant => [ 'set', 'set, inherit' ],
 	restrict_nonsystem_relation_kind => [ 'view', 'foreign-table, view' ],
 	search_path => [ 'nowhere', 'pg_temp' ],
 	statement_timeout => ['1h'],
@@ -87,6 +88,7 @@ LOAD 'plpgsql';
 SELECT array_to_string(name || array_remove(CASE vartype WHEN 'bool' THEN '{off,on}' WHEN 'enum' THEN enumvals
 		WHEN 'string' THEN '{}' ELSE ARRAY[min_val, max_val] END, boot_val), '|')
 	FROM pg_settings WHERE context = 'user' AND name NOT LIKE 'tiered\_storage.%'
+		AND NOT COALESCE(cardinality(enumvals) = 1, false)
 		AND name NOT IN ('transaction_deferrable', 'transaction_isolation', 'transaction_read_only') ORDER BY name}
 	))
 {
