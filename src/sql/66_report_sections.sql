@@ -170,9 +170,7 @@ AS $$
 	/* A capacity that was given may be less than the file systems have. */
 	filled AS MATERIALIZED (
 		SELECT t.*, COALESCE(t.capacity < 0.99 * t.disk_bytes, false) AS is_given,
-			CASE WHEN t.capacity < 0.99 * t.disk_bytes THEN GREATEST(t.relation_bytes
-					/ NULLIF(t.capacity, 0), t.used_bytes / t.disk_bytes)
-				ELSE t.used_bytes / NULLIF(t.capacity, 0) END AS used
+			(t ->> 'used_fraction')::float8 AS used
 		FROM tier t),
 	card AS (
 		SELECT f.n, format('<div class="card"><h3><i class="%s" aria-hidden="true"></i>%s</h3>'

@@ -63,7 +63,7 @@ CREATE VIEW tiered_storage.tiers AS
 		_tiered_storage.clip(array_to_string(t.tablespaces, ', '), 24) AS tablespaces,
 		_tiered_storage.clip(t.profile, 17) AS profile,
 		_tiered_storage.short_bytes(t.capacity_bytes) AS capacity, t.free_bytes,
-		_tiered_storage.percent(t.used_bytes, t.used_bytes + t.free_bytes) AS used
+		_tiered_storage.percent(t.used_fraction, 1) AS used
 	FROM _tiered_storage.tiers t ORDER BY t.rank, t.tier_name;
 COMMENT ON VIEW tiered_storage.tiers IS
 'the storage tiers, fastest first, and how full they are; devices has their devices';
@@ -78,7 +78,8 @@ COMMENT ON COLUMN tiered_storage.tiers.capacity IS
 COMMENT ON COLUMN tiered_storage.tiers.free_bytes IS
 'bytes free on its file systems; null: unknown';
 COMMENT ON COLUMN tiered_storage.tiers.used IS
-'used share of its file systems, by everything on them; null: unknown';
+'used share of its file systems, by everything on them, or of the capacity as given, by relations '
+'of this database, whichever is more; null: unknown';
 
 CREATE VIEW tiered_storage.devices AS
 	SELECT w.tier_name, _tiered_storage.clip(w.device, 12) AS device,
