@@ -99,6 +99,7 @@ SELECT lives_ok($$ SELECT tiered_storage.add_tier('tap_slow', '{slow}', reserve_
 RESET ROLE;
 
 SELECT * FROM finish();
+DROP FUNCTION tiered_storage.alter_tier(integer);
 DROP EXTENSION tiered_storage;
 DROP SCHEMA tap_s CASCADE;
 DROP TABLESPACE fast;

@@ -89,6 +89,7 @@ SELECT array_to_string(name || array_remove(CASE vartype WHEN 'bool' THEN '{off,
 		WHEN 'string' THEN '{}' ELSE ARRAY[min_val, max_val] END, boot_val), '|')
 	FROM pg_settings WHERE context = 'user' AND name NOT LIKE 'tiered\_storage.%'
 		AND NOT COALESCE(cardinality(enumvals) = 1, false)
+		AND (name <> 'standard_conforming_strings' OR current_setting('server_version_num')::int < 190000)
 		AND name NOT IN ('transaction_deferrable', 'transaction_isolation', 'transaction_read_only') ORDER BY name}
 	))
 {
