@@ -14,8 +14,8 @@ CREATE TABLE regress_t_2026_01 PARTITION OF regress_t FOR VALUES
 
 SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow');
 SELECT tiered_storage.add_tiering_policy('regress_t', move_after => '1 year', tier => 'regress_cheap',
-	options => '{"include_indexes": false, "age_from": "newest"}');
-SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, key_unit, key_epoch,
+	options => '{"include_indexes": false}');
+SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, key_unit, key_epoch,
 	key_shift, time_zone,
 	created_by = current_user AS mine, last_evaluated_at, last_due, last_on_target, last_result
 	FROM _tiered_storage.policies ORDER BY policy_id;
@@ -50,13 +50,11 @@ SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'no_such_tier'); 
 -- A tablespace is no tier.
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_ts_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
-	options => '{"age_from": "yesterday"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
-	options => '{"agefrom": "now"}'); \echo :SQLSTATE
+	options => '{"keyunit": "seconds"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
 	options => '{"move_after": "1 day"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
-	options => '{"age_from": {}}'); \echo :SQLSTATE
+	options => '{"key_unit": {}}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', options => '1'); \echo :SQLSTATE
 
 \set ECHO none

@@ -290,10 +290,6 @@ SELECT tiered_storage.add_tiering_policy('"regress Uuid"', '31 days', 'regress_s
 	options => '{"key_unit": "uuidv7"}') AS id \gset
 \set ECHO all
 SELECT * FROM regress_verdicts;
-SELECT tiered_storage.remove_policy(policy_id => :id);
-SELECT tiered_storage.add_tiering_policy('"regress Uuid"', '31 days', 'regress_slow',
-	options => '{"key_unit": "uuidv7", "age_from": "newest"}') AS id \gset
-SELECT relation, reason FROM regress_verdicts WHERE relation = 'regress_uuid_6'::regclass;
 \set ECHO none
 -- A policy that cannot be evaluated does no harm to another one, nor to the session.
 UPDATE _tiered_storage.policy SET time_zone = 'Nowhere/Land' WHERE policy_id = :id;
@@ -446,55 +442,6 @@ SELECT tiered_storage.add_tiering_policy('regress_odd_date', '1 year', 'regress_
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts;
 DROP TABLE regress_odd, regress_odd_date, regress_odd_uuid, regress_odd_numeric;
 SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \g /dev/null
-
----------------------------------------------------------------------------
--- Age from the newest partition
----------------------------------------------------------------------------
-
-\set ECHO none
--- Data that stopped in January, partitions made for the whole year.
-CREATE TABLE regress_newest (at date) PARTITION BY RANGE (at);
-CREATE TABLE regress_newest_1 PARTITION OF regress_newest FOR VALUES
-	FROM ('2025-11-01') TO ('2025-12-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_newest_2 PARTITION OF regress_newest FOR VALUES
-	FROM ('2025-12-01') TO ('2026-01-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_newest_3 PARTITION OF regress_newest FOR VALUES
-	FROM ('2026-01-01') TO ('2026-02-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_newest_4 PARTITION OF regress_newest FOR VALUES
-	FROM ('2026-02-01') TO ('2026-03-01') TABLESPACE regress_ts_fast;
-CREATE TABLE regress_newest_5 PARTITION OF regress_newest FOR VALUES
-	FROM ('2026-12-01') TO (MAXVALUE) TABLESPACE regress_ts_fast;
-CREATE TABLE regress_newest_d PARTITION OF regress_newest DEFAULT TABLESPACE regress_ts_fast;
-INSERT INTO regress_newest VALUES ('2025-11-15'), ('2025-12-15'), ('2026-01-15'), ('2026-10-15');
-SELECT tiered_storage.add_tiering_policy('regress_newest', '32 days', 'regress_slow',
-	options => '{"age_from": "newest"}') AS id \gset
-\set ECHO all
--- The newest that holds data ends at 2026-02-01: 32 days before is 2025-12-31.
-SELECT relation, verdict, reason FROM regress_verdicts;
--- What is in February counts from its end, 2026-03-01.
-INSERT INTO regress_newest VALUES ('2026-02-15');
-SELECT relation, verdict FROM regress_verdicts WHERE verdict = 'due';
--- An open end: its begin; but one row of the future does not make everything due.
-INSERT INTO regress_newest VALUES ('2026-12-15');
-SELECT relation, verdict, reason FROM regress_verdicts;
--- Emptied, it says nothing again.
-TRUNCATE regress_newest_5, regress_newest_4;
-SELECT relation, verdict FROM regress_verdicts WHERE verdict = 'due';
-\set ECHO none
--- So does what has blocks, but no row: by an insert that was rolled back, or when all are deleted.
-BEGIN;
-INSERT INTO regress_newest VALUES ('2026-02-15');
-ROLLBACK;
-INSERT INTO regress_newest VALUES ('2026-12-15');
-DELETE FROM regress_newest_5;
-SELECT pg_stat_force_next_flush() \g /dev/null
-\set ECHO all
-SELECT pg_relation_size('regress_newest_4') > 0 AND pg_relation_size('regress_newest_5') > 0 AS "have blocks";
-SELECT relation, verdict FROM regress_verdicts WHERE verdict = 'due';
--- With no data at all age counts from now.
-TRUNCATE regress_newest;
-SELECT relation, verdict, reason FROM regress_verdicts;
-DROP TABLE regress_newest;
 
 \set ECHO none
 -- Months have different lengths: the calendar counts, not 30 days.

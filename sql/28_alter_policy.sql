@@ -29,12 +29,12 @@ SELECT tiered_storage.add_tiering_policy('regress_n', '1 day', 'regress_slow',
 -- What is not given stays as it is.
 SELECT tiered_storage.alter_policy('regress_p', changes => '{"move_after": "1 year"}');
 SELECT tiered_storage.alter_policy(policy_id => :slow,
-	changes => '{"include_indexes": false, "age_from": "newest", "time_zone": "Europe/Berlin"}');
-SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled FROM _tiered_storage.policies
+	changes => '{"include_indexes": false, "time_zone": "Europe/Berlin"}');
+SELECT move_after, tier_name, include_indexes, time_zone, enabled FROM _tiered_storage.policies
 	WHERE policy_id = :slow;
 SELECT tiered_storage.alter_policy('regress_p', 'regress_slow',
-	changes => '{"tier": "regress_cheap", "age_from": "now", "time_zone": "UTC"}');
-SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled FROM _tiered_storage.policies
+	changes => '{"tier": "regress_cheap", "time_zone": "UTC"}');
+SELECT move_after, tier_name, include_indexes, time_zone, enabled FROM _tiered_storage.policies
 	WHERE policy_id = :slow;
 SELECT tiered_storage.alter_policy('regress_p', changes => '{"tier": "regress_slow", "include_indexes": true}');
 -- A unit that does not count has nothing to count from.
@@ -51,7 +51,6 @@ SELECT tiered_storage.alter_policy('regress_p'); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy(enabled => false); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy('regress_p', changes => '{"move_after": "-1 day"}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy('regress_p', changes => '{"tier": "regress_nowhere"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_p', changes => '{"age_from": "yesterday"}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy('regress_p', changes => '{"time_zone": "Nowhere/Land"}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy('regress_p', changes => '{"key_unit": "seconds"}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy('regress_n', changes => '{"key_unit": "lightyears"}'); \echo :SQLSTATE
@@ -59,20 +58,19 @@ SELECT tiered_storage.alter_policy('regress_p', 'regress_cheap', enabled => fals
 SELECT tiered_storage.remove_policy('regress_p', tier => 'regress_cheap'); \echo :SQLSTATE
 SELECT tiered_storage.remove_policy('regress_p', 'regress_cheap', policy_id => :slow, if_exists => true);
 SELECT tiered_storage.alter_policy(policy_id => -1, enabled => false, if_exists => true);
-SELECT move_after, tier_name, include_indexes, age_from, time_zone, enabled, last_result FROM _tiered_storage.policies
+SELECT move_after, tier_name, include_indexes, time_zone, enabled, last_result FROM _tiered_storage.policies
 	WHERE policy_id = :slow;
 -- How an age is told goes with move_after; nothing of it comes back with it.
 SELECT tiered_storage.alter_policy('regress_n',
-	changes => '{"key_unit": "seconds", "key_epoch": "2025-01-01 00:00:00+00", "key_shift": 1,
-	"age_from": "newest"}');
+	changes => '{"key_unit": "seconds", "key_epoch": "2025-01-01 00:00:00+00", "key_shift": 1}');
 SELECT tiered_storage.alter_policy('regress_n',
 	changes => '{"move_after": null, "idle_for": "1 day", "key_unit": "seconds"}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy('regress_n', changes => '{"move_after": null, "idle_for": "1 day"}');
-SELECT move_after, idle_for, age_from, key_unit, key_epoch, key_shift FROM _tiered_storage.policies
+SELECT move_after, idle_for, key_unit, key_epoch, key_shift FROM _tiered_storage.policies
 	WHERE policy_id = :n;
 SELECT tiered_storage.alter_policy('regress_n', changes => '{"move_after": "1 day"}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy('regress_n', changes => '{"move_after": "1 day", "key_unit": "seconds"}');
-SELECT move_after, idle_for, age_from, key_unit, key_epoch, key_shift FROM _tiered_storage.policies
+SELECT move_after, idle_for, key_unit, key_epoch, key_shift FROM _tiered_storage.policies
 	WHERE policy_id = :n;
 SELECT tiered_storage.remove_policy(policy_id => :n);
 

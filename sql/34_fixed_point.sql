@@ -174,7 +174,7 @@ BEGIN
 		PERFORM tiered_storage.add_tiering_policy('regress_f', regress_any(1200) * interval '1 day', ('regress_' || regress_any(4))::name, index_tier => CASE WHEN with_indexes
 				AND regress_any(2) = 1 THEN 'regress_' || regress_any(4) END::name, if_not_exists => true,
 	options => jsonb_build_object('return_when_reads_per_hour', CASE WHEN regress_any(3) > 1 THEN 100 END, 'below_reads_per_hour', CASE
-				WHEN regress_any(4) = 1 THEN 50 END, 'include_indexes', with_indexes, 'age_from', CASE regress_any(3) WHEN 1 THEN 'newest' ELSE 'now' END));
+				WHEN regress_any(4) = 1 THEN 50 END, 'include_indexes', with_indexes));
 	END LOOP;
 	PERFORM tiered_storage.pin(c.oid, ('regress_' || regress_any(4))::name, include_indexes => c.relkind = 'r'
 		AND regress_any(2) = 1)

@@ -383,8 +383,6 @@ SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_che
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
 	options => '{"below_reads_per_hour": "Infinity"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '1 day',
-	options => '{"age_from": "newest"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '1 day',
 	options => '{"key_unit": "seconds"}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy('regress_renamed', changes => '{"move_after": "1 day"}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy('regress_renamed', changes => '{"below_reads_per_hour": "-1"}'); \echo :SQLSTATE

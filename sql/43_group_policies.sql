@@ -45,8 +45,6 @@ SELECT tiered_storage.remove_policy(policy_id => tiered_storage.add_tiering_poli
 	names_like => repeat('%', 1024), tier => 'regress_slow', options => '{"no_writes_for": "1 day"}'));
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', tier => 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
-	options => '{"age_from": "newest"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
 	options => '{"key_unit": "fortnights"}'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
 	options => '{"key_unit": "seconds", "key_shift": 99}'); \echo :SQLSTATE

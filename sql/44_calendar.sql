@@ -95,7 +95,7 @@ SELECT tiered_storage.alter_policy('regress_c', changes => '{"move_after": "6700
 SELECT relation, verdict, reason FROM tiered_storage.evaluate_policies() ORDER BY relation::text;
 -- Nor does it matter that an interval takes the long way.
 SELECT tiered_storage.alter_policy('regress_c',
-	changes => '{"move_after": "-3600 mons 109600 days", "age_from": "newest"}');
+	changes => '{"move_after": "-3600 mons 109600 days"}');
 SELECT relation, verdict FROM regress_verdicts ORDER BY relation;
 CALL regress_forget();
 

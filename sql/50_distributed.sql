@@ -77,7 +77,7 @@ SELECT tiered_storage.add_tiering_policy('parts', move_after => '90 days', tier 
 SELECT tiered_storage.add_tiering_policy('"It''s 100%"', idle_for => '1 mon 2 days', tier => 'regress_slow',
 	options => '{"below_reads_per_hour": 10}');
 SELECT tiered_storage.add_tiering_policy('items', move_after => '90 days', index_tier => 'regress_fast', tier => 'regress_slow', if_not_exists => true,
-	options => '{"no_writes_for": "1 day", "below_reads_per_hour": 0.1, "age_from": "newest",
+	options => '{"no_writes_for": "1 day", "below_reads_per_hour": 0.1,
 	"key_unit": "seconds", "key_epoch": "2000-01-01 00:00:00+00", "key_shift": 22, "time_zone": "Europe/Paris", "return_when_reads_per_hour": 1e6, "return_after": "2 days", "return_tier": "regress_fast"}');
 SELECT tiered_storage.add_tiering_policy('items', idle_for => '90 days', tier => 'regress_slow',
 	options => '{"include_indexes": false}');

@@ -95,13 +95,13 @@ SET "DateStyle" = 'SQL, DMY';
 SET "TimeZone" = 'Asia/Tokyo';
 SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('"It''s 100% ""x"""',
 	move_after => '1 mon 2 days -03:00', tier => 'regress_cheap', options => '{"include_indexes": false,
-	"age_from": "newest", "below_reads_per_hour": 0.1, "return_when_reads_per_hour": 5, "return_after": "2 days",
+	"below_reads_per_hour": 0.1, "return_when_reads_per_hour": 5, "return_after": "2 days",
 	"return_tier": "regress_fast"}');
 RESET "IntervalStyle";
 RESET "DateStyle";
 RESET "TimeZone";
 \x on
-SELECT relation, move_after, tier_name, include_indexes, age_from, time_zone, below_reads_per_hour,
+SELECT relation, move_after, tier_name, include_indexes, time_zone, below_reads_per_hour,
 	return_when_reads_per_hour, return_after, return_tier
 	FROM _tiered_storage.policies;
 \x off

@@ -137,8 +137,7 @@ decide_again(Decision *decision)
 		policy = find_group_again(policies, npolicies, policy->policy_id, leaf_oid);
 	leaf = policy == NULL ? NULL :
 		tier_partition_evaluate_leaf(policy, set, pins, first->evaluation->uses,
-									 tier_clock_now(), leaf_oid,
-									 first->evaluation->newest_oid, &evaluation);
+									 tier_clock_now(), leaf_oid, &evaluation);
 	PopActiveSnapshot();
 	if (leaf == NULL)
 		return false;

@@ -67,7 +67,6 @@ typedef struct TierPolicyRow
 	bool		include_indexes;
 	bool		has_index_tier;
 	NameData	index_tier;		/* if not that of the table */
-	bool		age_from_newest;	/* from the newest partition, not from now */
 	TierKeyConversion key;
 	bool		key_counts;		/* units since an epoch; to add only */
 	char	   *time_zone;		/* of dates and intervals */

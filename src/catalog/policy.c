@@ -34,7 +34,7 @@ tier_catalog_load_policies_of(MemoryContext context, int policy_id, Oid relation
 	static const char sql[] =
 	"SELECT v.policy_id, v.relation::pg_catalog.oid, v.relation_name, v.tier_name, "
 	"v.move_after, "
-	"v.include_indexes, v.age_from = 'newest', v.key_unit, v.key_epoch, v.key_shift, "
+	"v.include_indexes, v.key_unit, v.key_epoch, v.key_shift, "
 	"v.time_zone, "
 	"v.created_by_oid, v.enabled, v.key_shift IS NOT NULL, "
 	"COALESCE(g.owner_oid, CASE WHEN p.system_identifier = $1 THEN p.owner_oid ELSE 0 END), "
@@ -64,31 +64,30 @@ tier_catalog_load_policies_of(MemoryContext context, int policy_id, Oid relation
 		policy->tier_name = tier_get_name(i, 4);
 		policy->has_move_after = tier_get_interval(i, 5, &policy->move_after);
 		policy->include_indexes = tier_get_bool(i, 6);
-		policy->age_from_newest = tier_get_bool(i, 7);
-		policy->key.unit = tier_get_text(context, i, 8);
-		(void) tier_catalog_datum(i, 9, &isnull);
+		policy->key.unit = tier_get_text(context, i, 7);
+		(void) tier_catalog_datum(i, 8, &isnull);
 		policy->key.has_epoch = !isnull;
-		policy->key.epoch = tier_get_time(i, 9);
-		policy->key.shift = tier_get_int4(i, 10);
-		policy->time_zone = tier_get_text(context, i, 11);
-		policy->created_by = tier_get_oid(i, 12);
-		policy->is_enabled = tier_get_bool(i, 13);
-		policy->key_counts = tier_get_bool(i, 14);
-		policy->owner_oid = tier_get_oid(i, 15);
-		policy->has_idle_for = tier_get_interval(i, 16, &policy->idle_for);
-		policy->has_no_writes_for = tier_get_interval(i, 17, &policy->no_writes_for);
-		policy->below_reads_per_hour = tier_get_float8(i, 18);
-		policy->index_tier = tier_get_name(i, 19);
+		policy->key.epoch = tier_get_time(i, 8);
+		policy->key.shift = tier_get_int4(i, 9);
+		policy->time_zone = tier_get_text(context, i, 10);
+		policy->created_by = tier_get_oid(i, 11);
+		policy->is_enabled = tier_get_bool(i, 12);
+		policy->key_counts = tier_get_bool(i, 13);
+		policy->owner_oid = tier_get_oid(i, 14);
+		policy->has_idle_for = tier_get_interval(i, 15, &policy->idle_for);
+		policy->has_no_writes_for = tier_get_interval(i, 16, &policy->no_writes_for);
+		policy->below_reads_per_hour = tier_get_float8(i, 17);
+		policy->index_tier = tier_get_name(i, 18);
 		policy->has_index_tier = NameStr(policy->index_tier)[0] != '\0';
-		policy->is_group = tier_get_bool(i, 20);
-		policy->has_schema = tier_get_bool(i, 21);
-		policy->schema_oid = tier_get_oid(i, 22);
-		policy->names_like = tier_get_text(context, i, 23);
-		policy->return_reads_per_hour = tier_get_float8(i, 24);
-		policy->has_return_after = tier_get_interval(i, 25, &policy->return_after);
-		policy->return_tier = tier_get_name(i, 26);
+		policy->is_group = tier_get_bool(i, 19);
+		policy->has_schema = tier_get_bool(i, 20);
+		policy->schema_oid = tier_get_oid(i, 21);
+		policy->names_like = tier_get_text(context, i, 22);
+		policy->return_reads_per_hour = tier_get_float8(i, 23);
+		policy->has_return_after = tier_get_interval(i, 24, &policy->return_after);
+		policy->return_tier = tier_get_name(i, 25);
 		policy->has_return_tier = NameStr(policy->return_tier)[0] != '\0';
-		policy->added_at = tier_get_time(i, 27);
+		policy->added_at = tier_get_time(i, 26);
 	}
 	*npolicies = (int) n;
 	return policies;
@@ -105,13 +104,12 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
  * statements have them.  Intervals in the values point into the row.
  */
 #define PROPERTIES \
-	"move_after, include_indexes, age_from, key_unit, key_epoch, key_shift, time_zone, " \
+	"move_after, include_indexes, key_unit, key_epoch, key_shift, time_zone, " \
 	"idle_for, no_writes_for, below_reads_per_hour, index_tier, " \
 	"return_reads_per_hour, return_after, return_tier"
 #define PROPERTY_VALUES(row) \
 	tier_arg_if((row)->has_move_after, tier_arg_interval(&(row)->move_after)), \
 	tier_arg_bool((row)->include_indexes), \
-	tier_arg_text((row)->age_from_newest ? "newest" : "now"), \
 	tier_arg_text((row)->key.unit), \
 	tier_arg_if((row)->key.has_epoch, tier_arg_time((row)->key.epoch)), \
 	tier_arg_if((row)->key_counts, tier_arg_int4((row)->key.shift)), \
@@ -208,7 +206,7 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	"system_identifier, database_oid, tier_name, created_by, created_at, created_by_oid, "
 	"owner_name, owner_oid, relation_kind, " PROPERTIES ", schema_oid, names_like) "
 	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, "
-	"$13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28) "
+	"$13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27) "
 	"ON CONFLICT (relation_oid, tier_name, database_oid, system_identifier, schema_oid, "
 	"names_like) DO NOTHING "
 	"RETURNING policy_id";
@@ -290,7 +288,7 @@ tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *r
 	static const char sql[] =
 	"UPDATE _tiered_storage.policy SET tier_name = $2, created_by = $3, created_by_oid = $4, "
 	"enabled = $5, (" PROPERTIES ") = "
-	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) "
+	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
 	"WHERE policy_id = $1";
 	NameData	role;
 	const TierValue values[] = {
@@ -353,12 +351,12 @@ tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid, const NameD
 	"SELECT i.inhparent FROM pg_catalog.pg_inherits i JOIN above a "
 	"ON i.inhrelid = a.relation_oid AND NOT i.inhdetachpending) "
 	"SELECT FROM _tiered_storage.policy p "
-	"JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = $20 "
+	"JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = $19 "
 	"WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3 AND p.enabled "
 	"AND (" PROPERTIES ") IS NOT DISTINCT FROM "
-	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) "
+	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
 	"AND (SELECT v.created_by_oid FROM _tiered_storage.policies v "
-	"WHERE v.policy_id = p.policy_id) IS NOT DISTINCT FROM $21 "
+	"WHERE v.policy_id = p.policy_id) IS NOT DISTINCT FROM $20 "
 	"AND ($5 = 0 OR EXISTS (SELECT FROM above a WHERE a.relation_oid = $5))";
 
 	return tier_query(sql, tier_arg_int4(policy->policy_id), tier_arg_name(&policy->tier_name),

@@ -58,8 +58,7 @@ typedef struct TierEvaluation
 	int			index_tier;		/* the same for indexes */
 	int			nleaves;
 	TierLeaf   *leaves;
-	Oid			newest_oid;		/* the leaf from which the age counts; 0: now,
-								 * or an error */
+	TimestampTz now;			/* from which ages count */
 	TierPolicyConditions conditions;	/* as instants; unless there is an
 										 * error */
 	char	   *error;			/* why it could not be evaluated, or NULL */
@@ -87,15 +86,24 @@ extern TierEvaluation *tier_partition_evaluate(const TierPolicyRow *policy,
 
 /*
  * The same of one leaf alone, for whoever is about to move it: NULL if it is none of the
- * policy's any more, or the policy cannot be evaluated.  Where the age counts from the newest
- * leaf, newest_oid is that of an earlier evaluation: one that came after it makes others only
- * older, so that no other is looked at as long as it is there and not empty.  0: all are.
+ * policy's any more, or the policy cannot be evaluated.
  */
 extern const TierLeaf *tier_partition_evaluate_leaf(const TierPolicyRow *policy,
 													const TierSet *set, const TierPins *pins,
 													const TierUses *uses, TimestampTz now,
-													Oid leaf_oid, Oid newest_oid,
-													TierEvaluation **evaluation);
+													Oid leaf_oid, TierEvaluation **evaluation);
+
+/*
+ * Loads the leaves of the policy's table or group, or only this one of them (0: all), with their
+ * bounds (decide/partition_tree.c).  Error: the table has no key that tells the age.
+ */
+extern void tier_partition_load_leaves(TierEvaluation *evaluation, Oid leaf_oid);
+
+/*
+ * One sentence with the times and numbers that have decided on the leaf's verdict
+ * (decide/policy_reason.c).
+ */
+extern char *tier_policy_reason(const TierEvaluation *evaluation, const TierLeaf *leaf);
 
 /* Where the policy wants a member of a leaf, which is the leaf itself or one of its indexes. */
 extern int	tier_partition_target(const TierEvaluation *evaluation, const TierLeaf *leaf,

@@ -28,7 +28,6 @@ static const TierOption tiering_options[] = {
 	{"idle_for", INTERVALOID, POLICY_IDLE_FOR},
 	{"no_writes_for", INTERVALOID, POLICY_NO_WRITES_FOR},
 	{"below_reads_per_hour", FLOAT8OID, POLICY_BELOW_READS},
-	{"age_from", TEXTOID, POLICY_AGE_FROM},
 	{"key_unit", TEXTOID, POLICY_KEY_UNIT},
 	{"key_epoch", TIMESTAMPTZOID, POLICY_KEY_EPOCH},
 	{"key_shift", INT4OID, POLICY_KEY_SHIFT},

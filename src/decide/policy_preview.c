@@ -146,11 +146,11 @@ tier_policy_check_conditions(const TierPolicyRow *policy)
 						 "below_reads_per_hour; all that are given must be true.")));
 	if (policy->has_move_after)
 		check_interval("move_after", &policy->move_after, true);
-	else if (policy->age_from_newest || policy->key.unit != NULL || policy->key.has_epoch ||
+	else if (policy->key.unit != NULL || policy->key.has_epoch ||
 			 policy->key.shift != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("age_from, key_unit, key_epoch and key_shift are for move_after"),
+				 errmsg("key_unit, key_epoch and key_shift are for move_after"),
 				 errhint("Give move_after, or leave them out.")));
 	if (policy->has_index_tier && !policy->include_indexes)
 		ereport(ERROR,

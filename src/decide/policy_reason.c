@@ -18,7 +18,7 @@
 
 #include "src/compat.h"
 #include "src/base/sql.h"
-#include "src/decide/policy_reason.h"
+#include "src/decide/partition.h"
 
 static char *
 time_text(int64 us)
@@ -93,17 +93,20 @@ append_idle_reason(StringInfo buffer, const TierPartitionUse *use, const TierPol
 }
 
 static char *
-due_reason(const TierPartition *partition, const TierPolicyGrounds *grounds, const char *from)
+due_reason(const TierEvaluation *evaluation, const TierLeaf *leaf)
 {
-	const TierPolicyRow *policy = grounds->policy;
+	const TierPolicyRow *policy = evaluation->policy;
 	StringInfoData buffer;
 
 	initStringInfo(&buffer);
 	if (policy->has_move_after)
-		appendStringInfo(&buffer, "all rows are before %s, that is more than %s before %s (%s)",
-						 time_text(partition->upper_us), interval_text(&policy->move_after), from,
-						 time_text(grounds->reference_us));
-	append_idle_reason(&buffer, &partition->use, policy);
+		appendStringInfo(&buffer, "all rows are before %s, that is more than %s before now (%s)",
+						 time_text(leaf->partition.upper_us), interval_text(&policy->move_after),
+						 time_text(evaluation->now));
+	append_idle_reason(&buffer, &leaf->partition.use, policy);
+	if (tier_relation_why_not_online(&leaf->info) != NULL)
+		appendStringInfo(&buffer, "; but it cannot be moved online: %s",
+						 tier_relation_why_not_online(&leaf->info));
 	return buffer.data;
 }
 
@@ -126,16 +129,16 @@ written_reason(const TierPartitionUse *use, const Interval *interval)
 }
 
 static char *
-in_use_reason(const TierPartitionUse *use, const TierPolicyGrounds *grounds)
+in_use_reason(const TierPartitionUse *use, const TierEvaluation *evaluation)
 {
-	const TierPolicyRow *policy = grounds->policy;
-	const TierPolicyConditions *conditions = &grounds->conditions;
+	const TierPolicyRow *policy = evaluation->policy;
+	const TierPolicyConditions *conditions = &evaluation->conditions;
 
 	if (use->is_held)
 		return pstrdup("a transaction has it locked, and may be using it");
 	if (use->may_be_hidden)
 		return psprintf("a statement that has committed meanwhile runs since %s, and may be "
-						"using it", time_text(tier_uses_hiding_since(grounds->uses)));
+						"using it", time_text(tier_uses_hiding_since(evaluation->uses)));
 	if (conditions->has_idle && use->was_read && use->last_read_us > conditions->idle_us)
 		return psprintf("last read at %s, that is not %s ago", time_text(use->last_read_us),
 						interval_text(&policy->idle_for));
@@ -152,9 +155,11 @@ in_use_reason(const TierPartitionUse *use, const TierPolicyGrounds *grounds)
 }
 
 static char *
-not_observed_reason(const TierPartitionUse *use, const TierPolicyRow *policy,
-					const TierPolicyConditions *conditions, const TierUses *uses)
+not_observed_reason(const TierPartitionUse *use, const TierEvaluation *evaluation)
 {
+	const TierPolicyRow *policy = evaluation->policy;
+	const TierPolicyConditions *conditions = &evaluation->conditions;
+	const TierUses *uses = evaluation->uses;
 	int64		known_us = Max(use->reads_known_since_us, use->writes_known_since_us);
 
 	if (tier_uses_uncounted(uses) != NULL)
@@ -176,41 +181,40 @@ not_observed_reason(const TierPartitionUse *use, const TierPolicyRow *policy,
 }
 
 char *
-tier_policy_reason(TierPolicyVerdict verdict, const TierPartition *partition,
-				   const TierPinned *pinned, const TierPolicyGrounds *grounds)
+tier_policy_reason(const TierEvaluation *evaluation, const TierLeaf *leaf)
 {
-	const TierPolicyRow *policy = grounds->policy;
-	const char *age = policy->has_move_after ? interval_text(&policy->move_after) : "";
+	const TierPolicyRow *policy = evaluation->policy;
+	const TierPartition *partition = &leaf->partition;
 	const char *role;
-	const char *from = grounds->from_now ? "now" : "the end of the newest partition";
 
-	switch (verdict)
+	switch (leaf->verdict)
 	{
 		case TIER_VERDICT_DUE:
-			return due_reason(partition, grounds, from);
+			return due_reason(evaluation, leaf);
 		case TIER_VERDICT_IN_USE:
-			return in_use_reason(&partition->use, grounds);
+			return in_use_reason(&partition->use, evaluation);
 		case TIER_VERDICT_NOT_OBSERVED:
-			return not_observed_reason(&partition->use, policy, &grounds->conditions,
-									   grounds->uses);
+			return not_observed_reason(&partition->use, evaluation);
 		case TIER_VERDICT_TOO_YOUNG:
 			return psprintf("may hold rows up to %s, but only what is before %s, "
-							"%s before %s, is due",
-							time_text(partition->upper_us),
-							time_text(grounds->conditions.age_us), age, from);
+							"%s before now, is due", time_text(partition->upper_us),
+							time_text(evaluation->conditions.age_us),
+							interval_text(&policy->move_after));
+		case TIER_VERDICT_IMMOVABLE:
+			return psprintf("it cannot be moved: %s", leaf->immovable);
 		case TIER_VERDICT_OPEN_BOUND:
 			if (partition->has_odd_upper)
 				return pstrdup("its upper bound is no time that can be told");
-			return pstrdup(tier_policy_verdict_text(verdict));
+			return pstrdup(tier_policy_verdict_text(leaf->verdict));
 		case TIER_VERDICT_PINNED:
-			return psprintf("%s is pinned to %s", pinned->pinned_as,
-							NameStr(pinned->tier_name));
+			return psprintf("%s is pinned to %s", leaf->pinned->pinned_as,
+							NameStr(leaf->pinned->tier_name));
 		case TIER_VERDICT_NO_RIGHT:
 			role = OidIsValid(policy->created_by) ?
 				GetUserNameFromId(policy->created_by, true) : NULL;
 			return role == NULL ? pstrdup("the role whose rights the policy needs has gone") :
 				psprintf("role %s, whose rights the policy needs, does not own it", role);
 		default:
-			return pstrdup(tier_policy_verdict_text(verdict));
+			return pstrdup(tier_policy_verdict_text(leaf->verdict));
 	}
 }

@@ -113,26 +113,10 @@ check_time_zone(FunctionCallInfo fcinfo, int argument)
 	return pstrdup(pg_get_timezone_name(zone));
 }
 
-/* Is it from the newest partition? */
-static bool
-check_age_from(const char *age_from)
-{
-	if (strcmp(age_from, "now") != 0 && strcmp(age_from, "newest") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid age_from \"%s\"", age_from),
-				 errhint("Age counts from \"now\", "
-						 "or from the \"newest\" partition that holds data.")));
-	return strcmp(age_from, "newest") == 0;
-}
-
 /* How ages are told. */
 static void
 take_key(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 {
-	if (!PG_ARGISNULL(POLICY_AGE_FROM))
-		policy->age_from_newest =
-			check_age_from(text_to_cstring(PG_GETARG_TEXT_PP(POLICY_AGE_FROM)));
 	if (!PG_ARGISNULL(POLICY_KEY_UNIT))
 	{
 		policy->key.unit = text_to_cstring(PG_GETARG_TEXT_PP(POLICY_KEY_UNIT));
@@ -283,17 +267,6 @@ check_pattern(const char *pattern)
 				 errdetail(*pattern == '\0' ? "It is empty." : "It ends with an escape.")));
 }
 
-/* What only a policy on one table can have. */
-static void
-check_group_conditions(const TierPolicyRow *policy)
-{
-	if (policy->age_from_newest)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("age_from => 'newest' is for a policy on one table")));
-	tier_partition_check_conversion(&policy->key);
-}
-
 static bool
 is_ours(const char *schema_name)
 {
@@ -441,7 +414,7 @@ tier_policy_prepare(FunctionCallInfo fcinfo, TierPolicyRow *policy, TierSet **se
 	tier_policy_check_conditions(policy);
 	policy->time_zone = check_time_zone(fcinfo, POLICY_TIME_ZONE);
 	if (policy->is_group)
-		check_group_conditions(policy);
+		tier_partition_check_conversion(&policy->key);
 	else
 		check_relation(policy, &info, on_shards);
 
@@ -573,7 +546,6 @@ unset_properties(const List *unset, TierPolicyRow *policy)
 		unset_property(policy, lfirst(cell));
 	if (had_age && !policy->has_move_after)
 	{
-		policy->age_from_newest = false;
 		memset(&policy->key, 0, sizeof(policy->key));
 		policy->key_counts = tier_partition_unit_counts(NULL);
 	}
@@ -606,7 +578,7 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const List 
 		altered.time_zone = check_time_zone(fcinfo, POLICY_TIME_ZONE);
 	tier_policy_check_conditions(&altered);
 	if (altered.is_group)
-		check_group_conditions(&altered);
+		tier_partition_check_conversion(&altered.key);
 	else
 		tier_partition_check_target(&info, &altered);
 	check_policy_rights(altered.is_group ? NULL : &info, set, &altered);

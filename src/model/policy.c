@@ -16,59 +16,8 @@
  *-------------------------------------------------------------------------
  */
 #include <math.h>
-#include <stddef.h>
 
 #include "src/model/policy.h"
-
-/*
- * The latest instant of which this partition is evidence; false where it is
- * evidence of none.  A foreign table holds no blocks here, so whether there
- * is a row in it is unknown.
- */
-static bool
-known_instant(const TierPartition *partition, int64_t *instant_us)
-{
-	if (partition->is_empty || partition->is_foreign)
-		return false;
-	if (partition->lower_kind == TIER_BOUND_NONE ||
-		partition->upper_kind == TIER_BOUND_NONE)
-		return false;
-
-	if (partition->upper_kind == TIER_BOUND_FINITE)
-	{
-		*instant_us = partition->upper_us;
-		return true;
-	}
-	if (partition->lower_kind == TIER_BOUND_FINITE)
-	{
-		*instant_us = partition->lower_us;
-		return true;
-	}
-	return false;
-}
-
-bool
-tier_policy_newest(const TierPartition *partitions, int n,
-				   int64_t *reference_us)
-{
-	bool		found = false;
-	int64_t		newest_us = 0;
-
-	for (int i = 0; i < n; i++)
-	{
-		int64_t		instant_us;
-
-		if (!known_instant(&partitions[i], &instant_us))
-			continue;
-		if (!found || instant_us > newest_us)
-			newest_us = instant_us;
-		found = true;
-	}
-
-	if (found)
-		*reference_us = newest_us;
-	return found;
-}
 
 TierPolicyVerdict
 tier_policy_judge_use(const TierPartitionUse *use, const TierPolicyConditions *conditions)
@@ -123,8 +72,8 @@ judge_age(const TierPartition *partition, int64_t age_us)
 	return TIER_VERDICT_DUE;
 }
 
-static TierPolicyVerdict
-evaluate_one(const TierPartition *partition, const TierPolicyConditions *conditions)
+TierPolicyVerdict
+tier_policy_evaluate(const TierPartition *partition, const TierPolicyConditions *conditions)
 {
 	TierPolicyVerdict verdict = TIER_VERDICT_DUE;
 
@@ -157,14 +106,6 @@ evaluate_one(const TierPartition *partition, const TierPolicyConditions *conditi
 		return TIER_VERDICT_PINNED;
 
 	return TIER_VERDICT_DUE;
-}
-
-void
-tier_policy_evaluate(const TierPartition *partitions, int n,
-					 const TierPolicyConditions *conditions, TierPolicyVerdict *verdicts)
-{
-	for (int i = 0; i < n; i++)
-		verdicts[i] = evaluate_one(&partitions[i], conditions);
 }
 
 double

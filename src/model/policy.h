@@ -70,7 +70,6 @@ typedef struct TierPartition
 	bool		is_immovable;	/* by anybody */
 	bool		not_allowed;	/* to the role of the policy */
 	bool		has_no_age;		/* what it is in is not partitioned by a time */
-	bool		is_empty;		/* no row in it, as far as is known */
 	bool		on_target;		/* it and what moves along is there already,
 								 * or on a slower one */
 	bool		on_slower_tier; /* the same, and the table is on a slower one */
@@ -116,17 +115,7 @@ typedef enum TierPolicyVerdict
 } TierPolicyVerdict;
 
 /*
- * The instant from which age is counted when a policy counts from its newest
- * partition: the end of the newest partition that holds data, or its begin
- * where the end is open; the latest of these where several are candidates.
- * Foreign tables and default partitions are evidence of nothing.  False, and
- * reference_us untouched, when no partition says.
- */
-extern bool tier_policy_newest(const TierPartition *partitions, int n,
-							   int64_t *reference_us);
-
-/*
- * One verdict for each partition.  Due means: all conditions hold, and nothing else speaks
+ * The verdict on a partition.  Due means: all conditions hold, and nothing else speaks
  * against moving it.
  *
  * Of age: everything in it is older, that is upper_us <= age_us.  Idle, and without writes:
@@ -137,9 +126,8 @@ extern bool tier_policy_newest(const TierPartition *partitions, int n,
  * age, default, open bound, too young; in use, not observed; in use by the rate that keeps it; on
  * target, on slower tier, pinned.  A lower bound that is open does not matter.
  */
-extern void tier_policy_evaluate(const TierPartition *partitions, int n,
-								 const TierPolicyConditions *conditions,
-								 TierPolicyVerdict *verdicts);
+extern TierPolicyVerdict tier_policy_evaluate(const TierPartition *partition,
+											  const TierPolicyConditions *conditions);
 
 /*
  * Does the use of it speak against the conditions: it is in use, or not observed for long

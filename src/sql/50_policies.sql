@@ -45,7 +45,6 @@ CREATE TABLE _tiered_storage.policy
 		AND return_after OPERATOR(pg_catalog.<=) '366 days'),
 	return_tier name REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
 	include_indexes boolean NOT NULL,
-	age_from text NOT NULL CHECK (age_from OPERATOR(pg_catalog.=) ANY ('{now,newest}')),
 	key_unit text CHECK (key_unit OPERATOR(pg_catalog.=) ANY ('{seconds,milliseconds,microseconds,'
 		'nanoseconds,yyyymmdd,yyyymm,yyyy,uuidv7}')),
 	key_epoch timestamptz,
@@ -115,7 +114,7 @@ CREATE VIEW _tiered_storage.policies AS
 				NULLIF(p.schema_name, ''))), '*'), '.', COALESCE(p.names_like, '*'))
 			ELSE format('%I.%I', COALESCE(c.nspname, p.schema_name),
 				COALESCE(c.relname, p.relation_name)) END AS relation_name,
-		p.move_after, p.tier_name, p.include_indexes, p.age_from, p.key_unit, p.key_epoch,
+		p.move_after, p.tier_name, p.include_indexes, p.key_unit, p.key_epoch,
 			p.key_shift, p.time_zone,
 		COALESCE(a.rolname, p.created_by) AS created_by, p.created_at,
 		r.last_evaluated_at, r.last_due, r.last_on_target,
@@ -176,9 +175,9 @@ COMMENT ON FUNCTION tiered_storage.add_tiering_policy IS
 'moves the partitions of a table, or the tables in_schema with names_like, to a tier once all '
 'conditions hold that are given: everything in them is older than move_after; they were neither '
 'read nor written for idle_for. Indexes go to index_tier, by default to the same tier. Further '
-'conditions in options: no_writes_for, below_reads_per_hour. How age is told: age_from ("now", or '
-'"newest": the end of the newest partition), key_unit (how a number or uuid encodes the time), '
-'key_epoch (where a count starts), key_shift (low bits that are not part of it), time_zone. '
+'conditions in options: no_writes_for, below_reads_per_hour. How age is told: key_unit (how a '
+'number or uuid encodes the time), key_epoch (where a count starts), key_shift (low bits that are '
+'not part of it), time_zone. '
 'Relations return, to return_tier or where they came from, when they have had '
 'return_when_reads_per_hour in a third of the last return_after (3 days). include_indexes: '
 'default true; on_shards: the rows of the table are in shards of Citus. A notice says what is due '

@@ -48,7 +48,7 @@ SELECT tiered_storage.alter_device_profile('cloud_gp3', '{"price_per_gb_month": 
 SELECT tiered_storage.alter_device_profile('Arch"ive', '{"price_per_gb_month": 0.001, "random_read_ms": 9, "random_write_ms": 8, "sequential_read_mb_per_s": 7,
 	"sequential_write_mb_per_s": 6, "fsync_ms": 5, "parallelism": 4}');
 SELECT tiered_storage.add_tiering_policy('measure', '90 days', 'slow');
-SELECT tiered_storage.add_tiering_policy('measure', '100 years', 'Arch"ive', options => jsonb_build_object('include_indexes', false, 'age_from', 'newest', 'return_when_reads_per_hour', 77, 'return_after', '36 hours', 'return_tier', 'slow'));
+SELECT tiered_storage.add_tiering_policy('measure', '100 years', 'Arch"ive', options => jsonb_build_object('include_indexes', false, 'return_when_reads_per_hour', 77, 'return_after', '36 hours', 'return_tier', 'slow'));
 SELECT tiered_storage.add_tiering_policy('"My Schema"."Old ""Name"', '90 days', '$discovered');
 SELECT tiered_storage.add_tiering_policy('"My Schema"."Old ""Name"', '200 years', 'slow');
 SELECT tiered_storage.alter_policy('"My Schema"."Old ""Name"', 'slow', enabled => false);
@@ -70,7 +70,7 @@ my $tiers_sql =
 my $tablespaces_sql =
   'SELECT tier_name, rank, tablespace_name, discovered FROM _tiered_storage.tier_tablespaces ORDER BY 1, 3';
 my $policies_sql =
-  'SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, age_from, return_when_reads_per_hour, return_after, return_tier, enabled, created_by, created_at FROM _tiered_storage.policies ORDER BY 1';
+  'SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, return_when_reads_per_hour, return_after, return_tier, enabled, created_by, created_at FROM _tiered_storage.policies ORDER BY 1';
 my $fullness_sql =
   'SELECT policy_id, tier_name, target_name, high_watermark, low_watermark, follows_tier, created_by, created_at, enabled FROM _tiered_storage.fullness_policies ORDER BY 1';
 my $pins_sql =

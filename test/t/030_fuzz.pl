@@ -246,10 +246,9 @@ sub tree
 	}
 	push @made,
 	  sprintf(
-		"SELECT tiered_storage.add_tiering_policy('tree_%s', %s, 'slow', options => jsonb_build_object('age_from', %s, 'key_unit', %s));",
+		"SELECT tiered_storage.add_tiering_policy('tree_%s', %s, 'slow', options => jsonb_build_object('key_unit', %s));",
 		$n,
 		one_of("'1 day'", "'0'", "'178000000 years'", "'-1 day'", "'1 mon'"),
-		one_of("'now'", "'newest'", "'now'", "'newest'", "'x'", 'NULL'),
 		rand() < $unit
 		? one_of(
 			"'seconds'", "'milliseconds'",

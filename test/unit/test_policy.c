@@ -139,8 +139,8 @@ test_all_of_them(void)
 		more.has_idle |= random_int(2);
 		more.has_no_writes |= random_int(2);
 		more.has_reads |= random_int(2);
-		tier_policy_evaluate(&p, 1, &one, &verdicts[0]);
-		tier_policy_evaluate(&p, 1, &more, &verdicts[1]);
+		verdicts[0] = tier_policy_evaluate(&p, &one);
+		verdicts[1] = tier_policy_evaluate(&p, &more);
 		due += verdicts[1] == TIER_VERDICT_DUE;
 		widened += verdicts[1] == TIER_VERDICT_DUE && verdicts[0] != TIER_VERDICT_DUE;
 	}
@@ -152,20 +152,18 @@ test_keep(void)
 {
 	TierPolicyConditions conditions = {.has_age = true,.age_us = 100,.has_keep = true};
 	TierPartition p = {.upper_kind = TIER_BOUND_FINITE,.upper_us = 50};
-	TierPolicyVerdict verdict;
 
 	ok(tier_policy_keep(100.0, NAN) == 50.0, "keep: half of the rate at which it returns");
 	ok(tier_policy_keep(100.0, 20.0) == 20.0, "keep: as the policy says");
 	conditions.keep_reads_per_hour = 50.0;
 	p.use.reads_per_hour = 50.0;
-	tier_policy_evaluate(&p, 1, &conditions, &verdict);
-	ok(verdict == TIER_VERDICT_IN_USE, "keep: what is read does not leave");
+	ok(tier_policy_evaluate(&p, &conditions) == TIER_VERDICT_IN_USE,
+	   "keep: what is read does not leave");
 	p.use.reads_per_hour = 49.9;
-	tier_policy_evaluate(&p, 1, &conditions, &verdict);
-	ok(verdict == TIER_VERDICT_DUE, "keep: what is read less does");
+	ok(tier_policy_evaluate(&p, &conditions) == TIER_VERDICT_DUE, "keep: what is read less does");
 	p.use.reads_per_hour = NAN;
-	tier_policy_evaluate(&p, 1, &conditions, &verdict);
-	ok(verdict == TIER_VERDICT_IN_USE, "keep: a rate that is no number is not below");
+	ok(tier_policy_evaluate(&p, &conditions) == TIER_VERDICT_IN_USE,
+	   "keep: a rate that is no number is not below");
 }
 
 int

@@ -576,10 +576,8 @@ static TierPolicyVerdict
 verdict(TierPartition partition, int64_t threshold_us)
 {
 	TierPolicyConditions conditions = {.has_age = true,.age_us = threshold_us};
-	TierPolicyVerdict result;
 
-	tier_policy_evaluate(&partition, 1, &conditions, &result);
-	return result;
+	return tier_policy_evaluate(&partition, &conditions);
 }
 
 static void
@@ -629,8 +627,6 @@ test_policy_verdicts(void)
 	p.lower_kind = TIER_BOUND_OPEN;
 	ok(verdict(p, 200) == TIER_VERDICT_DUE,
 	   "policy: an open lower bound does not matter");
-	p.is_empty = true;
-	ok(verdict(p, 200) == TIER_VERDICT_DUE, "policy: nor does emptiness");
 
 	p = range_partition(100, 200);
 	p.upper_kind = TIER_BOUND_OPEN;
@@ -679,66 +675,6 @@ test_policy_order(void)
 	ok(verdict(p, 200) == TIER_VERDICT_PINNED, "policy order: pinned");
 	p.pinned_elsewhere = false;
 	ok(verdict(p, 200) == TIER_VERDICT_DUE, "policy order: due");
-}
-
-static void
-test_policy_many(void)
-{
-	TierPartition p[3];
-	TierPolicyVerdict v[3];
-	TierPolicyConditions conditions = {.has_age = true,.age_us = 200};
-
-	p[0] = range_partition(0, 100);
-	p[1] = range_partition(100, 200);
-	p[2] = range_partition(200, 300);
-	p[1].on_target = true;
-	tier_policy_evaluate(p, 3, &conditions, v);
-	ok(v[0] == TIER_VERDICT_DUE && v[1] == TIER_VERDICT_ON_TARGET &&
-	   v[2] == TIER_VERDICT_TOO_YOUNG, "policy: one verdict for each");
-	v[0] = TIER_VERDICT_FOREIGN;
-	tier_policy_evaluate(NULL, 0, &conditions, v);
-	ok(v[0] == TIER_VERDICT_FOREIGN, "policy: none for no partition");
-}
-
-static void
-test_policy_newest(void)
-{
-	TierPartition p[4];
-	int64_t		reference = 42;
-
-	ok(!tier_policy_newest(NULL, 0, &reference) && reference == 42,
-	   "newest: no partition says nothing");
-
-	p[0] = range_partition(-300, -200);
-	p[1] = range_partition(-100, -50);
-	p[2] = range_partition(-200, -100);
-	p[3] = range_partition(-50, 50);
-	ok(tier_policy_newest(p, 3, &reference) && reference == -50,
-	   "newest: the latest end, also before the epoch");
-	p[3].is_empty = true;
-	ok(tier_policy_newest(p, 4, &reference) && reference == -50,
-	   "newest: one made in advance does not count");
-	p[3].is_empty = false;
-	ok(tier_policy_newest(p, 4, &reference) && reference == 50,
-	   "newest: it does once it holds data");
-	p[3].upper_kind = TIER_BOUND_OPEN;
-	p[3].lower_us = -20;
-	ok(tier_policy_newest(p, 4, &reference) && reference == -20,
-	   "newest: its begin where the end is open");
-	p[3].lower_kind = TIER_BOUND_OPEN;
-	ok(tier_policy_newest(p, 4, &reference) && reference == -50,
-	   "newest: nothing where both are open");
-	p[3] = range_partition(-50, 50);
-	p[3].is_foreign = true;
-	ok(tier_policy_newest(p, 4, &reference) && reference == -50,
-	   "newest: foreign tables do not count");
-	p[3].is_foreign = false;
-	p[3].upper_kind = TIER_BOUND_NONE;
-	ok(tier_policy_newest(p, 4, &reference) && reference == -50,
-	   "newest: default partitions do not count");
-	reference = 42;
-	ok(!tier_policy_newest(&p[3], 1, &reference) && reference == 42,
-	   "newest: a default partition alone says nothing");
 }
 
 static void
@@ -2547,8 +2483,6 @@ main(void)
 	test_split_maintenance();
 	test_policy_verdicts();
 	test_policy_order();
-	test_policy_many();
-	test_policy_newest();
 	test_policy_text();
 
 	test_order();
