@@ -80,7 +80,7 @@ AS $$
 			'duration of the last sample in seconds'),
 		('sampled_relations', s.last_relations, 'relations in the last sample'),
 		('samples_total', s.samples, 'samples taken so far'),
-		('counter_resets_total', s.counter_resets, 'samples that found the server''s statistics '
+		('statistics_resets_total', s.counter_resets, 'samples that found the server''s statistics '
 			'set back, by pg_stat_reset() or a crash: what was not sampled before is lost'))
 			v (name, value, help)
 	UNION ALL

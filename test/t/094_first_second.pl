@@ -169,11 +169,13 @@ like(
 	'and that says why');
 
 # What nobody has used: tables, too, which builds of their indexes have read; since before the
-# first sample.
+# first sample, and before the last look-up, whose time is known from 16 on.
 is( value_of(
 		q(SELECT count(*) FILTER (WHERE u.kind = 'table'), bool_or(u.relation::text ~ '^t[123]$')
 		FROM tiered_storage.unused_relations('1 microsecond') u
-		WHERE u.unread_since < (SELECT min(sampled_since) FROM _tiered_storage.relation_state))
+		WHERE u.unread_since < (SELECT min(sampled_since) FROM _tiered_storage.relation_state)
+			AND u.unread_since < COALESCE((SELECT min((to_jsonb(s) ->> 'last_idx_scan')::timestamptz)
+				FROM pg_stat_user_tables s WHERE s.relname ~ '^t[123]$'), 'infinity'))
 	),
 	'37|f',
 	'tables that were only loaded, indexed and analyzed are unused');
