@@ -118,9 +118,12 @@ tier_pass_skips(const TierPass *pass, Oid relation_oid)
 	return false;
 }
 
-/* What is remembered of the relation; NULL: nothing.  The lock is held. */
+/*
+ * What is remembered of the relation; else *unused, unless that is NULL, gets an entry that is
+ * free, or NULL.  The lock is held.
+ */
 static TierLeftOut *
-find_entry(TierDatabaseSlot *slot, TierStep step, Oid relation_oid)
+find_entry(TierDatabaseSlot *slot, TierStep step, Oid relation_oid, TierLeftOut **unused)
 {
 	for (int i = 0; i < TIER_MOST_REMEMBERED; i++)
 	{
@@ -128,17 +131,9 @@ find_entry(TierDatabaseSlot *slot, TierStep step, Oid relation_oid)
 
 		if (entry->failures > 0 && entry->relation_oid == relation_oid && entry->step == step)
 			return entry;
+		if (entry->failures == 0 && unused != NULL && *unused == NULL)
+			*unused = entry;
 	}
-	return NULL;
-}
-
-/* NULL: all are taken.  The lock is held. */
-static TierLeftOut *
-find_free_entry(TierDatabaseSlot *slot)
-{
-	for (int i = 0; i < TIER_MOST_REMEMBERED; i++)
-		if (slot->left_out[i].failures == 0)
-			return &slot->left_out[i];
 	return NULL;
 }
 
@@ -169,13 +164,14 @@ static void
 remember(const TierPass *pass, Oid relation_oid, const char *name, const char *message)
 {
 	TierDatabaseSlot *slot = lock_slot(LW_EXCLUSIVE);
+	TierLeftOut *unused = NULL;
 	TierLeftOut *entry;
 
 	if (slot == NULL)
 		return;
-	entry = find_entry(slot, pass->step, relation_oid);
+	entry = find_entry(slot, pass->step, relation_oid, &unused);
 	if (entry == NULL)
-		entry = find_free_entry(slot);
+		entry = unused;
 	if (entry != NULL)
 	{
 		/* However often it fails in one pass, the pass has failed once. */
@@ -309,7 +305,7 @@ tier_pass_end(TierPass *pass)
 		return;
 	for (int i = 0; i < pass->nknown; i++)
 	{
-		TierLeftOut *entry = find_entry(slot, pass->step, pass->known[i].relation_oid);
+		TierLeftOut *entry = find_entry(slot, pass->step, pass->known[i].relation_oid, NULL);
 
 		if (entry != NULL && !pass->known[i].is_backed_off && entry->failed_at < pass->began_at)
 			entry->failures = 0;

@@ -59,162 +59,130 @@ assign_ignore_applications(const char *new_value, void *extra)
 	tier_ignore_applications_version++;
 }
 
+/* The value that a variable has is that of a server on which nobody has set it. */
+static void
+define_int(const char *name, const char *what, const char *more, int *variable, int least,
+		   int most, GucContext context, int flags)
+{
+	DefineCustomIntVariable(name, what, more, variable, *variable, least, most, context, flags,
+							NULL, NULL, NULL);
+}
+
+static void
+define_real(const char *name, const char *what, const char *more, double *variable, double least,
+			double most, GucContext context, int flags)
+{
+	DefineCustomRealVariable(name, what, more, variable, *variable, least, most, context, flags,
+							 NULL, NULL, NULL);
+}
+
+static void
+define_bool(const char *name, const char *what, const char *more, bool *variable,
+			GucContext context, int flags)
+{
+	DefineCustomBoolVariable(name, what, more, variable, *variable, context, flags, NULL, NULL,
+							 NULL);
+}
+
 void
 tier_guc_init(void)
 {
-	DefineCustomIntVariable("tiered_storage.sample_interval",
-							"Sets the time between two samples of a database by its worker.",
-							NULL,
-							&tier_sample_interval_s,
-							60, 1, 86400,
-							PGC_SIGHUP, GUC_UNIT_S,
-							NULL, NULL, NULL);
+	define_int("tiered_storage.sample_interval",
+			   "Sets the time between two samples of a database by its worker.",
+			   NULL,
+			   &tier_sample_interval_s, 1, 86400, PGC_SIGHUP, GUC_UNIT_S);
 
-	DefineCustomIntVariable("tiered_storage.migrate_interval",
-							"Sets the time between two evaluations of the tiering policies by "
-							"the worker.",
-							NULL,
-							&tier_migrate_interval_s,
-							300, 1, 86400,
-							PGC_SIGHUP, GUC_UNIT_S,
-							NULL, NULL, NULL);
+	define_int("tiered_storage.migrate_interval",
+			   "Sets the time between two evaluations of the tiering policies by the worker.",
+			   NULL,
+			   &tier_migrate_interval_s, 1, 86400, PGC_SIGHUP, GUC_UNIT_S);
 
-	DefineCustomIntVariable("tiered_storage.history_retention",
-							"Sets how long the history of the relations' activity and of moves "
-							"is kept.",
-							NULL,
-							&tier_history_retention_min,
-							90 * MINUTES_PER_DAY, 60, INT_MAX / 60,
-							PGC_SIGHUP, GUC_UNIT_MIN,
-							NULL, NULL, NULL);
+	define_int("tiered_storage.history_retention",
+			   "Sets how long the history of the relations' activity and of moves is kept.",
+			   NULL,
+			   &tier_history_retention_min, 60, INT_MAX / 60, PGC_SIGHUP, GUC_UNIT_MIN);
 
-	DefineCustomIntVariable("tiered_storage.history_max_size",
-							"Sets the size that the activity history of a database may reach.",
-							"The oldest periods are deleted when it is exceeded, also within "
-							"the retention time.",
-							&tier_history_max_size_mb,
-							512, 1, 1024 * 1024,
-							PGC_SIGHUP, GUC_UNIT_MB,
-							NULL, NULL, NULL);
+	define_int("tiered_storage.history_max_size",
+			   "Sets the size that the activity history of a database may reach.",
+			   "The oldest periods are deleted when it is exceeded, also within "
+			   "the retention time.",
+			   &tier_history_max_size_mb, 1, 1024 * 1024, PGC_SIGHUP, GUC_UNIT_MB);
 
 	DefineCustomEnumVariable("tiered_storage.auto_migrate",
 							 "Sets what the worker moves by itself.",
 							 "\"policies\" moves what a tiering policy asks for; \"placement\" "
-							 "also what recommend_placement() is sure of; \"off\" moves "
-							 "nothing.",
+							 "also what recommend_placement() is sure of; \"off\" moves nothing.",
 							 &tier_auto_migrate,
 							 TIER_AUTO_MIGRATE_POLICIES, auto_migrate_options,
 							 PGC_SIGHUP, 0,
 							 NULL, NULL, NULL);
 
-	DefineCustomIntVariable("tiered_storage.max_workers",
-							"Sets how many databases are sampled at the same time.",
-							"As many may be migrated beside them.  Each takes one of "
-							"max_worker_processes while it works.",
-							&tier_max_workers,
-							2, 1, 64,
-							PGC_SIGHUP, 0,
-							NULL, NULL, NULL);
+	define_int("tiered_storage.max_workers",
+			   "Sets how many databases are sampled at the same time.",
+			   "As many may be migrated beside them.  Each takes one of "
+			   "max_worker_processes while it works.",
+			   &tier_max_workers, 1, 64, PGC_SIGHUP, 0);
 
-	DefineCustomIntVariable("tiered_storage.move_lock_timeout",
-							"Sets how long one attempt of a move waits for a lock.",
-							"Others queue behind a waiting move, so this bounds how long a "
-							"move can hold them up before it has even started.",
-							&tier_move_lock_timeout_ms,
-							50, 1, 60000,
-							PGC_USERSET, GUC_UNIT_MS,
-							NULL, NULL, NULL);
+	define_int("tiered_storage.move_lock_timeout",
+			   "Sets how long one attempt of a move waits for a lock.",
+			   "Others queue behind a waiting move, so this bounds how long a "
+			   "move can hold them up before it has even started.",
+			   &tier_move_lock_timeout_ms, 1, 60000, PGC_USERSET, GUC_UNIT_MS);
 
 	/* Not rounded: less than half a MB must not become 0, which is no limit. */
-	DefineCustomRealVariable("tiered_storage.move_rate_limit",
-							 "Sets how much all moves of the server together copy, per second.",
-							 "0 means no limit.  A change takes effect at once.",
-							 &tier_move_rate_limit_mb,
-							 0, 0, 999999,
-							 PGC_SIGHUP, GUC_UNIT_MB,
-							 NULL, NULL, NULL);
+	define_real("tiered_storage.move_rate_limit",
+				"Sets how much all moves of the server together copy, per second.",
+				"0 means no limit.  A change takes effect at once.",
+				&tier_move_rate_limit_mb, 0, 999999, PGC_SIGHUP, GUC_UNIT_MB);
 
-	DefineCustomRealVariable("tiered_storage.worker_rate_limit",
-							 "Sets how much a move by the worker copies, per second.",
-							 "0 means no limit but tiered_storage.move_rate_limit.  A change "
-							 "takes effect at once.",
-							 &tier_worker_rate_limit_mb,
-							 50, 0, 999999,
-							 PGC_SIGHUP, GUC_UNIT_MB,
-							 NULL, NULL, NULL);
+	define_real("tiered_storage.worker_rate_limit",
+				"Sets how much a move by the worker copies, per second.",
+				"0 means no limit but tiered_storage.move_rate_limit.  A change "
+				"takes effect at once.",
+				&tier_worker_rate_limit_mb, 0, 999999, PGC_SIGHUP, GUC_UNIT_MB);
 
-	DefineCustomRealVariable("tiered_storage.move_max_slowdown",
-							 "Sets the share by which a copy may make users of the server "
-							 "wait longer.",
-							 "A copy adapts its rate to that, up to the limits of the rate.  0 "
-							 "means that it does not.  A change takes effect at once.",
-							 &tier_move_max_slowdown,
-							 0, 0, 100,
-							 PGC_SIGHUP, 0,
-							 NULL, NULL, NULL);
+	define_real("tiered_storage.move_max_slowdown",
+				"Sets the share by which a copy may make users of the server wait longer.",
+				"A copy adapts its rate to that, up to the limits of the rate.  0 "
+				"means that it does not.  A change takes effect at once.",
+				&tier_move_max_slowdown, 0, 100, PGC_SIGHUP, 0);
 
-	DefineCustomIntVariable("tiered_storage.max_movers",
-							"Sets how many relations are moved at the same time.",
-							"Moves beyond this number wait.",
-							&tier_max_movers,
-							4, 1, TIER_MAX_MOVERS,
-							PGC_SIGHUP, 0,
-							NULL, NULL, NULL);
+	define_int("tiered_storage.max_movers",
+			   "Sets how many relations are moved at the same time.",
+			   "Moves beyond this number wait.",
+			   &tier_max_movers, 1, TIER_MAX_MOVERS, PGC_SIGHUP, 0);
 
-	DefineCustomIntVariable("tiered_storage.move_max_lag",
-							"Sets how far standbys and replication slots may be behind for a "
-							"move that nobody has asked for to begin, and to go on.",
-							"-1 means no limit.",
-							&tier_move_max_lag_mb,
-							1024, -1, INT_MAX,
-							PGC_SUSET, GUC_UNIT_MB,
-							NULL, NULL, NULL);
+	define_int("tiered_storage.move_max_lag",
+			   "Sets how far standbys and replication slots may be behind for a "
+			   "move that nobody has asked for to begin, and to go on.",
+			   "-1 means no limit.",
+			   &tier_move_max_lag_mb, -1, INT_MAX, PGC_SUSET, GUC_UNIT_MB);
 
-	DefineCustomIntVariable("tiered_storage.move_limit_per_day",
-							"Sets how much of a database is moved in 24 hours because of advice.",
-							"0 means nothing, -1 no limit.  Moves by policies and by hand are "
-							"not limited.",
-							&tier_move_limit_per_day_mb,
-							100 * 1024, -1, INT_MAX,
-							PGC_SIGHUP, GUC_UNIT_MB,
-							NULL, NULL, NULL);
+	define_int("tiered_storage.move_limit_per_day",
+			   "Sets how much of a database is moved in 24 hours because of advice.",
+			   "0 means nothing, -1 no limit.  Moves by policies and by hand are not limited.",
+			   &tier_move_limit_per_day_mb, -1, INT_MAX, PGC_SIGHUP, GUC_UNIT_MB);
 
-	DefineCustomBoolVariable("tiered_storage.log_moves",
-							 "Logs each completed move, and tells who called move_relation().",
-							 "A move is no utility command: neither event triggers nor "
-							 "log_statement = ddl see it.",
-							 &tier_log_moves,
-							 true,
-							 PGC_SUSET, 0,
-							 NULL, NULL, NULL);
+	define_bool("tiered_storage.log_moves",
+				"Logs each completed move, and tells who called move_relation().",
+				"A move is no utility command: neither event triggers nor "
+				"log_statement = ddl see it.",
+				&tier_log_moves, PGC_SUSET, 0);
 
-	DefineCustomIntVariable("tiered_storage.observation_period",
-							"Sets how long a relation must have been observed before advice "
-							"about it is firm.",
-							"Before, it is tentative, and provisional in the first ten minutes.",
-							&tier_observation_period_min,
-							MINUTES_PER_DAY, 0, INT_MAX / 60,
-							PGC_USERSET, GUC_UNIT_MIN,
-							NULL, NULL, NULL);
+	define_int("tiered_storage.observation_period",
+			   "Sets how long a relation must have been observed before advice about it is firm.",
+			   "Before, it is tentative, and provisional in the first ten minutes.",
+			   &tier_observation_period_min, 0, INT_MAX / 60, PGC_USERSET, GUC_UNIT_MIN);
 
-	DefineCustomIntVariable("tiered_storage.cooldown",
-							"Sets how long a relation that was moved is not advised to move "
-							"again.",
-							"No matter who moved it.  0 means that it may be at once.",
-							&tier_cooldown_min,
-							MINUTES_PER_DAY, 0, INT_MAX / 60,
-							PGC_USERSET, GUC_UNIT_MIN,
-							NULL, NULL, NULL);
+	define_int("tiered_storage.cooldown",
+			   "Sets how long a relation that was moved is not advised to move again.",
+			   "No matter who moved it.  0 means that it may be at once.",
+			   &tier_cooldown_min, 0, INT_MAX / 60, PGC_USERSET, GUC_UNIT_MIN);
 
-	DefineCustomBoolVariable("tiered_storage.track_access",
-							 "Sets whether the executor's reads are told apart as random and "
-							 "sequential.",
-							 "Takes effect when the library is loaded by "
-							 "shared_preload_libraries.",
-							 &tier_track_access,
-							 true,
-							 PGC_SUSET, 0,
-							 NULL, NULL, NULL);
+	define_bool("tiered_storage.track_access",
+				"Sets whether the executor's reads are told apart as random and sequential.",
+				"Takes effect when the library is loaded by shared_preload_libraries.",
+				&tier_track_access, PGC_SUSET, 0);
 
 	DefineCustomStringVariable("tiered_storage.ignore_applications",
 							   "Names the applications whose reads are not counted as use.",
@@ -224,36 +192,29 @@ tier_guc_init(void)
 							   PGC_SIGHUP, 0,
 							   NULL, assign_ignore_applications, NULL);
 
-	DefineCustomBoolVariable("tiered_storage.test_page_cache",
-							 "Sets whether samples look at the page cache, for tests.",
-							 "Without it, all reads that miss shared buffers are taken for "
-							 "reads of the device.",
-							 &tier_test_page_cache,
-							 true,
-							 PGC_SUSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
-							 NULL, NULL, NULL);
+	define_bool("tiered_storage.test_page_cache",
+				"Sets whether samples look at the page cache, for tests.",
+				"Without it, all reads that miss shared buffers are taken for "
+				"reads of the device.",
+				&tier_test_page_cache, PGC_SUSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE);
 
 	/*
 	 * Five samples at the default interval: most single statements and
 	 * reports are over by then.
 	 */
-	DefineCustomIntVariable("tiered_storage.test_evidence_interval",
-							"Sets the length of the shortest interval in which activity counts "
-							"as one event, for tests.",
-							"What was active in fewer than four such intervals is taken for "
-							"a load or another event that will not be repeated.",
-							&tier_test_evidence_interval_s,
-							300, 1, SECS_PER_HOUR,
-							PGC_SIGHUP, GUC_UNIT_S | GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
-							NULL, NULL, NULL);
+	define_int("tiered_storage.test_evidence_interval",
+			   "Sets the length of the shortest interval in which activity counts "
+			   "as one event, for tests.",
+			   "What was active in fewer than four such intervals is taken for "
+			   "a load or another event that will not be repeated.",
+			   &tier_test_evidence_interval_s, 1, SECS_PER_HOUR, PGC_SIGHUP,
+			   GUC_UNIT_S | GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE);
 
-	DefineCustomIntVariable("tiered_storage.test_buffer_scan_limit",
-							"Sets how many headers of shared buffers a scan looks at, for tests.",
-							"Of more, a random sample of that size is looked at.",
-							&tier_test_buffer_scan_limit,
-							4 * 1024 * 1024, 16, INT_MAX / 2,
-							PGC_SUSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
-							NULL, NULL, NULL);
+	define_int("tiered_storage.test_buffer_scan_limit",
+			   "Sets how many headers of shared buffers a scan looks at, for tests.",
+			   "Of more, a random sample of that size is looked at.",
+			   &tier_test_buffer_scan_limit, 16, INT_MAX / 2, PGC_SUSET,
+			   GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE);
 
 	MarkGUCPrefixReserved("tiered_storage");
 }

@@ -20,19 +20,9 @@
 
 /* Rows of a restore or a damaged file count as what is possible. */
 static double
-ratio_of(uint64 row, int column)
+possible_ratio(double ratio)
 {
-	double		ratio = tier_get_float8(row, column);
-
-	if (!(ratio >= 1.0))
-		return 1.0;
-	return Min(ratio, (double) TIER_PIECE_BYTES / TIER_SECTOR_BYTES);
-}
-
-static int64
-count_of(uint64 row, int column)
-{
-	return Max(tier_get_int8(row, column), 0);
+	return ratio >= 1.0 ? Min(ratio, (double) TIER_PIECE_BYTES / TIER_SECTOR_BYTES) : 1.0;
 }
 
 static void
@@ -72,24 +62,28 @@ tier_catalog_load_estimates(MemoryContext context, int *n)
 {
 	static const char sql[] =
 	"SELECT relation_oid, algorithm, estimated_at, "
-	"ratio, ratio_low, ratio_high, size_bytes, pieces, sampled_pieces, unused_reason IS NULL "
+	"ratio, ratio_low, ratio_high, size_bytes, unused_reason IS NULL "
 	"FROM _tiered_storage.last_estimates ORDER BY relation_oid, algorithm";
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierEstimateRow, relation_oid, OIDOID),
+		TIER_FIELD(TierEstimateRow, algorithm, NAMEOID),
+		TIER_FIELD(TierEstimateRow, estimated_at, TIMESTAMPTZOID),
+		TIER_FIELD(TierEstimateRow, estimate.ratio, TIER_FLOAT8_OR_NAN),
+		TIER_FIELD(TierEstimateRow, estimate.low, TIER_FLOAT8_OR_NAN),
+		TIER_FIELD(TierEstimateRow, estimate.high, TIER_FLOAT8_OR_NAN),
+		TIER_FIELD(TierEstimateRow, size_bytes, INT8OID),
+		TIER_FIELD(TierEstimateRow, counts, BOOLOID),
+	};
 	TierEstimateRow *rows;
 
 	*n = (int) tier_query_plain(sql);
-	rows = MemoryContextAllocZero(context, sizeof(TierEstimateRow) * Max(*n, 1));
+	rows = TIER_ROWS(context, TierEstimateRow, fields, *n);
 	for (int i = 0; i < *n; i++)
 	{
-		rows[i].relation_oid = tier_get_oid(i, 1);
-		rows[i].algorithm = tier_get_name(i, 2);
-		rows[i].estimated_at = tier_get_time(i, 3);
-		rows[i].estimate.ratio = ratio_of(i, 4);
-		rows[i].estimate.low = ratio_of(i, 5);
-		rows[i].estimate.high = ratio_of(i, 6);
-		rows[i].size_bytes = count_of(i, 7);
-		rows[i].pieces = count_of(i, 8);
-		rows[i].sampled_pieces = count_of(i, 9);
-		rows[i].counts = tier_get_bool(i, 10);
+		rows[i].estimate.ratio = possible_ratio(rows[i].estimate.ratio);
+		rows[i].estimate.low = possible_ratio(rows[i].estimate.low);
+		rows[i].estimate.high = possible_ratio(rows[i].estimate.high);
+		rows[i].size_bytes = Max(rows[i].size_bytes, 0);
 	}
 	return rows;
 }

@@ -241,13 +241,3 @@ tier_catalog_judge_batch(int64 batch_id, TierWorseBatch *worse)
 	worse->moves = (int) tier_get_int8(0, 4);
 	return true;
 }
-
-void
-tier_catalog_forget_effects(void)
-{
-	static const char sql[] =
-	"DELETE FROM _tiered_storage.move_effect e "
-	"WHERE NOT EXISTS (SELECT FROM _tiered_storage.move m WHERE m.move_id = e.move_id)";
-
-	tier_query_plain(sql);
-}

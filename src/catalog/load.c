@@ -331,11 +331,10 @@ tier_catalog_client_time(void)
 	"GROUP BY date_trunc('hour', period_start) HAVING sum(wait_sampled_ms) >= $1), "
 	"day AS (SELECT sum(active_ms * in_day) AS active_ms, "
 	"sum(wait_relations_ms * in_day) AS device_ms, "
-	"sum(wait_cpu_ms * in_day) AS processor_ms, sum(wait_wal_ms * in_day) AS wal_ms "
+	"sum(wait_cpu_ms * in_day) AS processor_ms "
 	"FROM part WHERE in_day > 0) "
 	"SELECT (SELECT max(active) FROM hour)::float8, d.active_ms / n.hours / 1000, "
-	"d.device_ms / n.hours / 1000, d.processor_ms / n.hours / 1000, "
-	"d.wal_ms / n.hours / 1000 "
+	"d.device_ms / n.hours / 1000, d.processor_ms / n.hours / 1000 "
 	"FROM day d, (SELECT NULLIF(EXTRACT(epoch FROM ends_at - GREATEST(observed_since, "
 	"ends_at - interval '1 day')), 0)::float8 / 3600 AS hours FROM period) n "
 	"WHERE d.active_ms >= 0 AND n.hours > 0 AND EXISTS (SELECT FROM hour)";
@@ -347,7 +346,6 @@ tier_catalog_client_time(void)
 	spent.active_s = tier_get_float8_or(0, 2, 0.0);
 	spent.device_s = tier_get_float8_or(0, 3, 0.0);
 	spent.processor_s = tier_get_float8_or(0, 4, 0.0);
-	spent.wal_s = tier_get_float8_or(0, 5, 0.0);
 	return spent;
 }
 

@@ -326,9 +326,6 @@ extern void tier_catalog_start_effects(const TierEffect *effects, int n, Timesta
 /* Stores what was measured, or that it is not measurable. */
 extern void tier_catalog_settle_effects(const TierEffect *effects, int n, TimestampTz now);
 
-/* Deletes those whose moves have been deleted. */
-extern void tier_catalog_forget_effects(void);
-
 typedef struct TierWorseBatch
 {
 	int64		batch_id;

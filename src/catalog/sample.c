@@ -489,12 +489,15 @@ forget_moves(TimestampTz now, bool is_new_day)
 	"AND _tiered_storage.relation_persistence(m.relation_oid) IS NOT NULL "
 	"AND NOT EXISTS (SELECT FROM _tiered_storage.move l WHERE l.relation_oid = m.relation_oid "
 	"AND l.move_id > m.move_id AND l.state = 'done'))";
+	static const char effects_sql[] =
+	"DELETE FROM _tiered_storage.move_effect e "
+	"WHERE NOT EXISTS (SELECT FROM _tiered_storage.move m WHERE m.move_id = e.move_id)";
 
 	if (tier_query(sql, tier_arg_time(now),
 				   tier_arg_int4(Max(tier_history_retention_min, tier_cooldown_min)),
 				   tier_arg_bool(is_new_day),
 				   tier_arg_int8((int64) tier_history_max_size_mb * MOVES_PER_MB)) > 0)
-		tier_catalog_forget_effects();
+		tier_query_plain(effects_sql);
 }
 
 /* What was noted of indexes and policies that are in no history, or gone. */

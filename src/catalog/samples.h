@@ -212,7 +212,6 @@ typedef struct TierClientTime
 	double		active_s;		/* of all that follows, and of other waits */
 	double		device_s;		/* waiting for files of relations */
 	double		processor_s;	/* in no wait */
-	double		wal_s;			/* waiting for WAL */
 } TierClientTime;
 
 /* As it was at the last sample. */

@@ -142,7 +142,17 @@ static const TierColumn place_fields[] = {
 	TIER_FIELD(TierStandbyPlace, replayed_until, TIMESTAMPTZOID),
 };
 
-#define FIRST_FIELD 2			/* behind two parameters of the statement */
+/* Runs a statement whose parameters are $1, $2, and each field of all rows. */
+static void
+store_rows(const char *sql, const char *name, TierValue second, const void *rows, int n,
+		   size_t row_bytes, const TierColumn *fields, int nfields)
+{
+	TierValue	values[FUNC_MAX_ARGS] = {tier_arg_text(name), second};
+
+	for (int i = 0; i < nfields; i++)
+		values[2 + i] = tier_arg_fields(rows, n, row_bytes, &fields[i]);
+	tier_catalog_run(sql, values, 2 + nfields);
+}
 
 /*
  * The growth of the counters since the last pull is what the standby has read.  The first pull
@@ -184,15 +194,9 @@ store_counters(const char *name, bool is_first, const TierStandbyAnswer *answer)
 	"tuples_read = r.tuples_read + EXCLUDED.tuples_read, "
 	"blocks_fetched = r.blocks_fetched + EXCLUDED.blocks_fetched, "
 	"blocks_hit = r.blocks_hit + EXCLUDED.blocks_hit";
-	TierValue	values[FIRST_FIELD + lengthof(counter_fields)] = {
-		tier_arg_text(name), tier_arg_bool(is_first)
-	};
 
-	for (int i = 0; i < (int) lengthof(counter_fields); i++)
-		values[FIRST_FIELD + i] = tier_arg_fields(answer->counters, answer->ncounters,
-												  sizeof(TierStandbyCounters),
-												  &counter_fields[i]);
-	tier_catalog_run(sql, values, lengthof(values));
+	store_rows(sql, name, tier_arg_bool(is_first), answer->counters, answer->ncounters,
+			   sizeof(TierStandbyCounters), counter_fields, lengthof(counter_fields));
 }
 
 static void
@@ -213,14 +217,9 @@ store_places(const char *name, const TierStandbyAnswer *answer)
 	"file_system_id = EXCLUDED.file_system_id, free_bytes = EXCLUDED.free_bytes, "
 	"total_bytes = EXCLUDED.total_bytes, looked_at = EXCLUDED.looked_at, "
 	"replayed_until = EXCLUDED.replayed_until";
-	TierValue	values[FIRST_FIELD + lengthof(place_fields)] = {
-		tier_arg_text(name), tier_arg_time(answer->asked_at)
-	};
 
-	for (int i = 0; i < (int) lengthof(place_fields); i++)
-		values[FIRST_FIELD + i] = tier_arg_fields(answer->places, answer->nplaces,
-												  sizeof(TierStandbyPlace), &place_fields[i]);
-	tier_catalog_run(sql, values, lengthof(values));
+	store_rows(sql, name, tier_arg_time(answer->asked_at), answer->places, answer->nplaces,
+			   sizeof(TierStandbyPlace), place_fields, lengthof(place_fields));
 }
 
 void

@@ -31,7 +31,7 @@ typedef struct CachedRanges
 } CachedRanges;
 
 static void
-count_block(void *argument, BlockNumber block)
+count_block(void *argument, BlockNumber block, int usage, bool dirty)
 {
 	CachedRanges *ranges = argument;
 
@@ -74,7 +74,7 @@ tier_cached_ranges(PG_FUNCTION_ARGS)
 	if (ranges->nblocks == 0)
 		return (Datum) 0;
 	tier_buffers_visit(tier_compat_locator(info.tablespace_oid, MyDatabaseId, info.file_number),
-					   count_block, ranges);
+					   NBuffers, count_block, ranges);
 	for (int i = 0; i < ranges->nranges; i++)
 	{
 		tier_row_clear(&row);

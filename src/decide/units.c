@@ -238,10 +238,10 @@ mark_devices(TierAdvice *advice, const TierDevices *devices,
 		if (device == NULL)
 			continue;
 		unit->device = device->device;
-		if (tier_test_page_cache && tier_device_is_known(device) &&
+		if (tier_test_page_cache && tier_fit_is_known(&device->fit) &&
 			!tier_device_is_explained(device))
 			unit->unexplained = unit->loads.misses < LEAST_PER_HOUR ? 0.0 :
-				tier_device_residual(device);
+				Max(tier_fit_residual(&device->fit), tier_fit_residual(&device->request_fit));
 	}
 }
 

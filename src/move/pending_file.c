@@ -181,7 +181,7 @@ tier_pending_hold_extension(void)
 bool
 tier_pending_extension_is_wanted(void)
 {
-	return held.has_guard && tier_relation_someone_waits_for(&held.guard);
+	return held.has_guard && tier_relation_someone_waits_for(&held.guard, &held.guard);
 }
 
 void

@@ -225,32 +225,22 @@ tier_progress_announced(int i, int *pid, TierAnnouncement *announcement)
 const char *
 tier_progress_phase_name(TierPhase phase)
 {
-	switch (phase)
-	{
-		case TIER_PHASE_STARTING:
-			return "starting";
-		case TIER_PHASE_COPYING:
-			return "copying";
-		case TIER_PHASE_CATCHING_UP:
-			return "catching up";
-		case TIER_PHASE_SWAPPING:
-			return "swapping";
-		case TIER_PHASE_PREWARMING:
-			return "prewarming";
-		case TIER_PHASE_GIVING_WAY:
-			return "giving way";
-		case TIER_PHASE_WAITING:
-			return "waiting";
-		case TIER_PHASE_PAUSED:
-			return "paused";
-		case TIER_PHASE_QUEUED:
-			return "queued";
-		case TIER_PHASE_CLEANING_UP:
-			return "cleaning up";
-		case TIER_PHASE_LOCKED:
-			return "moving under lock";
-	}
-	return "?";
+	static const char *const names[] = {
+		[TIER_PHASE_STARTING] = "starting",
+		[TIER_PHASE_COPYING] = "copying",
+		[TIER_PHASE_CATCHING_UP] = "catching up",
+		[TIER_PHASE_SWAPPING] = "swapping",
+		[TIER_PHASE_PREWARMING] = "prewarming",
+		[TIER_PHASE_GIVING_WAY] = "giving way",
+		[TIER_PHASE_WAITING] = "waiting",
+		[TIER_PHASE_PAUSED] = "paused",
+		[TIER_PHASE_QUEUED] = "queued",
+		[TIER_PHASE_CLEANING_UP] = "cleaning up",
+		[TIER_PHASE_LOCKED] = "moving under lock",
+	};
+
+	/* It is what another process shows. */
+	return (size_t) phase < lengthof(names) ? names[phase] : "?";
 }
 
 char *

@@ -22,6 +22,7 @@
 
 #include "access/parallel.h"
 #include "common/pg_prng.h"
+#include "catalog/namespace.h"
 #include "executor/executor.h"
 #include "pgstat.h"
 #include "tcop/utility.h"
@@ -29,9 +30,10 @@
 
 #include "src/compat.h"
 #include "src/observe/access.h"
-#include "src/observe/access_copy.h"
+#include "src/observe/access_counts.h"
 #include "src/observe/access_shared.h"
 #include "src/observe/access_plan.h"
+#include "src/observe/access_plan_private.h"
 #include "src/base/settings.h"
 
 static ExecutorStart_hook_type previous_executor_start = NULL;
@@ -231,6 +233,61 @@ access_executor_finish(QueryDesc *query)
 		standard_ExecutorFinish(query);
 }
 
+/* ---------------------------------------------------------------------
+ * COPY table TO, of an application that is ignored
+ *
+ * COPY of a table, and with it pg_dump, reads without a plan: the table from its beginning to its
+ * end, and for each value that is not in its row the TOAST table, by its index.  As nothing else
+ * runs in the process meanwhile, the difference of the counters that it has not handed on yet is
+ * what was read.  COPY of a query, and of a table whose rows are not all visible to the user, has
+ * a plan.
+ * ---------------------------------------------------------------------
+ */
+
+/* The table, its TOAST table and the index of that. */
+#define COPY_RELATIONS 3
+
+/* What they had before one COPY; needs no end if that fails: then it counts as use. */
+typedef struct CopyReads
+{
+	int			n;				/* 0: it reads nothing that is observed */
+	Oid			relation_oids[COPY_RELATIONS];
+	TierCompatBlockCounts before[COPY_RELATIONS];
+} CopyReads;
+
+/* Locks the table as the COPY will, and raises no error that it would not. */
+static void
+begin_copy(CopyReads *copy, const CopyStmt *statement)
+{
+	Oid			relation_oid = RangeVarGetRelid(statement->relation, AccessShareLock, true);
+
+	copy->n = 0;
+	if (!OidIsValid(relation_oid))
+		return;
+	copy->n = tier_access_relations_of_table(relation_oid, copy->relation_oids);
+	for (int i = 0; i < copy->n; i++)
+		tier_compat_pending_block_counts(copy->relation_oids[i], &copy->before[i]);
+}
+
+/* It has succeeded, and no plan that is watched has run within it. */
+static void
+end_copy(const CopyReads *copy)
+{
+	tier_access_counts_prepare(tier_access_plan_abandon);
+	for (int i = 0; i < copy->n; i++)
+	{
+		const TierCompatBlockCounts *before = &copy->before[i];
+		TierCompatBlockCounts counts;
+
+		tier_compat_pending_block_counts(copy->relation_oids[i], &counts);
+		counts.scans = Max(counts.scans - before->scans, 0);
+		counts.tuples = Max(counts.tuples - before->tuples, 0);
+		counts.fetched = Max(counts.fetched - before->fetched, 0);
+		counts.hit = Min(Max(counts.hit - before->hit, 0), counts.fetched);
+		tier_access_counts_add_ignored(copy->relation_oids[i], &counts);
+	}
+}
+
 /*
  * Is it a COPY of a table whose reads are no use, and not within a plan that is counted?  That
  * would have them, too.
@@ -254,12 +311,12 @@ access_process_utility(PlannedStmt *statement, const char *query, bool read_only
 					   QueryEnvironment *environment, DestReceiver *destination,
 					   QueryCompletion *completion)
 {
-	TierAccessCopy copy;
+	CopyReads	copy;
 	uint64		begun = plans_begun;
 
 	copy.n = 0;
 	if (is_ignored_copy(statement->utilityStmt))
-		tier_access_copy_begin(&copy, (const CopyStmt *) statement->utilityStmt);
+		begin_copy(&copy, (const CopyStmt *) statement->utilityStmt);
 
 	(previous_process_utility != NULL ? previous_process_utility : standard_ProcessUtility)
 		(statement, query, read_only_tree, context, parameters, environment, destination,
@@ -267,7 +324,7 @@ access_process_utility(PlannedStmt *statement, const char *query, bool read_only
 
 	/* What plans within it have counted is not told from what they have not. */
 	if (copy.n > 0 && plans_begun == begun)
-		tier_access_copy_end(&copy);
+		end_copy(&copy);
 }
 
 void

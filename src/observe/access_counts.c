@@ -135,8 +135,9 @@ flush(bool wait)
 	}
 }
 
-void
-tier_access_counts_flush(void)
+/* Hands on what this process has counted.  Waits for locks if it has to. */
+static void
+flush_all(void)
 {
 	if (tier_access_shared_exists() && nlocal > 0)
 		flush(true);
@@ -257,7 +258,7 @@ at_exit(int code, Datum arg)
 {
 	if (before_exit_callback != NULL)
 		before_exit_callback();
-	tier_access_counts_flush();
+	flush_all();
 }
 
 static bool has_exit_callback = false;
@@ -286,7 +287,7 @@ at_transaction_end(XactEvent event, void *arg)
 		case XACT_EVENT_PARALLEL_ABORT:
 
 			/* This process ends, and the leader may look. */
-			tier_access_counts_flush();
+			flush_all();
 			return;
 		default:
 			return;
@@ -351,7 +352,7 @@ tier_access_counts_take(bool drain)
 		return taken;
 
 	/* A session sees what it has read before it asks. */
-	tier_access_counts_flush();
+	flush_all();
 
 	if (drain)
 		tier_access_counts_prepare(NULL);

@@ -43,9 +43,6 @@ extern void tier_access_counts_add_ignored(Oid relation_oid,
  */
 extern void tier_access_counts_prepare(void (*before_exit) (void));
 
-/* Hands on what this process has counted.  Waits for locks if it has to. */
-extern void tier_access_counts_flush(void);
-
 /*
  * What was counted for this database, in the current memory context.
  * Draining, it is gone from shared memory, and counts from now on belong to the

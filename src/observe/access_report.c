@@ -15,6 +15,8 @@
  */
 #include "postgres.h"
 
+#include "port/pg_bitutils.h"
+
 #include "src/observe/access_counts.h"
 #include "src/observe/access_plan.h"
 #include "src/observe/access_plan_private.h"
@@ -84,16 +86,6 @@ sequential_part(const TierAccessPlan *plan, int use, TierSplitOrder order, int64
 	return tier_split_sequential(&reads);
 }
 
-static int
-lowest_order(int orders)
-{
-	int			order = 0;
-
-	while ((orders & ORDER_BIT(order)) == 0)
-		order++;
-	return order;
-}
-
 static bool
 is_mixed(const RelationUse *use)
 {
@@ -117,7 +109,8 @@ split_misses(TierAccessPlan *plan, int use)
 {
 	RelationUse *relation = &plan->uses[use];
 	bool		mixed = is_mixed(relation);
-	TierSplitOrder rest_order = mixed ? TIER_SPLIT_SINGLE : lowest_order(relation->orders);
+	TierSplitOrder rest_order = mixed ? TIER_SPLIT_SINGLE :
+	(TierSplitOrder) pg_rightmost_one_pos32(relation->orders);
 	int64		fetched;
 	int64		misses = rest_misses(relation, &fetched);
 	double		sequential = sequential_part(plan, use, rest_order, fetched, fetched - misses);

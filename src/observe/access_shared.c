@@ -25,6 +25,7 @@
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
+#include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
@@ -415,15 +416,6 @@ tier_access_shared_add(Oid relation_oid, const TierSplitPlans *plans, bool wait)
  * ---------------------------------------------------------------------
  */
 
-static int
-compare_counts(const void *a, const void *b)
-{
-	Oid			left = ((const TierAccessCount *) a)->relation_oid;
-	Oid			right = ((const TierAccessCount *) b)->relation_oid;
-
-	return left < right ? -1 : left > right ? 1 : 0;
-}
-
 static void
 copy_entry(TierAccessTaken *taken, const AccessEntry *entry, int64 now_us)
 {
@@ -438,41 +430,6 @@ copy_entry(TierAccessTaken *taken, const AccessEntry *entry, int64 now_us)
 	if (is_young)
 		count->young = count->plans;
 	count->young_since_us = is_young ? entry->carried_since_us : now_us;
-}
-
-/* The regions one by one; room is made before the lock is taken. */
-static void
-read_entries(TierAccessTaken *taken, bool drain)
-{
-	Size		capacity = shared->region_slots;
-	int64		now_us = tier_clock_monotonic_us();
-
-	taken->counts = palloc_extended(sizeof(TierAccessCount) * capacity, MCXT_ALLOC_HUGE);
-	for (int region = 0; region < NREGIONS; region++)
-	{
-		AccessEntry *entries = region_entries(region);
-
-		if (capacity - taken->n < shared->region_slots)
-		{
-			capacity = capacity * 2 + shared->region_slots;
-			taken->counts = repalloc_huge(taken->counts, sizeof(TierAccessCount) * capacity);
-		}
-		LWLockAcquire(region_lock(region), drain ? LW_EXCLUSIVE : LW_SHARED);
-		for (uint32 i = 0; i < shared->region_slots; i++)
-		{
-			/* Another entry may move into the slot that is freed. */
-			while (entries[i].database_oid == MyDatabaseId)
-			{
-				copy_entry(taken, &entries[i], now_us);
-				if (!drain)
-					break;
-				free_entry(region, i);
-			}
-		}
-		LWLockRelease(region_lock(region));
-		CHECK_FOR_INTERRUPTS();
-	}
-	qsort(taken->counts, taken->n, sizeof(TierAccessCount), compare_counts);
 }
 
 /* Entries of databases that are not sampled any more are in the way. */
@@ -547,10 +504,39 @@ tier_access_shared_take_database(TierAccessTaken *taken, bool drain, bool draine
 	return database != NULL;
 }
 
+/* The regions one by one; room is made before the lock is taken. */
 void
 tier_access_shared_take_entries(TierAccessTaken *taken, bool drain)
 {
-	read_entries(taken, drain);
+	Size		capacity = shared->region_slots;
+	int64		now_us = tier_clock_monotonic_us();
+
+	taken->counts = palloc_extended(sizeof(TierAccessCount) * capacity, MCXT_ALLOC_HUGE);
+	for (int region = 0; region < NREGIONS; region++)
+	{
+		AccessEntry *entries = region_entries(region);
+
+		if (capacity - taken->n < shared->region_slots)
+		{
+			capacity = capacity * 2 + shared->region_slots;
+			taken->counts = repalloc_huge(taken->counts, sizeof(TierAccessCount) * capacity);
+		}
+		LWLockAcquire(region_lock(region), drain ? LW_EXCLUSIVE : LW_SHARED);
+		for (uint32 i = 0; i < shared->region_slots; i++)
+		{
+			/* Another entry may move into the slot that is freed. */
+			while (entries[i].database_oid == MyDatabaseId)
+			{
+				copy_entry(taken, &entries[i], now_us);
+				if (!drain)
+					break;
+				free_entry(region, i);
+			}
+		}
+		LWLockRelease(region_lock(region));
+		CHECK_FOR_INTERRUPTS();
+	}
+	qsort(taken->counts, taken->n, sizeof(TierAccessCount), oid_cmp);
 	if (drain)
 		remove_expired();
 }

@@ -76,7 +76,7 @@ extern void tier_access_shared_cover(void);
 /* One relation's, as taken. */
 typedef struct TierAccessCount
 {
-	Oid			relation_oid;
+	Oid			relation_oid;	/* the first field, by which they are sorted */
 	TierSplitPlans plans;		/* all of it, that is what came since the last
 								 * take, and what was carried over then */
 	TierSplitPlans young;		/* what came since, and what was carried over

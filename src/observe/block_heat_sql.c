@@ -95,25 +95,10 @@ require_file(Oid relation_oid)
 	TierRelationInfo info;
 	Oid			file_number;
 
-	tier_relation_require(relation_oid, &info);
-	if (info.kind == RELKIND_PARTITIONED_TABLE || info.kind == RELKIND_PARTITIONED_INDEX)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s %s has no blocks of its own", tier_relation_kind_name(info.kind),
-						info.name),
-				 errhint("Ask for each of its partitions.")));
-	if (info.kind != RELKIND_RELATION && info.kind != RELKIND_MATVIEW &&
-		info.kind != RELKIND_INDEX && info.kind != RELKIND_TOASTVALUE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s %s has no blocks", tier_relation_kind_name(info.kind), info.name),
-				 errhint("Tables, materialized views, indexes and TOAST tables have.")));
-	if (info.persistence == RELPERSISTENCE_TEMP)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s %s is temporary", tier_relation_kind_name(info.kind), info.name),
-				 errdetail("Temporary relations are in the memory of their session only.")));
-
+	tier_relation_require_pages(relation_oid, &info,
+								"Ask for its partitions: SELECT p.relid, h.* "
+								"FROM pg_partition_tree(%s) p, "
+								"tiered_storage.block_heat(p.relid) h WHERE p.isleaf.");
 	if (info.tablespace_oid == GLOBALTABLESPACE_OID)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -181,7 +166,7 @@ tier_block_heat(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	}
 	buckets.buckets = palloc0(sizeof(Bucket) * buckets.n);
-	share = tier_buffers_visit_share(file, add_block, &buckets);
+	share = tier_buffers_visit(file, tier_test_buffer_scan_limit, add_block, &buckets);
 
 	for (int i = 0; i < buckets.n; i++)
 	{

@@ -112,26 +112,9 @@ check_rights(const TierRelationInfo *info)
 static void
 check_relation(Oid relation_oid, TierRelationInfo *info)
 {
-	tier_relation_require(relation_oid, info);
-	if (info->kind == RELKIND_PARTITIONED_TABLE || info->kind == RELKIND_PARTITIONED_INDEX)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s %s has no pages of its own", tier_relation_kind_name(info->kind),
-						info->name),
-				 errhint("Ask for its partitions: SELECT e.* FROM pg_partition_tree(%s) p, "
-						 "tiered_storage.estimate_compression(p.relid) e WHERE p.isleaf.",
-						 quote_literal_cstr(info->name))));
-	if (info->kind != RELKIND_RELATION && info->kind != RELKIND_MATVIEW &&
-		info->kind != RELKIND_INDEX && info->kind != RELKIND_TOASTVALUE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s %s has no pages", tier_relation_kind_name(info->kind), info->name),
-				 errhint("Tables, materialized views, indexes and TOAST tables have.")));
-	if (info->persistence == RELPERSISTENCE_TEMP)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s %s is temporary", tier_relation_kind_name(info->kind), info->name),
-				 errdetail("Temporary relations are never moved.")));
+	tier_relation_require_pages(relation_oid, info,
+								"Ask for its partitions: SELECT e.* FROM pg_partition_tree(%s) p, "
+								"tiered_storage.estimate_compression(p.relid) e WHERE p.isleaf.");
 	tier_relation_check_shell(info, "SELECT * FROM tiered_storage.estimate_compression(%L)");
 	check_rights(info);
 }

@@ -72,24 +72,12 @@
 #define SECTOR_BYTES 512		/* in the kernel's statistics, always */
 #define STAT_LINE_BYTES 512
 
-bool
-tier_device_is_known(const TierDeviceState *state)
-{
-	return tier_fit_is_known(&state->fit);
-}
-
 /* Where there are too few requests, their fit says nothing. */
 bool
 tier_device_is_explained(const TierDeviceState *state)
 {
 	return tier_fit_explains(&state->fit) &&
 		(!tier_fit_is_known(&state->request_fit) || tier_fit_explains(&state->request_fit));
-}
-
-double
-tier_device_residual(const TierDeviceState *state)
-{
-	return Max(tier_fit_residual(&state->fit), tier_fit_residual(&state->request_fit));
 }
 
 const TierDeviceState *

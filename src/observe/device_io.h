@@ -14,12 +14,8 @@
 #include "src/model/device_state.h"
 #include "src/model/relation_state.h"
 
-/* Do the fits rest on enough to be believed or not, and are they good? */
-extern bool tier_device_is_known(const TierDeviceState *state);
+/* Are the fits good, if they rest on enough? */
 extern bool tier_device_is_explained(const TierDeviceState *state);
-
-/* The larger of the residuals. */
-extern double tier_device_residual(const TierDeviceState *state);
 
 /*
  * What one request of a sequential read has, by the settings of the device as

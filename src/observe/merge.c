@@ -487,19 +487,6 @@ advance_rates(TierRelationStored *stored, TierRelationPeriod *period, TimestampT
 }
 
 /*
- * A table that an index leads to is read.  An index-only scan leaves no other trace of
- * it.
- */
-static void
-note_index_scan(TierRelationState *state, const TierMergeInput *input)
-{
-	if (input->last_sample_at == 0)
-		return;
-	state->stored.last_read_at = input->now;
-	state->period.changed = true;
-}
-
-/*
  * Notes that there was use, or that the file grew, and when.  With growth alone it does not
  * begin: that would be evidence of no use at all before.
  */
@@ -556,8 +543,15 @@ advance(TierRelationState *state, const TierAccessCount *count, TimestampTz peri
 	const TierAccessTaken *taken = input->taken;
 	TierRelationPeriod *period = &state->period;
 
-	if (period->index_scanned || period->held_on_standby)
-		note_index_scan(state, input);
+	/*
+	 * A table that an index leads to is read; an index-only scan leaves no
+	 * other trace of it.
+	 */
+	if ((period->index_scanned || period->held_on_standby) && input->last_sample_at != 0)
+	{
+		state->stored.last_read_at = input->now;
+		period->changed = true;
+	}
 	if (period->active && !period->only_ignored)
 	{
 		note_read(state, tier_attribute_reads(state, taken, count, input->carry,

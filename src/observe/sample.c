@@ -20,6 +20,7 @@
 
 #include "src/compat.h"
 #include "src/base/clock.h"
+#include "src/base/settings.h"
 #include "src/catalog/tables.h"
 #include "src/model/heat.h"
 #include "src/observe/access_counts.h"
@@ -27,7 +28,6 @@
 #include "src/observe/device_io.h"
 #include "src/observe/device_reads.h"
 #include "src/observe/device_writes.h"
-#include "src/observe/growth.h"
 #include "src/observe/merge.h"
 #include "src/observe/sample.h"
 #include "src/observe/writes.h"
@@ -84,45 +84,26 @@ add_up(TierRelationState *states, int nstates)
 }
 
 /*
- * Relations that are not where the last sample or our last move saw them, or
- * not at all.
+ * Stored relations that pg_class does not know any more; with `moved`, also those that are not
+ * where the last sample or our last move saw them.
  */
 static Oid *
-find_gone(const TierRelationState *current, int ncurrent,
-		  const TierRelationState *last, int nlast, int *ngone)
+find_gone(const TierSampleView *view, const TierSampleMemory *memory, bool moved, int *ngone)
 {
-	Oid		   *gone = palloc(sizeof(Oid) * Max(nlast, 1));
+	const TierRelationState *last = memory->states;
+	Oid		   *gone = palloc(sizeof(Oid) * Max(memory->nstates, 1));
 	int			i = 0;
 
 	*ngone = 0;
-	for (int j = 0; j < nlast; j++)
+	for (int j = 0; j < memory->nstates; j++)
 	{
-		while (i < ncurrent && current[i].id.relation_oid < last[j].id.relation_oid)
+		while (i < view->nstates && view->states[i].id.relation_oid < last[j].id.relation_oid)
 			i++;
-		if (i == ncurrent || current[i].id.relation_oid != last[j].id.relation_oid ||
-			current[i].id.tablespace_oid != last[j].id.tablespace_oid)
+		if (i == view->nstates || view->states[i].id.relation_oid != last[j].id.relation_oid ||
+			(moved && view->states[i].id.tablespace_oid != last[j].id.tablespace_oid))
 			gone[(*ngone)++] = last[j].id.relation_oid;
 	}
 	return gone;
-}
-
-/* Stored relations that pg_class does not know any more. */
-static Oid *
-find_dropped(const TierRelationState *current, int ncurrent,
-			 const TierRelationState *last, int nlast, int *ndropped)
-{
-	Oid		   *dropped = palloc(sizeof(Oid) * Max(nlast, 1));
-	int			i = 0;
-
-	*ndropped = 0;
-	for (int j = 0; j < nlast; j++)
-	{
-		while (i < ncurrent && current[i].id.relation_oid < last[j].id.relation_oid)
-			i++;
-		if (i == ncurrent || current[i].id.relation_oid != last[j].id.relation_oid)
-			dropped[(*ndropped)++] = last[j].id.relation_oid;
-	}
-	return dropped;
 }
 
 /*
@@ -270,6 +251,65 @@ tier_sample_look(const TierSampleMemory *memory, const TierDevices *devices, Tie
 	return view;
 }
 
+static TierTablespaceGrowth *
+find_or_add(TierGrowths *growths, Oid tablespace_oid)
+{
+	TierTablespaceGrowth *growth;
+
+	/* Tablespaces are few. */
+	for (int i = 0; i < growths->ntablespaces; i++)
+		if (growths->tablespaces[i].tablespace_oid == tablespace_oid)
+			return &growths->tablespaces[i];
+	growths->tablespaces = repalloc(growths->tablespaces, sizeof(TierTablespaceGrowth) *
+									(growths->ntablespaces + 1));
+	growth = &growths->tablespaces[growths->ntablespaces++];
+	memset(growth, 0, sizeof(*growth));
+	growth->tablespace_oid = tablespace_oid;
+	growth->changed = true;
+	return growth;
+}
+
+/*
+ * Notes in growths by how much the relations in each tablespace have grown or shrunk since the
+ * last sample, with those that are new and without those that are gone.  What only went to
+ * another tablespace is no change.  Without a last sample, noting begins.
+ */
+static void
+observe_growth(TierGrowths *growths, const TierSampleMemory *memory, const TierSampleView *view)
+{
+	const TierRelationState *last = memory->states;
+	const TierRelationState *states = view->states;
+	TimestampTz since = memory->sampled_at;
+	int			i = 0;
+
+	for (int k = 0; k < growths->ntablespaces; k++)
+	{
+		growths->tablespaces[k].change = 0;
+		growths->tablespaces[k].changed = false;
+	}
+	for (int j = 0; j < memory->nstates; j++)
+	{
+		if (j % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
+		while (i < view->nstates && states[i].id.relation_oid < last[j].id.relation_oid)
+			i++;
+		if (i == view->nstates || states[i].id.relation_oid != last[j].id.relation_oid)
+			find_or_add(growths, last[j].id.tablespace_oid)->change -= last[j].stored.size_bytes;
+	}
+	for (i = 0; i < view->nstates; i++)
+		find_or_add(growths, states[i].id.tablespace_oid)->change += states[i].period.size_change;
+	for (int k = 0; k < growths->ntablespaces; k++)
+	{
+		TierTablespaceGrowth *growth = &growths->tablespaces[k];
+
+		if (growth->change == 0 && !growth->changed)
+			continue;
+		growth->changed = true;
+		tier_evidence_note(&growth->evidence, since != 0 ? Min(since, view->at) : view->at,
+						   view->at, tier_test_evidence_interval_s, 0.0, 0.0, growth->change);
+	}
+}
+
 bool
 tier_sample_run(int patience_ms, TierSampleResult *result)
 {
@@ -306,14 +346,12 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	/* 2. What happened since. */
 	view = tier_sample_look(&memory, result->devices, writes);
 	add_up(view.states, view.nstates);
-	tier_growth_observe(growths, memory.states, memory.nstates, memory.sampled_at,
-						view.states, view.nstates, view.at);
+	observe_growth(growths, &memory, &view);
 
 	/* Each statement of ours leaves us in a context that ends with the scope. */
 	MemoryContextSwitchTo(context);
-	dropped = find_dropped(view.states, view.nstates, memory.states, memory.nstates, &ndropped);
-	result->gone = find_gone(view.states, view.nstates, memory.states, memory.nstates,
-							 &result->ngone);
+	dropped = find_gone(&view, &memory, false, &ndropped);
+	result->gone = find_gone(&view, &memory, true, &result->ngone);
 	result->sampled_at = view.at;
 
 	/* 3. Remember it. */

@@ -50,6 +50,7 @@
 typedef struct Pull
 {
 	MemoryContext context;		/* of all of this */
+	int64		began_us;		/* monotonic */
 	char	   *database;
 	TierStandby *standbys;
 	char	  **problems;		/* why each is not to be asked, or NULL */
@@ -150,9 +151,7 @@ TIMESTAMPTZOID};
 static void
 refuse_answer(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_CONNECTION_FAILURE),
-			 errmsg("the answer has a value that is not valid")));
+	tier_remote_fail("the answer has a value that is not valid");
 }
 
 static void
@@ -262,9 +261,7 @@ static void
 require_answer(char *problem)
 {
 	if (problem != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONNECTION_FAILURE),
-				 errmsg_internal("%s", problem)));
+		tier_remote_fail(problem);
 }
 
 /* False: it is not the standby that is meant. */
@@ -330,21 +327,29 @@ static void
 load_due(void *argument)
 {
 	Pull	   *pull = argument;
+	TierCatalogScope scope;
 
+	if (!tier_catalog_try_enter(&scope))
+		return;
 	pull->standbys = tier_catalog_due_standbys(pull->context, &pull->nstandbys);
 	MemoryContextSwitchTo(pull->context);
 	pull->problems = palloc0(sizeof(char *) * Max(pull->nstandbys, 1));
 	for (int i = 0; i < pull->nstandbys; i++)
 		pull->problems[i] = why_not_to_be_asked(&pull->standbys[i]);
 	pull->database = get_database_name(MyDatabaseId);
+	tier_catalog_leave(&scope);
 }
 
 static void
 store_answer(void *argument)
 {
 	Pull	   *pull = argument;
+	TierCatalogScope scope;
 
+	if (!tier_catalog_try_enter(&scope))
+		return;
 	tier_catalog_store_standby(pull->standby, &pull->answer);
+	tier_catalog_leave(&scope);
 }
 
 /* A request to end the worker or its cycle is for the whole cycle. */
@@ -357,25 +362,17 @@ take_error(MemoryContext context)
 	return tier_attempt_take_error();
 }
 
-/* Runs a step in a transaction and a scope of its own; false: it failed, as the log says. */
-static bool
+/* Runs a step in a transaction of its own; the log says if it failed. */
+static void
 in_transaction(Pull *pull, void (*step) (void *argument))
 {
 	ErrorData  *volatile error = NULL;
-	volatile bool entered = false;
 
 	PG_TRY();
 	{
-		TierCatalogScope scope;
-
 		tier_transaction_start();
 		PushActiveSnapshot(GetTransactionSnapshot());
-		entered = tier_catalog_try_enter(&scope);
-		if (entered)
-		{
-			step(pull);
-			tier_catalog_leave(&scope);
-		}
+		step(pull);
 		PopActiveSnapshot();
 		CommitTransactionCommand();
 	}
@@ -390,7 +387,6 @@ in_transaction(Pull *pull, void (*step) (void *argument))
 		ereport(LOG,
 				(errmsg("could not pull the statistics of standbys: %s", error->message),
 				 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail)));
-	return error == NULL && entered;
 }
 
 static void
@@ -418,29 +414,41 @@ pull_from(Pull *pull, int i)
 		}
 		PG_END_TRY();
 	}
-	(void) in_transaction(pull, store_answer);
+	in_transaction(pull, store_answer);
+}
+
+static Pull *
+begin_pull(void)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage standbys",
+												  ALLOCSET_DEFAULT_SIZES);
+	Pull	   *pull = MemoryContextAllocZero(context, sizeof(Pull));
+
+	pull->context = context;
+	pull->began_us = tier_clock_monotonic_us();
+	MemoryContextSwitchTo(context);
+	return pull;
+}
+
+/* Is there another one to be asked?  Those that are left come first the next time. */
+static bool
+goes_on(const Pull *pull, int i)
+{
+	return i < pull->nstandbys &&
+		tier_clock_monotonic_us() - pull->began_us < LONGEST_PULL_S * 1000000;
 }
 
 void
 tier_standby_pull(void)
 {
 	MemoryContext old_context = CurrentMemoryContext;
-	Pull	   *pull = palloc0(sizeof(Pull));
-	int64		began_us = tier_clock_monotonic_us();
+	Pull	   *pull = begin_pull();
 
-	pull->context = AllocSetContextCreate(old_context, "tiered_storage standbys",
-										  ALLOCSET_DEFAULT_SIZES);
-	MemoryContextSwitchTo(pull->context);
-	if (in_transaction(pull, load_due))
-	{
-		/* Those that are left come first the next time. */
-		for (int i = 0; i < pull->nstandbys &&
-			 tier_clock_monotonic_us() - began_us < LONGEST_PULL_S * 1000000; i++)
-			pull_from(pull, i);
-	}
+	in_transaction(pull, load_due);
+	for (int i = 0; goes_on(pull, i); i++)
+		pull_from(pull, i);
 	MemoryContextSwitchTo(old_context);
 	MemoryContextDelete(pull->context);
-	pfree(pull);
 	pgstat_report_stat(true);
 }
 
@@ -473,28 +481,6 @@ connect_step(void *argument)
 	tier_remote_run(pull->standby->conninfo, pull->database, ask_users, pull);
 }
 
-static void
-load_step(void *argument)
-{
-	TierCatalogScope scope;
-
-	if (!tier_catalog_try_enter(&scope))
-		return;
-	load_due(argument);
-	tier_catalog_leave(&scope);
-}
-
-static void
-store_step(void *argument)
-{
-	TierCatalogScope scope;
-
-	if (!tier_catalog_try_enter(&scope))
-		return;
-	store_answer(argument);
-	tier_catalog_leave(&scope);
-}
-
 /* True: it was done, and is committed.  A cancel is thrown. */
 static bool
 attempt(Pull *pull, void (*step) (void *argument), ErrorData **error)
@@ -525,7 +511,7 @@ ask_before_move(Pull *pull, int i)
 	if (pull->answer.problem != NULL)
 	{
 		pull->held_ms = -1;
-		(void) attempt(pull, store_step, &error);
+		(void) attempt(pull, store_answer, &error);
 	}
 }
 
@@ -533,23 +519,18 @@ TierStandbyUser
 tier_standby_ask_user(const List *relation_oids)
 {
 	MemoryContext old_context = CurrentMemoryContext;
-	Pull	   *pull = palloc0(sizeof(Pull));
-	int64		began_us = tier_clock_monotonic_us();
+	Pull	   *pull = begin_pull();
 	TierStandbyUser user = {0};
 	StringInfoData oids;
 	ErrorData  *error;
 	ListCell   *cell;
 
-	pull->context = AllocSetContextCreate(old_context, "tiered_storage standbys",
-										  ALLOCSET_DEFAULT_SIZES);
-	MemoryContextSwitchTo(pull->context);
 	initStringInfo(&oids);
 	foreach(cell, relation_oids)
 		appendStringInfo(&oids, "%s%u", oids.len == 0 ? "" : ",", lfirst_oid(cell));
 	pull->users_sql = psprintf(USERS_SQL, oids.data);
-	(void) attempt(pull, load_step, &error);
-	for (int i = 0; i < pull->nstandbys && user.standby_name == NULL &&
-		 tier_clock_monotonic_us() - began_us < LONGEST_PULL_S * 1000000; i++)
+	(void) attempt(pull, load_due, &error);
+	for (int i = 0; user.standby_name == NULL && goes_on(pull, i); i++)
 	{
 		if (pull->problems[i] == NULL)
 			ask_before_move(pull, i);
@@ -562,6 +543,5 @@ tier_standby_ask_user(const List *relation_oids)
 	}
 	MemoryContextSwitchTo(old_context);
 	MemoryContextDelete(pull->context);
-	pfree(pull);
 	return user;
 }

@@ -122,16 +122,15 @@ typedef struct ForeignPages
  * the memory of the process that has the sampler locked.  Only one sample
  * exists at a time, so what it remembers (memory) needs no other lock.
  *
- * begin	decides what is read: budget, begin, end, redo
+ * begin	decides what is read: begin, end, redo
  * count	knows the files, reads the WAL, counts by relation, and fills in
  *			period.writes; files and counts exist only meanwhile
  * end		stores memory
  */
 struct TierWrites
 {
-	/* begin; if budget is 0, nothing else is set, and nothing counted. */
+	/* begin */
 	MemoryContext context;
-	uint64		budget;			/* bytes; 0: off */
 	XLogRecPtr	begin;			/* to be read from here */
 	XLogRecPtr	end;			/* to here */
 	XLogRecPtr	redo;			/* of the newest checkpoint that began */
@@ -456,14 +455,14 @@ read_wal(TierWrites *writes)
 	TierWal    *wal = tier_wal_open(writes->context, &observer);
 	XLogRecPtr	begin = writes->begin;
 	XLogRecPtr	end = writes->end;
-	int			nstretches = tier_stretch_count(begin, end, writes->budget);
+	int			nstretches = tier_stretch_count(begin, end, WAL_READ_LIMIT);
 	uint64		read = 0;
 	TierWritesMemory *memory = &writes->memory;
 
 	memory->position = end;
 	for (int i = 0; i < nstretches; i++)
 	{
-		TierStretch stretch = tier_stretch(begin, end, writes->budget, i,
+		TierStretch stretch = tier_stretch(begin, end, WAL_READ_LIMIT, i,
 										   pg_prng_double(&pg_global_prng_state));
 		XLogRecPtr	position;
 
@@ -572,7 +571,6 @@ tier_writes_begin(TimestampTz now)
 	TierWritesMemory *memory = &writes->memory;
 
 	writes->context = CurrentMemoryContext;
-	writes->budget = WAL_READ_LIMIT;
 	tier_catalog_load_writes(memory);
 	writes->full_page_writes = memory->full_page_writes;
 	writes->end = tier_wal_flush();

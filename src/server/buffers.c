@@ -72,18 +72,12 @@ typedef struct BufferWalk
 } BufferWalk;
 
 static void
-start_walk(BufferWalk *walk)
+start_walk(BufferWalk *walk, int limit)
 {
 	walk->next = 0;
-	walk->parts = Min(NBuffers, tier_test_buffer_scan_limit);
+	walk->parts = Min(NBuffers, limit);
 	walk->part_size = (double) NBuffers / walk->parts;
 	walk->random = (uint64) PgStartTime | 1;
-}
-
-static inline double
-walk_share(const BufferWalk *walk)
-{
-	return 1.0 / walk->part_size;
 }
 
 /* The number of the next buffer; negative at the end. */
@@ -274,8 +268,8 @@ tier_buffers_scan(void)
 	int			current = NO_COUNT;
 	BufferWalk	walk;
 
-	start_walk(&walk);
-	scan->share = walk_share(&walk);
+	start_walk(&walk, tier_test_buffer_scan_limit);
+	scan->share = 1.0 / walk.part_size;
 	scan->capacity = INITIAL_CAPACITY;
 	scan->counts = palloc(sizeof(TierBufferCount) * INITIAL_CAPACITY);
 	allocate_slots(scan);
@@ -354,40 +348,16 @@ tier_buffers_free(TierBufferScan *scan)
 	pfree(scan);
 }
 
-void
-tier_buffers_visit(RelFileLocator file, void (*visit) (void *argument, BlockNumber block),
-				   void *argument)
-{
-	Oid			tablespace_oid = tier_compat_locator_tablespace(file);
-	RelFileNumber file_number = tier_compat_locator_file_number(file);
-
-	for (int i = 0; i < NBuffers; i++)
-	{
-		BufferTag	tag;
-		uint64		state;
-
-		if (i % BUFFERS_PER_INTERRUPT_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
-
-		if (read_buffer_tag(GetBufferDescriptor(i), &tag, &state) &&
-			tier_compat_buffer_tag_database(&tag) == MyDatabaseId &&
-			tier_compat_buffer_tag_tablespace(&tag) == tablespace_oid &&
-			tier_compat_buffer_tag_file_number(&tag) == file_number &&
-			tier_compat_buffer_tag_fork(&tag) == MAIN_FORKNUM)
-			visit(argument, tag.blockNum);
-	}
-}
-
 double
-tier_buffers_visit_share(RelFileLocator file,
-						 void (*visit) (void *argument, BlockNumber block, int usage, bool dirty),
-						 void *argument)
+tier_buffers_visit(RelFileLocator file, int limit,
+				   void (*visit) (void *argument, BlockNumber block, int usage, bool dirty),
+				   void *argument)
 {
 	Oid			tablespace_oid = tier_compat_locator_tablespace(file);
 	RelFileNumber file_number = tier_compat_locator_file_number(file);
 	BufferWalk	walk;
 
-	start_walk(&walk);
+	start_walk(&walk, limit);
 	for (int i; (i = next_buffer(&walk)) >= 0;)
 	{
 		BufferTag	tag;
@@ -401,5 +371,5 @@ tier_buffers_visit_share(RelFileLocator file,
 			visit(argument, tag.blockNum, (int) BUF_STATE_GET_USAGECOUNT(state),
 				  (state & BM_DIRTY) != 0);
 	}
-	return walk_share(&walk);
+	return 1.0 / walk.part_size;
 }

@@ -62,20 +62,13 @@ extern const TierBufferCount *tier_buffers_all(const TierBufferScan *scan,
 extern void tier_buffers_free(TierBufferScan *scan);
 
 /*
- * Calls visit for each main-fork block of one file that is in shared buffers,
- * in no particular order; the same kind of pass as tier_buffers_scan.
+ * Calls visit for each main-fork block of one file that is in shared buffers, with what the
+ * header says, in no particular order; the same kind of pass as tier_buffers_scan, over at most
+ * `limit` buffers.  Returns the share that was looked at, as tier_buffers_share.
  */
-extern void tier_buffers_visit(RelFileLocator file,
-							   void (*visit) (void *argument, BlockNumber block),
-							   void *argument);
-
-/*
- * The same with what else the header says, for a share of the buffers, as in
- * tier_buffers_share, which is returned.
- */
-extern double tier_buffers_visit_share(RelFileLocator file,
-									   void (*visit) (void *argument, BlockNumber block,
-													  int usage, bool dirty),
-									   void *argument);
+extern double tier_buffers_visit(RelFileLocator file, int limit,
+								 void (*visit) (void *argument, BlockNumber block, int usage,
+												bool dirty),
+								 void *argument);
 
 #endif							/* TIER_BUFFERS_H */

@@ -124,6 +124,30 @@ tier_relation_require(Oid relation_oid, TierRelationInfo *info)
 				 errmsg("relation with OID %u does not exist", relation_oid)));
 }
 
+void
+tier_relation_require_pages(Oid relation_oid, TierRelationInfo *info, const char *hint)
+{
+	tier_relation_require(relation_oid, info);
+	if (info->kind == RELKIND_PARTITIONED_TABLE || info->kind == RELKIND_PARTITIONED_INDEX)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s %s has no pages of its own", tier_relation_kind_name(info->kind),
+						info->name),
+				 errhint(hint, quote_literal_cstr(info->name))));
+	if (info->kind != RELKIND_RELATION && info->kind != RELKIND_MATVIEW &&
+		info->kind != RELKIND_INDEX && info->kind != RELKIND_TOASTVALUE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s %s has no pages", tier_relation_kind_name(info->kind), info->name),
+				 errhint("Tables, materialized views, indexes and TOAST tables have.")));
+	if (info->persistence == RELPERSISTENCE_TEMP)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s %s is temporary", tier_relation_kind_name(info->kind), info->name),
+				 errdetail("Temporary relations are in the memory of their session only, and "
+						   "never moved.")));
+}
+
 const char *
 tier_tablespace_name(Oid tablespace_oid)
 {
@@ -250,8 +274,8 @@ tier_relation_why_incomplete(const TierRelationInfo *info)
  * lock took the fast path.  Locks never leave shared memory, so that reading
  * one which has just gone reads another's tag at worst.
  */
-static bool
-someone_waits_for(const LOCKTAG *tag, const LOCKTAG *other)
+bool
+tier_relation_someone_waits_for(const LOCKTAG *tag, const LOCKTAG *other)
 {
 	for (uint32 i = 0; i < ProcGlobal->allProcCount; i++)
 	{
@@ -270,12 +294,6 @@ someone_waits_for(const LOCKTAG *tag, const LOCKTAG *other)
 }
 
 bool
-tier_relation_someone_waits_for(const LOCKTAG *tag)
-{
-	return someone_waits_for(tag, tag);
-}
-
-bool
 tier_relation_has_waiters(Oid relation_oid)
 {
 	VirtualTransactionId vxid;
@@ -285,7 +303,7 @@ tier_relation_has_waiters(Oid relation_oid)
 	SET_LOCKTAG_RELATION(relation_tag, MyDatabaseId, relation_oid);
 	GET_VXID_FROM_PGPROC(vxid, *MyProc);
 	SET_LOCKTAG_VIRTUALTRANSACTION(transaction_tag, vxid);
-	return someone_waits_for(&relation_tag, &transaction_tag);
+	return tier_relation_someone_waits_for(&relation_tag, &transaction_tag);
 }
 
 /* What the process tells of itself; false if nothing. */
@@ -410,12 +428,6 @@ tier_relation_lock(Oid relation_oid, LOCKMODE mode, int timeout_ms, int next_tim
 	tier_transaction_limit_lock_waits(timeout_ms);
 	LockRelationOid(relation_oid, mode);
 	tier_transaction_limit_lock_waits(next_timeout_ms);
-}
-
-bool
-tier_relation_lock_if_free(Oid relation_oid, LOCKMODE mode)
-{
-	return ConditionalLockRelationOid(relation_oid, mode);
 }
 
 bool

@@ -54,6 +54,13 @@ extern bool tier_relation_lookup(Oid relation_oid, TierRelationInfo *info);
 extern void tier_relation_require(Oid relation_oid, TierRelationInfo *info);
 
 /*
+ * The same, and an error unless it has pages that other sessions see, too.  The hint is that for
+ * a partitioned one, in a format that has its name as a literal.
+ */
+extern void tier_relation_require_pages(Oid relation_oid, TierRelationInfo *info,
+										const char *hint);
+
+/*
  * By what an index is found again, as it was at some time: REINDEX CONCURRENTLY, or whoever
  * creates an index anew to take the place of an old one, leaves another relation.  Its schema is
  * that of its table, and may change meanwhile.
@@ -241,8 +248,8 @@ extern RelFileLocator tier_relation_locator(const TierRelationInfo *info);
  */
 extern bool tier_relation_has_waiters(Oid relation_oid);
 
-/* The same for any lock. */
-extern bool tier_relation_someone_waits_for(const LOCKTAG *tag);
+/* The same for any two locks, which may be one. */
+extern bool tier_relation_someone_waits_for(const LOCKTAG *tag, const LOCKTAG *other);
 
 /*
  * How often a move asks for a lock before it gives up.  With the pauses between, which grow,
@@ -264,9 +271,6 @@ extern bool tier_relation_someone_waits_for(const LOCKTAG *tag);
  */
 extern void tier_relation_lock(Oid relation_oid, LOCKMODE mode, int timeout_ms,
 							   int next_timeout_ms);
-
-/* The same without waiting; false when it is not free. */
-extern bool tier_relation_lock_if_free(Oid relation_oid, LOCKMODE mode);
 
 /*
  * ACCESS EXCLUSIVE, as tier_relation_lock(), but others queue behind who waits for it, and who

@@ -60,7 +60,7 @@ tier_pages_open(Oid relation_oid, const char **why)
 	*why = "it does not exist any more";
 	if (!tier_relation_lookup(relation_oid, &info) || (*why = why_not(&info)) != NULL)
 		return NULL;
-	if (!tier_relation_lock_if_free(relation_oid, AccessShareLock))
+	if (!ConditionalLockRelationOid(relation_oid, AccessShareLock))
 	{
 		*why = "somebody has locked it exclusively, or waits to; try again";
 		return NULL;

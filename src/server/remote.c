@@ -210,6 +210,12 @@ tier_remote_check(const char *conninfo)
  * ---------------------------------------------------------------------
  */
 
+void
+tier_remote_fail(const char *problem)
+{
+	ereport(ERROR, (errcode(ERRCODE_CONNECTION_FAILURE), errmsg_internal("%s", problem)));
+}
+
 static void
 begin_waiting(TierRemote *remote, int seconds)
 {
@@ -224,13 +230,9 @@ wait_for_socket(TierRemote *remote, int event)
 	int64		left_us = remote->deadline_us - tier_clock_monotonic_us();
 
 	if (left_us <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONNECTION_FAILURE),
-				 errmsg("no answer within %d seconds", remote->patience_s)));
+		tier_remote_fail(psprintf("no answer within %d seconds", remote->patience_s));
 	if (PQsocket(remote->connection) < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONNECTION_FAILURE),
-				 errmsg("connection was lost")));
+		tier_remote_fail("connection was lost");
 	(void) WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH | event,
 							 PQsocket(remote->connection), (long) (left_us / 1000 + 1),
 							 PG_WAIT_EXTENSION);
@@ -244,9 +246,7 @@ connection_error(TierRemote *remote)
 {
 	char	   *clean = message_text(PQerrorMessage(remote->connection));
 
-	ereport(ERROR,
-			(errcode(ERRCODE_CONNECTION_FAILURE),
-			 errmsg_internal("%s", clean[0] != '\0' ? clean : "the answer fits no query")));
+	tier_remote_fail(clean[0] != '\0' ? clean : "the answer fits no query");
 }
 
 static void
@@ -277,45 +277,29 @@ clear_environment(void)
 	unsetenv("PGGEQO");
 }
 
-/* Values that the string may not give, or did not, come after those that it gave. */
+/* The string gives none but those of the first two, which come before its own. */
+#define NFIXED 6
+
+/* Of one name the later value counts; one that is NULL is not given. */
 static PGconn *
 start_connection(const Address *address, const char *database)
 {
-	const char *names[NKEYWORDS + 7];
-	const char *values[NKEYWORDS + 7];
-	int			n = 0;
+	/*
+	 * Of GSSAPI the library would wait for other servers, which nothing
+	 * bounds.
+	 */
+	const char *names[NFIXED + NKEYWORDS + 1] = {
+		"dbname", "application_name", "client_encoding", "options", "gssencmode", "require_auth"
+	};
 
-	for (int i = 0; i < NKEYWORDS; i++)
-	{
-		if (address->values[i] == NULL)
-			continue;
-		names[n] = keywords[i];
-		values[n++] = address->values[i];
-	}
-	if (address->values[DBNAME] == NULL)
-	{
-		names[n] = "dbname";
-		values[n++] = database;
-	}
-	if (address->values[APPLICATION_NAME] == NULL)
-	{
-		names[n] = "application_name";
-		values[n++] = "tiered_storage";
-	}
-	names[n] = "client_encoding";
-	values[n++] = GetDatabaseEncodingName();
-	names[n] = "options";
-	values[n++] = SESSION_OPTIONS;
-	/* Its library would wait for other servers, which nothing bounds. */
-	names[n] = "gssencmode";
-	values[n++] = "disable";
-	if (PQlibVersion() >= 160000)
-	{
-		/* Nor is a ticket of the server's own user for whoever asks for it. */
-		names[n] = "require_auth";
-		values[n++] = "!gss,!sspi";
-	}
-	names[n] = values[n] = NULL;
+	/* Nor is a ticket of the server's own user for whoever asks for it. */
+	const char *values[NFIXED + NKEYWORDS + 1] = {
+		database, "tiered_storage", GetDatabaseEncodingName(), SESSION_OPTIONS, "disable",
+		PQlibVersion() >= 160000 ? "!gss,!sspi" : NULL
+	};
+
+	memcpy(names + NFIXED, keywords, sizeof(keywords));
+	memcpy(values + NFIXED, address->values, sizeof(address->values));
 	return PQconnectStartParams(names, values, 0);
 }
 
@@ -414,9 +398,8 @@ consume(TierRemote *remote, int64 *incomplete_bytes)
 		return;
 	*incomplete_bytes += available;
 	if (*incomplete_bytes > LONGEST_ROW_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONNECTION_FAILURE),
-				 errmsg("the answer has a row of more than %d bytes", LONGEST_ROW_BYTES)));
+		tier_remote_fail(psprintf("the answer has a row of more than %d bytes",
+								  LONGEST_ROW_BYTES));
 }
 
 /* The next result, which is the row that is looked at from now on; false: there is none. */
@@ -444,9 +427,7 @@ check_columns(TierRemote *remote, const Oid *types, int ncolumns)
 	for (int i = 0; i < ncolumns && fits; i++)
 		fits = PQftype(remote->result, i) == types[i] && PQfformat(remote->result, i) == 1;
 	if (!fits)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONNECTION_FAILURE),
-				 errmsg("the answer has other columns than expected")));
+		tier_remote_fail("the answer has other columns than expected");
 }
 
 char *
@@ -467,9 +448,7 @@ tier_remote_query(TierRemote *remote, const char *sql, const Oid *types, int nco
 			check_columns(remote, types, ncolumns);
 			nrows += PQntuples(remote->result);
 			if (nrows > max_rows)
-				ereport(ERROR,
-						(errcode(ERRCODE_CONNECTION_FAILURE),
-						 errmsg("the answer has more than %d rows", max_rows)));
+				tier_remote_fail(psprintf("the answer has more than %d rows", max_rows));
 			if (status == PGRES_SINGLE_TUPLE)
 				row(remote, argument);
 		}
@@ -491,9 +470,7 @@ field(TierRemote *remote, int column, int length)
 {
 	if (PQgetisnull(remote->result, 0, column) ||
 		PQgetlength(remote->result, 0, column) != length)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONNECTION_FAILURE),
-				 errmsg("the answer has a value that is not valid")));
+		tier_remote_fail("the answer has a value that is not valid");
 	return PQgetvalue(remote->result, 0, column);
 }
 

@@ -48,6 +48,9 @@ extern char *tier_remote_query(TierRemote *remote, const char *sql, const Oid *t
 							   int max_rows, void (*row) (TierRemote *remote, void *argument),
 							   void *argument);
 
+/* Raises ERRCODE_CONNECTION_FAILURE with this message, which may be the other server's. */
+extern void tier_remote_fail(const char *problem);
+
 /*
  * Fields of the row that `row` was called for; columns count from 0.  Raise an error where the
  * field does not have the form of its type, or is null where no value is given for that.

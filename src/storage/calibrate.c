@@ -44,6 +44,7 @@
 #define LEAST_CHUNKS 4
 #define LEAST_OPERATIONS 8
 #define MAX_DEPTH 32
+#define LONGEST_S 600.0
 #define CHECKPOINT_BATCH 32
 #define CHECKPOINT_GAP 64
 
@@ -75,8 +76,8 @@ typedef enum SyncMethod
 	SYNC_FDATASYNC,
 } SyncMethod;
 
-static double
-seconds_since(instr_time start)
+double
+tier_seconds_since(instr_time start)
 {
 	instr_time	now;
 
@@ -226,13 +227,13 @@ write_file(Scratch *scratch, double seconds, int64 max_bytes, const char *sample
 		INSTR_TIME_SET_CURRENT(start);
 		write_at(scratch, scratch->fd, scratch->chunk, CHUNK_BYTES, (off_t) chunks * CHUNK_BYTES);
 		chunks++;
-		spent += seconds_since(start);
+		spent += tier_seconds_since(start);
 	}
 	if (sample_fd >= 0)
 		CloseTransientFile(sample_fd);
 	INSTR_TIME_SET_CURRENT(start);
 	sync_file(scratch, SYNC_FSYNC);
-	spent += seconds_since(start);
+	spent += tier_seconds_since(start);
 	scratch->blocks = chunks * (CHUNK_BYTES / BLCKSZ);
 	return chunks * (double) CHUNK_BYTES / 1e6 / Max(spent, 1e-9);
 }
@@ -254,13 +255,14 @@ read_file(Scratch *scratch, double seconds, int fd)
 	{
 		if (n % (CHUNK_BYTES / BLCKSZ) == 0)
 		{
-			if (n >= LEAST_CHUNKS * (CHUNK_BYTES / BLCKSZ) && seconds_since(start) >= seconds)
+			if (n >= LEAST_CHUNKS * (CHUNK_BYTES / BLCKSZ) &&
+				tier_seconds_since(start) >= seconds)
 				break;
 			CHECK_FOR_INTERRUPTS();
 		}
 		read_at(scratch, fd, scratch->chunk, BLCKSZ, n * BLCKSZ);
 	}
-	return n * (double) BLCKSZ / 1e6 / Max(seconds_since(start), 1e-9);
+	return n * (double) BLCKSZ / 1e6 / Max(tier_seconds_since(start), 1e-9);
 }
 
 /*
@@ -288,7 +290,7 @@ start_scans(Scratch *scratch, double seconds, int fd, double mb_per_s)
 		INSTR_TIME_SET_CURRENT(start);
 		for (int64 block = end - TIER_SCAN_START_BLOCKS; block < end; block++)
 			read_at(scratch, fd, scratch->chunk, BLCKSZ, block * BLCKSZ);
-		spent += seconds_since(start);
+		spent += tier_seconds_since(start);
 		n++;
 
 		/* The next one is not beside it: the device has to go there. */
@@ -313,54 +315,37 @@ read_randomly(Scratch *scratch, double seconds)
 	if (scratch->through_cache)
 		empty_cache(scratch, scratch->fd, POSIX_FADV_RANDOM);
 	INSTR_TIME_SET_CURRENT(start);
-	for (n = 0; n < LEAST_OPERATIONS || seconds_since(start) < seconds; n++)
+	for (n = 0; n < LEAST_OPERATIONS || tier_seconds_since(start) < seconds; n++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (scratch->through_cache && n >= Max(scratch->blocks / 8, LEAST_OPERATIONS))
 			break;
 		read_at(scratch, scratch->fd, scratch->chunk, BLCKSZ, random_offset(scratch));
 	}
-	return seconds_since(start) * 1000.0 / n;
-}
-
-static double
-write_randomly(Scratch *scratch, double seconds)
-{
-	instr_time	start;
-	int64		n;
-
-	fill_randomly(scratch);
-	INSTR_TIME_SET_CURRENT(start);
-	for (n = 0; n < LEAST_OPERATIONS || seconds_since(start) < seconds; n++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		write_at(scratch, scratch->fd, scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ,
-				 BLCKSZ, random_offset(scratch));
-	}
-	return seconds_since(start) * 1000.0 / n;
+	return tier_seconds_since(start) * 1000.0 / n;
 }
 
 /*
- * One after the other, as the WAL is written: a disk need not go anywhere, and only
- * waits for the place to come round.
+ * Milliseconds of a write with its sync.  One after the other, as the WAL is written: a disk need
+ * not go anywhere, and only waits for the place to come round.  Or each at random.
  */
 static double
-sync_in_sequence(Scratch *scratch, double seconds, int fd, SyncMethod method)
+write_blocks(Scratch *scratch, double seconds, int fd, SyncMethod method, bool in_sequence)
 {
-	int64		block = random_offset(scratch) / BLCKSZ;
+	int64		first = random_offset(scratch) / BLCKSZ;
 	instr_time	start;
 	int64		n;
 
 	fill_randomly(scratch);
 	INSTR_TIME_SET_CURRENT(start);
-	for (n = 0; n < LEAST_OPERATIONS || seconds_since(start) < seconds; n++)
+	for (n = 0; n < LEAST_OPERATIONS || tier_seconds_since(start) < seconds; n++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		write_at(scratch, fd, scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ, BLCKSZ,
-				 (block + n) % scratch->blocks * BLCKSZ);
+				 in_sequence ? (first + n) % scratch->blocks * BLCKSZ : random_offset(scratch));
 		sync_file(scratch, method);
 	}
-	return seconds_since(start) * 1000.0 / n;
+	return tier_seconds_since(start) * 1000.0 / n;
 }
 
 /*
@@ -381,7 +366,7 @@ write_as_checkpoint(Scratch *scratch, double seconds, int fd)
 		return -1;
 	fill_randomly(scratch);
 	INSTR_TIME_SET_CURRENT(start);
-	while (n < LEAST_OPERATIONS || seconds_since(start) < seconds)
+	while (n < LEAST_OPERATIONS || tier_seconds_since(start) < seconds)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < CHECKPOINT_BATCH; i++)
@@ -401,7 +386,7 @@ write_as_checkpoint(Scratch *scratch, double seconds, int fd)
 							SYNC_FILE_RANGE_WAIT_AFTER) != 0)
 			return -1;
 	}
-	return seconds_since(start) * 1000.0 / n;
+	return tier_seconds_since(start) * 1000.0 / n;
 #else
 	return -1;
 #endif
@@ -475,7 +460,7 @@ read_in_parallel(Scratch *scratch, double seconds, int depth)
 				under_way--;
 				done++;
 			}
-			elapsed = seconds_since(start);
+			elapsed = tier_seconds_since(start);
 		}
 	}
 	PG_FINALLY();
@@ -541,6 +526,21 @@ open_scratch(const char *directory, char *path, size_t path_size, bool *is_direc
 	return fd;
 }
 
+void
+tier_calibrate_check_limits(double max_seconds, int64 max_bytes, int64 least_bytes)
+{
+	if (!(max_seconds > 0 && max_seconds <= LONGEST_S))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid time for a calibration: %g s", max_seconds),
+				 errhint("max_seconds must be above 0 and at most %g.", LONGEST_S)));
+	if (max_bytes < least_bytes)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("file for a calibration is too small: " INT64_FORMAT " bytes", max_bytes),
+				 errhint("max_bytes must be at least " INT64_FORMAT ".", least_bytes)));
+}
+
 TierCalibration *
 tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 			   bool through_cache, const char *sample_path)
@@ -586,15 +586,16 @@ tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 
 	/* Writes into the page cache say nothing of the device without a sync. */
 	result->random_write_ms = result->is_direct ?
-		write_randomly(&scratch, max_seconds * RANDOM_WRITE_SHARE) : -1;
+		write_blocks(&scratch, max_seconds * RANDOM_WRITE_SHARE, scratch.fd, SYNC_NONE,
+					 false) : -1;
 	result->checkpoint_write_ms = write_as_checkpoint(&scratch, max_seconds * CHECKPOINT_SHARE,
 													  cached_fd);
-	result->fsync_ms = sync_in_sequence(&scratch, max_seconds * SYNC_SHARE, scratch.fd,
-										SYNC_FSYNC);
-	result->fdatasync_ms = sync_in_sequence(&scratch, max_seconds * SYNC_SHARE, scratch.fd,
-											SYNC_FDATASYNC);
+	result->fsync_ms = write_blocks(&scratch, max_seconds * SYNC_SHARE, scratch.fd, SYNC_FSYNC,
+									true);
+	result->fdatasync_ms = write_blocks(&scratch, max_seconds * SYNC_SHARE, scratch.fd,
+										SYNC_FDATASYNC, true);
 	result->open_datasync_ms = sync_fd < 0 ? -1 :
-		sync_in_sequence(&scratch, max_seconds * SYNC_SHARE, sync_fd, SYNC_NONE);
+		write_blocks(&scratch, max_seconds * SYNC_SHARE, sync_fd, SYNC_NONE, true);
 
 	if (cached_fd >= 0)
 		result->scan_start_ms = start_scans(&scratch, max_seconds * SCAN_SHARE, cached_fd,
@@ -613,6 +614,6 @@ tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 	CloseTransientFile(scratch.fd);
 	result->file_bytes = scratch.blocks * BLCKSZ;
 	result->written_bytes = scratch.written_bytes;
-	result->elapsed_s = seconds_since(start);
+	result->elapsed_s = tier_seconds_since(start);
 	return result;
 }

@@ -10,6 +10,8 @@
 
 #include "postgres.h"
 
+#include "portability/instr_time.h"
+
 /*
  * What was measured, once: nobody changes it.  Random access is by blocks of 8 kB;
  * less than 0: not measured.
@@ -55,5 +57,10 @@ typedef struct TierCalibration
  */
 extern TierCalibration *tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 									   bool through_cache, const char *sample_path);
+
+/* Raises an error where a calibration must not last for so long, or use so few bytes. */
+extern void tier_calibrate_check_limits(double max_seconds, int64 max_bytes, int64 least_bytes);
+
+extern double tier_seconds_since(instr_time start);
 
 #endif							/* TIER_CALIBRATE_H */

@@ -27,7 +27,6 @@
 PG_FUNCTION_INFO_V1(tier_measure_device);
 
 #define LEAST_BYTES (8 * 1024 * 1024)
-#define LONGEST_S 600.0
 
 /* Where the main fork of a relation is, by what pg_class says; NULL: nowhere. */
 static char *
@@ -63,21 +62,6 @@ put(TierResultRow *row, const char *measurement, double value, const char *unit)
 	tier_row_datum(row, 1, Float8GetDatum(value));
 	tier_row_text(row, 2, unit);
 	tier_row_put(row);
-}
-
-static void
-check_limits(double max_seconds, int64 max_bytes)
-{
-	if (!(max_seconds > 0 && max_seconds <= LONGEST_S))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid time for a calibration: %g s", max_seconds),
-				 errhint("max_seconds must be above 0 and at most %g.", LONGEST_S)));
-	if (max_bytes < LEAST_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("file for a calibration is too small: " INT64_FORMAT " bytes", max_bytes),
-				 errhint("max_bytes must be at least %d.", LEAST_BYTES)));
 }
 
 static void
@@ -139,7 +123,7 @@ tier_measure_device(PG_FUNCTION_ARGS)
 	TierCalibration *found;
 
 	tier_result_start(fcinfo, &row);
-	check_limits(max_seconds, max_bytes);
+	tier_calibrate_check_limits(max_seconds, max_bytes, LEAST_BYTES);
 	if (name == NULL || tablespace_oid == GLOBALTABLESPACE_OID)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),

@@ -106,32 +106,26 @@ find_disk(const char *link, char *directory)
 }
 
 /*
- * How bad it is for the whole when one of its disks is of this kind: the
- * slowest decides, and a disk we know nothing of may be slow.
+ * What is said of a kind.  The rank is how bad it is for the whole when one of its disks is of
+ * it: the slowest decides, and a disk we know nothing of may be slow.
  */
-static int
-kind_rank(TierDeviceKind kind)
+static const struct
 {
-	switch (kind)
-	{
-		case TIER_DEVICE_MEMORY:
-			return 0;
-		case TIER_DEVICE_NVME:
-			return 1;
-		case TIER_DEVICE_SATA_SSD:
-			return 2;
-		case TIER_DEVICE_UNKNOWN:
-			return 3;
-		case TIER_DEVICE_HDD:
-			return 4;
-	}
-	return 3;
-}
+	const char *name;
+	const char *profile;
+	int			rank;
+}			kinds[] = {
+	[TIER_DEVICE_MEMORY] = {"memory", "memory", 0},
+	[TIER_DEVICE_NVME] = {"nvme", "nvme", 1},
+	[TIER_DEVICE_SATA_SSD] = {"sata_ssd", "sata_ssd", 2},
+	[TIER_DEVICE_UNKNOWN] = {"unknown", NULL, 3},
+	[TIER_DEVICE_HDD] = {"hdd", "hdd_7200", 4},
+};
 
 static void
 add_kind(DiskWalk *walk, TierDeviceKind kind)
 {
-	if (kind_rank(kind) > kind_rank(walk->kind))
+	if (kinds[kind].rank > kinds[walk->kind].rank)
 		walk->kind = kind;
 }
 
@@ -273,9 +267,13 @@ describe_disks(TierDevice *device, const char *root, const TierBacking *backing,
 	device->is_virtual = walk.is_virtual;
 }
 
-void
-tier_device_resolve(TierDevice *device, unsigned major, unsigned minor,
-					const char *path, const char *root)
+/*
+ * The part of the lookup that does not touch the directory itself: sets device, filesystem,
+ * mount_point, kind, rotational, is_virtual, compressed, algorithm and fs_id, which are zero, for
+ * an absolute path without symbolic links, of which st is told.
+ */
+static void
+resolve(TierDevice *device, const struct stat *st, const char *path, const char *root)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext scratch = AllocSetContextCreate(caller,
@@ -286,17 +284,8 @@ tier_device_resolve(TierDevice *device, unsigned major, unsigned minor,
 	char		partition[MAXPGPATH];
 	char		disk[MAXPGPATH];
 
-	device->device = NULL;
-	device->filesystem = NULL;
-	device->mount_point = NULL;
-	device->kind = TIER_DEVICE_UNKNOWN;
-	device->rotational = false;
-	device->is_virtual = false;
-	device->compressed = false;
-	device->algorithm = NULL;
-
 	MemoryContextSwitchTo(scratch);
-	tier_mount_find_backing(root, major, minor, path, &backing);
+	tier_mount_find_backing(root, major(st->st_dev), minor(st->st_dev), path, &backing);
 	device->fs_id = tier_mount_fs_id(&backing);
 
 	if (backing.has_mount)
@@ -416,7 +405,6 @@ look_beneath(char *path, Oid tablespace_oid, const char *root)
 
 	device->tablespace_oid = tablespace_oid;
 	device->path = path;
-	device->kind = TIER_DEVICE_UNKNOWN;
 	device->total_bytes = -1;
 	device->used_bytes = -1;
 	device->free_bytes = -1;
@@ -426,8 +414,7 @@ look_beneath(char *path, Oid tablespace_oid, const char *root)
 	if (device->exists)
 	{
 		measure_file_system(device);
-		tier_device_resolve(device, major(st.st_dev), minor(st.st_dev),
-							device->path, root);
+		resolve(device, &st, device->path, root);
 	}
 
 	return device;
@@ -462,7 +449,7 @@ tier_device_beneath(const char *path, const char *root)
 
 	if (!tier_path_resolve(path, resolved) || stat(resolved, &st) != 0)
 		return NULL;
-	tier_device_resolve(&device, major(st.st_dev), minor(st.st_dev), resolved, root);
+	resolve(&device, &st, resolved, root);
 	return device.device;
 }
 
@@ -514,37 +501,11 @@ tier_device_is_shared(const TierDevice *a, const TierDevice *b)
 const char *
 tier_device_kind_name(TierDeviceKind kind)
 {
-	switch (kind)
-	{
-		case TIER_DEVICE_UNKNOWN:
-			return "unknown";
-		case TIER_DEVICE_HDD:
-			return "hdd";
-		case TIER_DEVICE_SATA_SSD:
-			return "sata_ssd";
-		case TIER_DEVICE_NVME:
-			return "nvme";
-		case TIER_DEVICE_MEMORY:
-			return "memory";
-	}
-	return "unknown";
+	return kinds[kind].name;
 }
 
 const char *
 tier_device_profile_name(const TierDevice *device)
 {
-	switch (device->kind)
-	{
-		case TIER_DEVICE_UNKNOWN:
-			return NULL;
-		case TIER_DEVICE_HDD:
-			return "hdd_7200";
-		case TIER_DEVICE_SATA_SSD:
-			return "sata_ssd";
-		case TIER_DEVICE_NVME:
-			return "nvme";
-		case TIER_DEVICE_MEMORY:
-			return "memory";
-	}
-	return NULL;
+	return kinds[device->kind].profile;
 }

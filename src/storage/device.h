@@ -25,7 +25,10 @@
 
 #include "postgres.h"
 
-/* See tier_device_profile_name() for the profiles that are assumed for them. */
+/*
+ * See tier_device_profile_name() for the profiles that are assumed for them.  UNKNOWN is that of
+ * a struct of zeros.
+ */
 typedef enum TierDeviceKind
 {
 	TIER_DEVICE_UNKNOWN,
@@ -104,17 +107,6 @@ extern TierDevice *tier_device_lookup(Oid tablespace_oid, const char *root);
  * tablespace_oid is 0.
  */
 extern TierDevice *tier_device_of_directory(const char *directory, const char *root);
-
-/*
- * The part of the lookup that does not touch the directory itself: sets
- * device, filesystem, mount_point, kind, rotational, is_virtual, compressed,
- * algorithm and fs_id for an absolute path without symbolic links on the device number
- * major:minor (its st_dev), and leaves the other fields as they are.  0:0 is a
- * device number nobody has: the path alone then finds the mount.
- */
-extern void tier_device_resolve(TierDevice *device, unsigned major,
-								unsigned minor, const char *path,
-								const char *root);
 
 /*
  * The name of the whole disk beneath a path, as in TierDevice; NULL: not known.  Like

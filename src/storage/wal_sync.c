@@ -25,15 +25,25 @@
 
 #include "src/base/debug.h"
 #include "src/base/sql.h"
+#include "src/storage/calibrate.h"
 #include "src/storage/device.h"
-#include "src/storage/wal_sync.h"
 
 PG_FUNCTION_INFO_V1(tier_measure_wal_sync);
 
 #define TURNS 5
 #define LEAST_WRITES 2
 #define LEAST_BYTES (4 * 1024 * 1024)
-#define LONGEST_S 600.0
+
+#define METHODS 4
+
+/* Of one method; samples is 0 if the file system does not have it. */
+typedef struct WalSync
+{
+	const char *method;			/* as wal_sync_method calls it */
+	int64		samples;
+	double		mean_ms;		/* a write of one WAL block that is durable */
+	double		error_ms;		/* the standard error of mean_ms */
+} WalSync;
 
 typedef enum Method
 {
@@ -45,23 +55,13 @@ typedef enum Method
 
 typedef struct Scratch
 {
-	int			fds[TIER_WAL_SYNC_METHODS]; /* -1: not possible */
+	int			fds[METHODS];	/* -1: not possible */
 	char	   *block;			/* XLOG_BLCKSZ, aligned */
 	int64		file_bytes;
 	int64		offset;			/* of the next write */
 	int64		written;
 	int64		max_bytes;
 } Scratch;
-
-static double
-seconds_since(instr_time start)
-{
-	instr_time	now;
-
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, start);
-	return INSTR_TIME_GET_DOUBLE(now);
-}
 
 static void
 fail(const char *what)
@@ -114,7 +114,7 @@ open_scratch(Scratch *scratch)
 static void
 close_scratch(Scratch *scratch)
 {
-	for (int i = METHOD_FDATASYNC; i < TIER_WAL_SYNC_METHODS; i++)
+	for (int i = METHOD_FDATASYNC; i < METHODS; i++)
 		if (scratch->fds[i] >= 0)
 			CloseTransientFile(scratch->fds[i]);
 }
@@ -143,7 +143,7 @@ take_turn(Scratch *scratch, Method method, double seconds, int64 *writes)
 	*writes = 0;
 	INSTR_TIME_SET_CURRENT(start);
 	while (*writes < LEAST_WRITES ||
-		   (seconds_since(start) < seconds && scratch->written < scratch->max_bytes))
+		   (tier_seconds_since(start) < seconds && scratch->written < scratch->max_bytes))
 	{
 		int			rc = 0;
 
@@ -160,26 +160,33 @@ take_turn(Scratch *scratch, Method method, double seconds, int64 *writes)
 		scratch->offset = (scratch->offset + XLOG_BLCKSZ) % scratch->file_bytes;
 		(*writes)++;
 	}
-	return seconds_since(start) * 1000.0 / *writes;
+	return tier_seconds_since(start) * 1000.0 / *writes;
 }
 
-int64
-tier_wal_sync_measure(double max_seconds, int64 max_bytes,
-					  TierWalSync results[TIER_WAL_SYNC_METHODS])
+/*
+ * Measures all methods in turn, several times, with one block after the other of a file
+ * in pg_wal that is allocated as a segment is.  The file has no name any more as soon as
+ * it is open, and until then one that the server removes when it starts.  Writes at most
+ * max_bytes, of which half are the file, in about max_seconds, but each method twice in
+ * each of its turns.  The caller has checked rights and space.
+ * Checks for interrupts.  Errors: the file cannot be created or written.
+ */
+static void
+measure(double max_seconds, int64 max_bytes, WalSync results[METHODS])
 {
 	static const char *const names[] = {"fsync", "fdatasync", "open_sync", "open_datasync"};
-	double		sums[TIER_WAL_SYNC_METHODS] = {0};
-	double		squares[TIER_WAL_SYNC_METHODS] = {0};
+	double		sums[METHODS] = {0};
+	double		squares[METHODS] = {0};
 	Scratch		scratch = {.max_bytes = max_bytes};
 
 	scratch.block = (char *) TYPEALIGN(XLOG_BLCKSZ, (uintptr_t) palloc0(2 * XLOG_BLCKSZ));
 	scratch.file_bytes = Min(wal_segment_size, max_bytes / 2);
 	scratch.file_bytes -= scratch.file_bytes % XLOG_BLCKSZ;
-	memset(results, 0, sizeof(TierWalSync) * TIER_WAL_SYNC_METHODS);
+	memset(results, 0, sizeof(WalSync) * METHODS);
 	open_scratch(&scratch);
 	allocate(&scratch);
 	for (int turn = 0; turn < TURNS; turn++)
-		for (int i = 0; i < TIER_WAL_SYNC_METHODS; i++)
+		for (int i = 0; i < METHODS; i++)
 		{
 			/*
 			 * Each turn has its part of the bytes, or the last ones would
@@ -188,19 +195,19 @@ tier_wal_sync_measure(double max_seconds, int64 max_bytes,
 			int64		writes;
 			double		ms;
 			int64		left = max_bytes - scratch.written;
-			int			turns = (TURNS - turn) * TIER_WAL_SYNC_METHODS - i;
+			int			turns = (TURNS - turn) * METHODS - i;
 
 			if (scratch.fds[i] < 0)
 				continue;
 			scratch.max_bytes = scratch.written + left / turns;
 			ms = take_turn(&scratch, (Method) i,
-						   max_seconds / (TURNS * TIER_WAL_SYNC_METHODS), &writes);
+						   max_seconds / (TURNS * METHODS), &writes);
 			results[i].samples += writes;
 			sums[i] += ms;
 			squares[i] += ms * ms;
 		}
 	close_scratch(&scratch);
-	for (int i = 0; i < TIER_WAL_SYNC_METHODS; i++)
+	for (int i = 0; i < METHODS; i++)
 	{
 		double		mean = sums[i] / TURNS;
 
@@ -208,22 +215,6 @@ tier_wal_sync_measure(double max_seconds, int64 max_bytes,
 		results[i].mean_ms = mean;
 		results[i].error_ms = sqrt(Max(squares[i] / TURNS - mean * mean, 0) / (TURNS - 1));
 	}
-	return scratch.written;
-}
-
-static void
-check_limits(double max_seconds, int64 max_bytes)
-{
-	if (!(max_seconds > 0 && max_seconds <= LONGEST_S))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid time for a calibration: %g s", max_seconds),
-				 errhint("max_seconds must be above 0 and at most %g.", LONGEST_S)));
-	if (max_bytes < LEAST_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("too few bytes for a calibration: " INT64_FORMAT, max_bytes),
-				 errhint("max_bytes must be at least %d.", LEAST_BYTES)));
 }
 
 static void
@@ -251,13 +242,13 @@ Datum
 tier_measure_wal_sync(PG_FUNCTION_ARGS)
 {
 	TierResultRow row;
-	TierWalSync results[TIER_WAL_SYNC_METHODS];
+	WalSync		results[METHODS];
 
 	tier_result_start(fcinfo, &row);
-	check_limits(PG_GETARG_FLOAT8(0), PG_GETARG_INT64(1));
+	tier_calibrate_check_limits(PG_GETARG_FLOAT8(0), PG_GETARG_INT64(1), LEAST_BYTES);
 	check_place();
-	(void) tier_wal_sync_measure(PG_GETARG_FLOAT8(0), PG_GETARG_INT64(1), results);
-	for (int i = 0; i < TIER_WAL_SYNC_METHODS; i++)
+	measure(PG_GETARG_FLOAT8(0), PG_GETARG_INT64(1), results);
+	for (int i = 0; i < METHODS; i++)
 	{
 		if (results[i].samples == 0)
 			continue;

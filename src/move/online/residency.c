@@ -13,7 +13,9 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/lmgr.h"
 #include "storage/smgr.h"
 #include "utils/snapmgr.h"
 
@@ -35,7 +37,7 @@ tier_online_init_residency(TierOnline *move)
 }
 
 static void
-note_resident_before(void *argument, BlockNumber block)
+note_resident_before(void *argument, BlockNumber block, int usage, bool dirty)
 {
 	TierOnlinePart *part = argument;
 
@@ -43,7 +45,7 @@ note_resident_before(void *argument, BlockNumber block)
 }
 
 static void
-note_resident_after(void *argument, BlockNumber block)
+note_resident_after(void *argument, BlockNumber block, int usage, bool dirty)
 {
 	TierOnlinePart *part = argument;
 
@@ -59,7 +61,7 @@ tier_online_residency_before_step(TierOnline *move)
 		TierOnlinePart *part = &move->parts[i];
 
 		tier_blockset_clear(&part->resident_before);
-		tier_buffers_visit(part->source, note_resident_before, part);
+		tier_buffers_visit(part->source, NBuffers, note_resident_before, part);
 	}
 	return TIER_STEP_GO_ON;
 }
@@ -72,7 +74,7 @@ tier_online_residency_after_step(TierOnline *move)
 		TierOnlinePart *part = &move->parts[i];
 
 		tier_blockset_clear(&part->resident);
-		tier_buffers_visit(part->source, note_resident_after, part);
+		tier_buffers_visit(part->source, NBuffers, note_resident_after, part);
 		tier_debug_point("residency");
 		if (!tier_online_read_wal(move))
 			return tier_online_restart(move, TIER_ONLINE_LOST_WAL);
@@ -87,7 +89,7 @@ prewarm_part(TierOnline *move, TierOnlinePart *part)
 	TierRelationInfo info;
 	BlockNumber block = part->prewarmed;
 
-	if (!tier_relation_lock_if_free(part->relation_oid, AccessShareLock) ||
+	if (!ConditionalLockRelationOid(part->relation_oid, AccessShareLock) ||
 		!tier_relation_lookup(part->relation_oid, &info) ||
 		!RelFileLocatorEquals(tier_relation_locator(&info), part->target))
 		return true;

@@ -14,6 +14,7 @@
 
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -161,7 +162,7 @@ lock_and_check(TierOnline *move, LOCKMODE mode)
 		return busy(move, TIER_BUSY_LOCK);
 	for (int i = 0; i < move->nparts; i++)
 		if (move->parts[i].relation_oid != relation_oid &&
-			!tier_relation_lock_if_free(move->parts[i].relation_oid, mode))
+			!ConditionalLockRelationOid(move->parts[i].relation_oid, mode))
 			return busy(move, TIER_BUSY_LOCK);
 	outcome = check_relation(move, &parts);
 	if (outcome != TIER_STEP_GO_ON)
