@@ -1,7 +1,8 @@
 # A report on a standby without hot_standby_feedback: nothing that samples, the worker and
 # autovacuum do with our tables on the primary removes rows that it might see, for days.
 #
-# On every major.  In make test.
+# On 15 to 18.  On 19 a read on the primary marks pages as visible to all, which conflicts with
+# older snapshots: of any table, ours too.  In make test.
 
 use strict;
 use warnings FATAL => 'all';
@@ -27,6 +28,8 @@ tiered_storage.sample_interval = '1h'
 tiered_storage.migrate_interval = '1s'
 tiered_storage.history_retention = '7h'
 ));
+plan skip_all => 'on 19 reads on the primary conflict with older reports'
+  if $primary->pg_version >= 19;
 $primary->start;
 create_in_place_tablespace($primary, 'slow');
 $primary->safe_psql('postgres', 'CREATE DATABASE app');
