@@ -137,7 +137,7 @@ $node->safe_psql('app', 'SELECT tiered_storage.pause()');
 is($locker->query_safe($waiting),
 	'f', 'outside of one the worker is cancelled');
 is( $locker->query_safe(
-		"SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'tiered_storage worker'"
+		"SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'tiered_storage worker' AND datname = 'app'"
 	),
 	0,
 	'and gone');
