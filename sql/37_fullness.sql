@@ -67,6 +67,31 @@ CREATE VIEW regress_result AS SELECT tier_name, round(last_fill::numeric, 3) AS 
 \set ECHO all
 
 ---------------------------------------------------------------------------
+-- What memory serves
+---------------------------------------------------------------------------
+
+\set ECHO none
+CALL regress_table('regress_scanned', 30, 0);
+CALL regress_table('regress_unread', 32, 0);
+CALL regress_table('regress_loaded', 32, 0);
+CALL regress_observe();
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow') AS served \gset
+SELECT count(*) FROM regress_scanned, generate_series(1, 3) \g /dev/null
+SELECT count(*) FROM regress_scanned \g /dev/null
+SELECT pg_stat_force_next_flush() \g /dev/null
+SET tiered_storage.test_now = '2026-01-01 01:00:00+00';
+CALL regress_observe();
+\set ECHO all
+-- None costs device time.  The one that is read from memory leaves last.
+SELECT relation, verdict, place, blocks, lost FROM regress_says ORDER BY place;
+\set ECHO none
+SELECT tiered_storage.remove_policy(policy_id => :served);
+DROP TABLE regress_scanned, regress_unread, regress_loaded;
+DELETE FROM regress_heat;
+SET tiered_storage.test_now = '2026-01-01 00:00:00+00';
+\set ECHO all
+
+---------------------------------------------------------------------------
 -- Above the mark
 ---------------------------------------------------------------------------
 

@@ -33,6 +33,14 @@
  */
 #define FLUSHES_PER_MOVE 4
 
+/*
+ * Use that memory serves costs no device time, and tells apart what costs none: as much as this
+ * many moves of the relation, half of it where all of it is read once a day.  Rates decay, so
+ * that the last use counts, too.
+ */
+#define MOVES_FOR_USE 10.0
+#define HALF_USE_PER_HOUR (1.0 / 24.0)
+
 /* Looks at what comes to the tiers of a chain and has room there. */
 #define MOST_ROUNDS 16
 
@@ -317,6 +325,16 @@ move_seconds(const TierFullnessEvaluation *evaluation, const TierAdviceUnit *uni
 			advice->set->tiers[evaluation->target].profile.fsync_ms) / 1000.0;
 }
 
+/* From 0, no use, to 1, by how often it is read as a whole, from wherever. */
+static double
+use_of(const TierAdviceUnit *unit)
+{
+	double		blocks = Max(unit->size_bytes / BLCKSZ, 1.0);
+	double		per_hour = (unit->loads.misses + unit->loads.hits) / blocks;
+
+	return per_hour / (per_hour + HALF_USE_PER_HOUR);
+}
+
 /* Whose it is, where it would go, and whether it may. */
 static void
 look_at_member(const TierFullnessEvaluation *evaluation, const TierFullnessQuestion *question,
@@ -419,6 +437,7 @@ add_member(void *argument, int u)
 	model->lost_s = tier_advice_busy(advice, unit, evaluation->target) -
 		tier_advice_busy(advice, unit, evaluation->tier);
 	model->move_s = move_seconds(evaluation, unit) / advice->options.horizon_hours;
+	model->used_s = MOVES_FOR_USE * model->move_s * use_of(unit);
 
 	/* What next to nothing is known of may be hot. */
 	model->reluctance = unit->proven_s < tier_units_required_s() ? 1 : 0;

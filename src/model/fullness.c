@@ -25,11 +25,11 @@ tier_fullness_bytes(const TierFullnessLevel *level)
 	return level->disk_bytes > level->own_bytes ? level->disk_bytes : level->own_bytes;
 }
 
-/* Device time per hour that it costs to have it elsewhere, its move included. */
+/* Seconds per hour that it costs to have it elsewhere, its move included. */
 static double
 cost_of(const TierFullnessUnit *unit)
 {
-	return unit->lost_s + unit->move_s;
+	return unit->lost_s + unit->used_s + unit->move_s;
 }
 
 static double

@@ -4,8 +4,8 @@
  *		Which relations leave a tier that has become too full, and in which order.
  *
  * A tier above its high watermark is emptied until it is at its low one or below.  What
- * leaves loses least device time for each byte of room that it makes; and none leaves
- * without which the rest would be enough.
+ * leaves loses least device time for each byte of room that it makes, and among relations
+ * that memory serves is used least; and none leaves without which the rest would be enough.
  *
  * Pure.
  *
@@ -43,6 +43,8 @@ typedef struct TierFullnessUnit
 	unsigned	places;			/* bits: the places that it may go to */
 	double		lost_s;			/* device time per hour that it costs there
 								 * more than here; negative: less */
+	double		used_s;			/* per hour, of use that memory serves: at
+								 * least 0, and small beside device time */
 	double		move_s;			/* of its move, for each hour of the horizon */
 	int			reluctance;		/* leaves only if all with less of it that may
 								 * are not enough */

@@ -134,6 +134,14 @@ test_last(void)
 	decide(&problem);
 	ok(strcmp(leaving(4), "1,2,3") == 0, "of equals those that are just enough: %s", leaving(4));
 
+	/* Memory serves one of them. */
+	units[2].used_s = 0.001;
+	set_unit(0, 4.0, 0.0);
+	decide(&problem);
+	ok(strcmp(leaving(4), "0,1,3") == 0, "of equals those that are used least: %s", leaving(4));
+	set_unit(0, 60.0, 0.0);
+	units[2].used_s = 0.0;
+
 	/* A large one that is cold, and small ones that are not. */
 	for (int i = 1; i < 4; i++)
 		units[i].lost_s = 10.0;
