@@ -51,6 +51,11 @@ ANALYZE regress_s.t;
 REFRESH MATERIALIZED VIEW regress_s.mv;
 \set ECHO none
 CALL tiered_storage.move_relation('regress_s.t', 'regress_slow');
+-- A role that ends with the transaction would come back as the superuser after the first commit.
+\set ECHO all
+DO $$ BEGIN SET LOCAL ROLE regress_admin; CALL tiered_storage.move_relation('regress_s.t', 'regress_fast'); END $$;
+DO $$ BEGIN SET LOCAL ROLE regress_admin; CALL tiered_storage.migrate(); END $$; \echo :SQLSTATE
+\set ECHO none
 -- A superuser's rights in somebody else's session, and others' in a superuser's.
 CREATE FUNCTION regress_as_owner() RETURNS void LANGUAGE sql SECURITY DEFINER
 	AS $$ SELECT tiered_storage.add_standby('evil', conninfo => 'host=/tmp') $$;

@@ -119,6 +119,8 @@ tier_may_commit(FunctionCallInfo fcinfo)
 void
 tier_connect_nonatomic(FunctionCallInfo fcinfo, const char *what)
 {
+	Oid			role_oid = GetUserId();
+
 	if (!tier_may_commit(fcinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
@@ -133,6 +135,14 @@ tier_connect_nonatomic(FunctionCallInfo fcinfo, const char *what)
 
 	/* This one has the settings of the session, and a snapshot already. */
 	tier_transaction_commit();
+
+	/* What the caller gave up for this transaction must not come back. */
+	if (GetUserId() != role_oid)
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("%s cannot run after SET LOCAL ROLE", what),
+				 errdetail("It commits several transactions, and SET LOCAL ends with the first."),
+				 errhint("Use SET ROLE.")));
 }
 
 void
