@@ -59,10 +59,11 @@ extern bool tier_may_commit(FunctionCallInfo fcinfo);
 
 /*
  * How a procedure that commits begins: connects to SPI, or raises an error where
- * the caller's transaction must not end, is read only, has a role of its own (SET LOCAL),
- * or during recovery.  `what` is its name, for the error.  Commits, so that what follows is in a transaction
- * with the settings of base/transaction.h; CurrentMemoryContext is then SPI's
- * procedure context, which lives until tier_disconnect_nonatomic().
+ * the caller's transaction must not end, is read only, has a role of its own (SET
+ * LOCAL), or during recovery.  `what` is its name, for the error.  Commits, so that
+ * what follows is in a transaction with the settings of base/transaction.h;
+ * CurrentMemoryContext is then SPI's procedure context, which lives until
+ * tier_disconnect_nonatomic().
  */
 extern void tier_connect_nonatomic(FunctionCallInfo fcinfo, const char *what);
 
