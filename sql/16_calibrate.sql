@@ -132,6 +132,17 @@ SELECT tiered_storage.calibrate_tier('known');
 SELECT _tiered_storage.measure_device(1663, 1, 8388608, 0, false, 1, 0);
 SELECT * FROM tiered_storage.recommend_settings();
 RESET ROLE;
+-- Nor an administrator who may not create in the tablespace: the scratch file takes its room.
+GRANT EXECUTE ON FUNCTION tiered_storage.calibrate_tier TO calibrate_nobody;
+SET ROLE calibrate_nobody;
+SELECT tiered_storage.calibrate_tier('known', 0.1, 8388608, dry_run => true);
+RESET ROLE;
+GRANT CREATE ON TABLESPACE calibrate_a, calibrate_b TO calibrate_nobody;
+SET ROLE calibrate_nobody;
+SELECT DISTINCT unit FROM tiered_storage.calibrate_tier('known', 0.1, 8388608, dry_run => true) WHERE unit = 'MB/s';
+RESET ROLE;
+REVOKE CREATE ON TABLESPACE calibrate_a, calibrate_b FROM calibrate_nobody;
+REVOKE EXECUTE ON FUNCTION tiered_storage.calibrate_tier FROM calibrate_nobody;
 REVOKE USAGE ON SCHEMA tiered_storage, _tiered_storage FROM calibrate_nobody;
 DROP ROLE calibrate_nobody;
 DROP EXTENSION tiered_storage;

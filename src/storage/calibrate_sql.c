@@ -16,6 +16,7 @@
 #include "commands/tablespace.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/syscache.h"
 
@@ -128,6 +129,11 @@ tier_measure_device(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("tablespace with OID %u cannot be calibrated", tablespace_oid)));
+
+	/* The caller of calibrate_tier(), which runs as the owner of the extension. */
+	if (tablespace_oid != MyDatabaseTableSpace &&
+		!tier_compat_may_create_in_tablespace(tablespace_oid, GetOuterUserId()))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLESPACE, name);
 	check_place(tier_device_lookup(tablespace_oid, ""), name, max_bytes, reserve_fraction);
 
 	found = tier_calibrate(tablespace_oid, max_seconds, max_bytes, compressed,
