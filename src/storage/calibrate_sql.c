@@ -130,7 +130,10 @@ tier_measure_device(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("tablespace with OID %u cannot be calibrated", tablespace_oid)));
 
-	/* The caller of calibrate_tier(), which runs as the owner of the extension. */
+	/*
+	 * The caller of calibrate_tier(), which runs as the owner of the
+	 * extension.
+	 */
 	if (tablespace_oid != MyDatabaseTableSpace &&
 		!tier_compat_may_create_in_tablespace(tablespace_oid, GetOuterUserId()))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLESPACE, name);
