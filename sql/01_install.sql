@@ -126,6 +126,9 @@ SELECT count(*) AS left_in_schema FROM pg_class c JOIN pg_namespace n ON n.oid =
 SET client_min_messages = error;
 CREATE EXTENSION IF NOT EXISTS tiered_storage;
 RESET client_min_messages;
+\set VERBOSITY terse
+SELECT * FROM tiered_storage.heat;
+\set VERBOSITY default
 SELECT count(*) AS tiers_of_pg_default FROM _tiered_storage.tiers
 	WHERE 'pg_default' = ANY (tablespaces);
 

@@ -24,6 +24,11 @@ SELECT tiered_storage.add_tiering_policy('regress_t', '10 days', 'regress_slow')
 SELECT tiered_storage.add_tiering_policy('regress_t', '10 days', 'regress_slow', if_not_exists => true);
 SELECT policy_id, move_after, tier_name FROM _tiered_storage.policies ORDER BY policy_id;
 
+-- A number without a unit is one of seconds.
+SELECT tiered_storage.add_tiering_policy('regress_t', '90', 'regress_slow', dry_run => true);
+SELECT tiered_storage.alter_policy('regress_t', 'regress_slow', changes => '{"idle_for": "365"}');
+SELECT tiered_storage.alter_policy('regress_t', 'regress_slow', changes => '{"idle_for": null}');
+
 -- Zero is an age, and so is more than there was time; neither negative nor beyond the calendar.
 SELECT tiered_storage.remove_policy('regress_t');
 SELECT tiered_storage.add_tiering_policy('regress_t', '0', 'regress_slow') > 0 AS zero;

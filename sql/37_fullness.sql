@@ -113,6 +113,12 @@ SELECT policy_id = :fast AS ours, tier_name, target_name, high_watermark, low_wa
 	created_by = current_user AS by_us, created_by_oid = current_user::regrole AS by_our_oid,
 	last_evaluated_at IS NOT NULL AS evaluated, last_fill, last_leaving, last_result, enabled
 		FROM _tiered_storage.fullness_policies;
+-- The same share everywhere, of a capacity that is a third of what is there.
+SELECT tiered_storage.alter_tier('regress_fast', device => jsonb_build_object('capacity_bytes', 30 * 8192)) \g /dev/null
+SELECT t.used, (SELECT string_agg(DISTINCT substring(reason from 'is ([0-9.]+)% full'), ' ') FROM regress_says) AS policy,
+	tiered_storage.report() ~ '<data value="3">' AS report
+	FROM tiered_storage.tiers t WHERE t.tier_name = 'regress_fast';
+SELECT tiered_storage.alter_tier('regress_fast', device => jsonb_build_object('capacity_bytes', 100 * 8192)) \g /dev/null
 -- 91 blocks: the coldest two would be enough, or the third alone; not the hottest one, however small.
 CALL regress_table('regress_e', 1, 100000);
 CALL regress_observe();

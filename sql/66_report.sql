@@ -67,6 +67,11 @@ SELECT tiered_storage.report('2026-01-02 00:00:00', '2026-01-02 00:00:09'); \ech
 SELECT tiered_storage.report('1026-01-02', '2026-01-02'); \echo :SQLSTATE
 SELECT tiered_storage.report('4026-01-02', '4026-01-03'); \echo :SQLSTATE
 
+-- It begins when the samples do.
+SELECT substring(tiered_storage.report(to_at => now() + interval '1 hour') FROM 'Period: (.*?) to ')
+	= _tiered_storage.report_cell((SELECT LEAST(l.observed_since, s.last_sample_at)::text FROM _tiered_storage.last_sample s
+		LEFT JOIN _tiered_storage.last_load l ON true), 'time') AS begins_with_samples;
+
 ---------------------------------------------------------------------------
 -- Nothing: no tier, no sample, no move
 ---------------------------------------------------------------------------

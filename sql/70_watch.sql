@@ -22,7 +22,7 @@ SELECT relation, move, size ~ '^[0-9.]+ [kM]B$' AS size, state, note ~ '^[0-9.]+
 	FROM tiered_storage.moves;
 SELECT at = to_char(now(), 'MM-DD HH24:MI') OR at = to_char(now() - interval '1 minute', 'MM-DD HH24:MI') AS at
 	FROM tiered_storage.moves;
-SELECT relation, tier_name, size_bytes > 0 AS size FROM tiered_storage.heat
+SELECT relation, tier_name, size ~ '^[0-9.]+ [kM]B$' AS size FROM tiered_storage.heat
 	WHERE relation ~ 'regress_w' ORDER BY relation COLLATE "C";
 
 SELECT tiered_storage.pause() \g /dev/null

@@ -61,6 +61,30 @@ CALL tiered_storage.undo_move(:batch);
 
 DROP TABLE regress_u;
 DROP VIEW regress_places;
+
+-- One relation by its name: with what the call has moved along with it, and nothing that was moved before or after that.
+SELECT tiered_storage.add_tier('regress_slow', '{pg_default}', profile => 'hdd_7200') \g /dev/null
+CREATE TABLE regress_named (a int PRIMARY KEY, b int);
+CREATE INDEX regress_named_b ON regress_named (b);
+CREATE VIEW regress_places AS SELECT relname, COALESCE(t.spcname, 'pg_default') AS place FROM pg_class c
+	LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE relname ~ '^regress_named' AND relkind IN ('r', 'i')
+	ORDER BY relname;
+CALL tiered_storage.undo_move();
+CALL tiered_storage.undo_move(1, relation => 'regress_named');
+CALL tiered_storage.undo_move(relation => 'regress_named');
+SET client_min_messages = warning;
+CALL tiered_storage.move_relation('regress_named_b', 'regress_ts_fast');
+CALL tiered_storage.move_relation('regress_named', 'regress_ts_fast');
+RESET client_min_messages;
+CALL tiered_storage.undo_move(relation => 'regress_named', dry_run => true);
+CALL tiered_storage.undo_move(relation => 'regress_named');
+SELECT * FROM regress_places;
+-- Again: it undoes what it has done.
+CALL tiered_storage.undo_move(relation => 'regress_named');
+SELECT * FROM regress_places;
+SELECT relation, batch, state FROM tiered_storage.moves WHERE relation ~ 'regress_named' ORDER BY relation, at;
+DROP TABLE regress_named;
+DROP VIEW regress_places;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 \set ECHO none

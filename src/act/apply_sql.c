@@ -21,6 +21,7 @@
 #include "src/decide/advice_options.h"
 #include "src/act/apply_notice.h"
 #include "src/act/batch.h"
+#include "src/act/call.h"
 #include "src/act/claims.h"
 #include "src/act/foresee.h"
 #include "src/act/run.h"
@@ -90,10 +91,12 @@ tier_apply_placement(PG_FUNCTION_ARGS)
 	PG_RETURN_NULL();
 }
 
-/* A batch that is to be undone, as it was when that was asked for. */
+/* A batch, or the last moves of a relation, to be undone, as they were when that was asked for. */
 typedef struct Past
 {
-	int64		batch_id;
+	const char *name;			/* "batch 1", "table s.t" */
+	int64		batch_id;		/* 0: a relation's */
+	Oid			relation_oid;	/* 0: a batch's */
 	TierSet    *set;
 	TierBatchMove *moves;		/* the last one first */
 	int			n;
@@ -133,9 +136,11 @@ static void
 report_nothing_to_undo(const Past *past, const Left *left)
 {
 	ereport(NOTICE,
-			(errmsg("batch " INT64_FORMAT ": there is nothing to undo", past->batch_id),
+			(errmsg("%s: there is nothing to undo", past->name),
 			 past->undone_by != 0 ?
 			 errdetail("Batch " INT64_FORMAT " has undone it.", past->undone_by) :
+			 past->n == 0 && OidIsValid(past->relation_oid) ?
+			 errdetail("No move of it is recorded.") :
 			 past->n == 0 ? errdetail("It has moved nothing.") :
 			 left_text(left) == NULL ? 0 : errdetail_internal("%s", left_text(left)),
 			 !past->may_redo ? 0 :
@@ -171,11 +176,38 @@ is_in_place(const TierBatchMove *move, TierRelationInfo *info, Left *left)
 }
 
 static void
+load_past_of_relation(Past *past)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TierCatalogScope scope;
+	TierRelationInfo info;
+	List	   *family;
+	Oid		   *oids;
+
+	tier_relation_require(past->relation_oid, &info);
+	past->name = psprintf("%s %s", tier_relation_kind_name(info.kind), info.name);
+	family = tier_call_expand(&info, true, true);
+	oids = palloc(sizeof(Oid) * Max(list_length(family), 1));
+	for (int i = 0; i < list_length(family); i++)
+		oids[i] = list_nth_oid(family, i);
+	tier_catalog_enter(&scope);
+	past->set = tier_catalog_load_tiers(context);
+	past->moves = tier_catalog_load_last_call(context, oids, list_length(family), &past->n);
+	tier_catalog_leave(&scope);
+}
+
+static void
 load_past(Past *past)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 
+	if (OidIsValid(past->relation_oid))
+	{
+		load_past_of_relation(past);
+		return;
+	}
+	past->name = psprintf("batch " INT64_FORMAT, past->batch_id);
 	tier_catalog_enter(&scope);
 	if (!tier_catalog_batch_exists(past->batch_id))
 		ereport(ERROR,
@@ -259,7 +291,7 @@ move_back(Undoing *undoing, TierMoveRequest *request)
 		tier_foresee(undoing->foresight, request, NULL, &undoing->counts);
 		return;
 	}
-	if (undoing->counts.batch_id == 0)
+	if (undoing->counts.batch_id == 0 && !OidIsValid(undoing->past.relation_oid))
 		begin_batch(undoing);
 	request->batch_id = undoing->counts.batch_id;
 	report = tier_move_one(request);
@@ -289,7 +321,8 @@ undo_all(void *argument)
 		if (!is_in_place(move, &info, &undoing->left))
 			continue;
 		request.relation_oid = info.relation_oid;
-		request.reason = psprintf("undo of batch " INT64_FORMAT, past->batch_id);
+		request.reason = OidIsValid(past->relation_oid) ? "undo" :
+			psprintf("undo of %s", past->name);
 		if (may_move_back(&info, move))
 			move_back(undoing, &request);
 		else
@@ -309,9 +342,14 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	TierPolicyKind kind;
 	int			npolicies;
 
-	tier_require_argument(fcinfo, 0, "batch_id");
 	tier_require_argument(fcinfo, 1, "dry_run");
-	past->batch_id = PG_GETARG_INT64(0);
+	if (PG_ARGISNULL(0) == PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("one of batch_id and relation must be given, not both"),
+				 errhint("The view tiered_storage.moves has both.")));
+	past->batch_id = PG_ARGISNULL(0) ? 0 : PG_GETARG_INT64(0);
+	past->relation_oid = PG_ARGISNULL(0) ? PG_GETARG_OID(2) : InvalidOid;
 	if (PG_GETARG_BOOL(1))
 	{
 		load_past(past);
@@ -344,21 +382,22 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	PG_END_TRY();
 	tier_disconnect_nonatomic();
 	left_behind = left_text(&undoing.left);
-	if (counts->batch_id == 0)
+	if (counts->moved == 0 && counts->batch_id == 0)
 	{
 		if (counts->not_moved > 0)
 			ereport(NOTICE,
-					(errmsg("batch " INT64_FORMAT " is not undone: relations moved: 0, "
-							"not moved: %d", past->batch_id, counts->not_moved),
+					(errmsg("%s is not undone: relations moved: 0, not moved: %d",
+							past->name, counts->not_moved),
 					 left_behind == NULL ? 0 : errdetail_internal("%s", left_behind)));
 		else if (!undoing.is_over)
 			report_nothing_to_undo(past, &undoing.left);
 		PG_RETURN_NULL();
 	}
-	policies = tier_batch_policies(past->batch_id, &npolicies, &kind);
+	policies = tier_batch_policies(past->moves[0].batch_id, &npolicies, &kind);
 	ereport(NOTICE,
-			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
-					counts->batch_id, counts->moved, counts->not_moved),
+			(errmsg("%s: relations moved: %d, not moved: %d", counts->batch_id == 0 ? past->name :
+					psprintf("batch " INT64_FORMAT, counts->batch_id),
+					counts->moved, counts->not_moved),
 			 left_behind == NULL ? 0 : errdetail_internal("%s", left_behind),
 			 policies == NULL ? 0 :
 			 errhint("%s policies would move them again: "

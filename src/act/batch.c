@@ -209,7 +209,7 @@ tier_batch_may_go_on(bool by_worker)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("nothing more is moved: the extension was updated or dropped meanwhile"),
 				 errdetail("What is left stays where it is until the next run, "
-						   "or until somebody asks for it again.")));
+						   "or until it is requested again.")));
 	}
 	return is_the_same;
 }

@@ -91,7 +91,7 @@ report_rebuilt(const TierMove *move)
 {
 	if (move->request->is_wanted != NULL)
 		tier_move_report_skipped(move->report, ERRCODE_OBJECT_IN_USE,
-								 "it was rebuilt meanwhile, and is another index by now",
+								 "it was rebuilt concurrently, and is another index now",
 								 "The next run decides whether that one is moved.");
 	else
 		move->report->state = TIER_STATE_NOT_NEEDED;

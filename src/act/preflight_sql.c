@@ -434,7 +434,7 @@ look_at_wal(TierSurvey *survey)
 	if (tier_space_wal_is_retained() &&
 		space->wal.free_bytes - survey->wal_bytes < need.wal_reserve_bytes)
 		return tier_finding_warn("Move less at once, or see to it that WAL is read and archived.",
-								 "%s of WAL in all, if nobody reads or archives it meanwhile; "
+								 "%s of WAL in all, unless it is read or archived meanwhile; "
 								 "%s are free", tier_size_text(survey->wal_bytes),
 								 tier_size_text(space->wal.free_bytes));
 	return tier_finding_ok("%s of WAL at once%s, %s are free, %s stay reserved",
@@ -514,7 +514,7 @@ look_at_standby_users(TierSurvey *survey)
 								 "than 10 minutes, or its role is no member of pg_monitor",
 								 n - known, n);
 	return n == 0 ? none :
-		tier_finding_ok("nobody used it for long on %d of %d standbys, as of the last pull",
+		tier_finding_ok("no long use on %d of %d standbys, as of the last pull",
 						known, n);
 }
 
@@ -524,7 +524,7 @@ look_at_users(TierSurvey *survey)
 	const TierHolder *user = &survey->user;
 
 	if (survey->used == 0)
-		return tier_finding_ok("nobody uses it now");
+		return tier_finding_ok("it is not in use");
 
 	/* Since when is for those whom pg_stat_activity tells that. */
 	return tier_finding_warn(user->pid == 0 ? "COMMIT PREPARED or ROLLBACK PREPARED ends it." :

@@ -154,7 +154,7 @@ tier_guc_init(void)
 
 	define_int("tiered_storage.move_max_lag",
 			   "Sets how far standbys and replication slots may be behind for a "
-			   "move that nobody has asked for to begin, and to go on.",
+			   "automatic move to begin, and to go on.",
 			   "-1 means no limit.",
 			   &tier_move_max_lag_mb, -1, INT_MAX, PGC_SUSET, GUC_UNIT_MB);
 

@@ -65,7 +65,8 @@ tier_catalog_begin_move(const TierMoveRow *row)
 	"from_tablespace = $4, from_tablespace_oid = $20, to_tablespace = $5, "
 	"to_tablespace_oid = $21, from_tier = $6, "
 	"to_tier = $7, requested_by = $8, policy_id = $9, policy_kind = $22, "
-	"reason = $10, method = $11, size_bytes = $12, started_at = clock_timestamp(), "
+	"reason = $10, method = $11, size_bytes = $12, requested_at = statement_timestamp(), "
+	"started_at = clock_timestamp(), "
 	"finished_at = NULL, next_attempt_at = NULL, lock_wait_ms = NULL, lock_held_ms = NULL, "
 	"lock_flush_ms = NULL, copied_bytes = NULL, "
 	"batch_id = $14, predicted_saved_io_s_per_hour = $15, "
@@ -247,19 +248,18 @@ tier_catalog_read_identity(const Datum *values, const bool *nulls, TierIndexIden
 		identity->others = lappend_oid(identity->others, DatumGetObjectId(others[i]));
 }
 
-TierBatchMove *
-tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n)
-{
-	static const char sql[] =
-	"SELECT f.oid, m.from_tablespace, m.to_tablespace_oid, m.relation_oid, "
-	TIER_SQL_INDEX_IDENTITY " FROM _tiered_storage.move m "
-	"LEFT JOIN pg_catalog.pg_tablespace f ON f.oid = m.from_tablespace_oid "
-	"WHERE m.batch_id = $1 AND m.state = 'done' ORDER BY m.finished_at DESC, m.move_id DESC";
-	TierBatchMove *moves;
+#define BATCH_MOVES(which) \
+	"SELECT f.oid, m.from_tablespace, m.to_tablespace_oid, m.batch_id, m.relation_oid, " \
+	TIER_SQL_INDEX_IDENTITY " FROM _tiered_storage.move m " \
+	"LEFT JOIN pg_catalog.pg_tablespace f ON f.oid = m.from_tablespace_oid " \
+	"WHERE m.state = 'done' AND " which " ORDER BY m.finished_at DESC, m.move_id DESC"
 
-	*n = (int) tier_query(sql, tier_arg_int8(batch_id));
-	moves = MemoryContextAlloc(context, sizeof(TierBatchMove) * Max(*n, 1));
-	for (int i = 0; i < *n; i++)
+static TierBatchMove *
+read_batch(MemoryContext context, int n)
+{
+	TierBatchMove *moves = MemoryContextAlloc(context, sizeof(TierBatchMove) * Max(n, 1));
+
+	for (int i = 0; i < n; i++)
 	{
 		Datum		identity[TIER_IDENTITY_COLUMNS];
 		bool		nulls[TIER_IDENTITY_COLUMNS];
@@ -268,13 +268,36 @@ tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n)
 		moves[i].from_tablespace_oid = tier_get_oid(i, 1);
 		moves[i].from_tablespace = tier_get_name(i, 2);
 		moves[i].to_tablespace_oid = tier_get_oid(i, 3);
+		moves[i].batch_id = tier_get_int8(i, 4);
 		for (int k = 0; k < TIER_IDENTITY_COLUMNS; k++)
-			identity[k] = tier_catalog_datum(i, 4 + k, &nulls[k]);
+			identity[k] = tier_catalog_datum(i, 5 + k, &nulls[k]);
 		old_context = MemoryContextSwitchTo(context);
 		tier_catalog_read_identity(identity, nulls, &moves[i].identity);
 		MemoryContextSwitchTo(old_context);
 	}
 	return moves;
+}
+
+TierBatchMove *
+tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n)
+{
+	*n = (int) tier_query(BATCH_MOVES("m.batch_id = $1"), tier_arg_int8(batch_id));
+	return read_batch(context, *n);
+}
+
+TierBatchMove *
+tier_catalog_load_last_call(MemoryContext context, const Oid *relations, int nrelations, int *n)
+{
+	static const char sql[] =
+	BATCH_MOVES("m.relation_oid = ANY ($1) AND EXISTS (SELECT FROM "
+				"(SELECT l.* FROM _tiered_storage.move l WHERE l.relation_oid = ANY ($1) "
+				"AND l.state = 'done' ORDER BY l.move_id DESC LIMIT 1) l "
+				"WHERE m.batch_id IS NOT DISTINCT FROM l.batch_id AND "
+				"(m.batch_id IS NOT NULL OR (m.requested_by, m.requested_at) "
+				"= (l.requested_by, l.requested_at)))");
+
+	*n = (int) tier_query(sql, tier_arg_oids(relations, nrelations));
+	return read_batch(context, *n);
 }
 
 bool

@@ -149,11 +149,19 @@ typedef struct TierBatchMove
 										 * more */
 	NameData	from_tablespace;	/* its name then */
 	Oid			to_tablespace_oid;	/* may not exist any more */
+	int64		batch_id;		/* 0: none */
 } TierBatchMove;
 
 /* The moves of a batch that were done, the last one first, in the given context. */
 extern TierBatchMove *tier_catalog_load_batch(MemoryContext context, int64 batch_id, int *n);
 extern bool tier_catalog_batch_exists(int64 batch_id);
+
+/*
+ * Of these relations the moves of one batch, or of one statement: that which has moved any of them
+ * last.
+ */
+extern TierBatchMove *tier_catalog_load_last_call(MemoryContext context, const Oid *relations,
+												  int nrelations, int *n);
 
 /*
  * The policies that asked for some of its moves and are still enabled, *n of them:

@@ -63,7 +63,7 @@ tier_catalog_load_standby_use(MemoryContext context, double lately_s)
 	static const char sql[] =
 	"SELECT s.added_at, COALESCE(t.failures = 0 "
 	"AND t.last_pull_at > pg_catalog.now() - pg_catalog.make_interval(secs => $1), false), "
-	"format('standby %s has told of its reads %s', s.standby_name, "
+	"format('standby %s has reported its reads %s', s.standby_name, "
 	"COALESCE('until ' || date_trunc('second', t.last_pull_at) || ' only', 'never')) "
 	"FROM _tiered_storage.standby s "
 	"LEFT JOIN _tiered_storage.standby_state t ON t.standby_name = s.standby_name "

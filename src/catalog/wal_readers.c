@@ -67,7 +67,7 @@ tier_catalog_wal_readers(MemoryContext context, double wal_bytes, Oid role_oid, 
 	"WHEN s.idle > 0 THEN ARRAY[format('%s of %s slots are not in use, and keep the %s of WAL%s', "
 	"s.idle, s.n, w.text, CASE WHEN s.is_idle THEN format('; \"%s\" is %s behind', s.slot_name, "
 	"pg_size_pretty(s.lag)) END), "
-	"'Drop those that nobody needs: SELECT pg_drop_replication_slot(...).'] "
+	"'Drop those that are not needed: SELECT pg_drop_replication_slot(...).'] "
 	"ELSE ARRAY[format('%s in use, at most %s behind', s.n, pg_size_pretty(s.lag))] "
 	"END AS finding "
 	"FROM wal w LEFT JOIN slot s ON true "

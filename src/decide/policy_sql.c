@@ -65,6 +65,21 @@ static const struct
 	OPTIONAL(return_tier, POLICY_RETURN_TIER, NAMEOID),
 };
 
+/* '90' is 90 seconds. */
+static void
+warn_without_unit(const char *name, Interval *interval)
+{
+	if (interval->month != 0 || interval->day != 0 || interval->time < USECS_PER_SEC ||
+		interval->time >= USECS_PER_HOUR || interval->time % USECS_PER_SEC != 0)
+		return;
+	ereport(WARNING,
+			(errmsg("%s is less than an hour: %s", name,
+					DatumGetCString(DirectFunctionCall1(interval_out,
+														IntervalPGetDatum(interval)))),
+			 errhint("An interval without a unit is in seconds. Did you mean \"%d days\"?",
+					 (int) (interval->time / USECS_PER_SEC))));
+}
+
 /* Sets one of them if it is given. */
 static void
 take_optional(FunctionCallInfo fcinfo, TierPolicyRow *policy, int property)
@@ -87,6 +102,8 @@ take_optional(FunctionCallInfo fcinfo, TierPolicyRow *policy, int property)
 	memcpy(value, PG_GETARG_POINTER(argument), optional_properties[property].type == NAMEOID ?
 		   sizeof(NameData) : sizeof(Interval));
 	*(bool *) ((char *) policy + optional_properties[property].has) = true;
+	if (optional_properties[property].type == INTERVALOID)
+		warn_without_unit(optional_properties[property].name, (Interval *) value);
 }
 
 /*

@@ -83,7 +83,7 @@ notice_none(double unused_for_s, double longest_s)
 	ereport(NOTICE,
 			(errmsg("no relation of " TIER_ADVICE_MIN_BYTES_TEXT " and more in a tier is known to "
 					"have been unread for %s", tier_advice_duration(unused_for_s)),
-			 errdetail("What was not read is known for %s at most.",
+			 errdetail("How far back use is known: %s.",
 					   tier_advice_duration(longest_s)),
 			 longest_s < 4 * SECS_PER_MINUTE || unused_for_s <= longest_s ? 0 :
 			 errhint("An argument asks for another time: unused_relations('%s').",

@@ -204,13 +204,13 @@ notice_taken(const TierAdvice *advice, const TierAdvice *simulated, int tier)
 	double		placed = simulated->placement.after[tier].bytes;
 
 	if (others <= 0.0 || then->capacity_bytes >= today->capacity_bytes ||
-		placed + others <= then->capacity_bytes * (1.0 - then->reserve_fraction))
+		(simulated->available_bytes[tier] <= advice->available_bytes[tier] &&
+		 placed + others <= then->capacity_bytes * (1.0 - then->reserve_fraction)))
 		return;
 	ereport(NOTICE,
-			(errmsg("a device of %s for tier \"%s\" would be too small",
+			(errmsg("the capacity of %s for tier \"%s\" is simulated without other files",
 					tier_advice_bytes((double) then->capacity_bytes), NameStr(today->name)),
-			 errdetail("%s would be placed there, and %s of its file systems are other files. "
-					   "The capacity is taken for what may be used beside these.",
+			 errdetail("%s would be placed there, and %s of its file systems are other files now.",
 					   tier_advice_bytes(placed), tier_advice_bytes(others)),
 			 errhint("A device has to hold both.")));
 }

@@ -136,7 +136,7 @@ tier_policy_verdict_text(TierPolicyVerdict verdict)
 		case TIER_VERDICT_TEMPORARY:
 			return "temporary table, belongs to its session";
 		case TIER_VERDICT_IMMOVABLE:
-			return "nobody can move it";
+			return "cannot be moved";
 		case TIER_VERDICT_PINNED:
 			return "pinned to another tier";
 		case TIER_VERDICT_IN_USE:

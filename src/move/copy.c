@@ -489,7 +489,7 @@ follow_truncation(CopiedFile *file)
 	if (!is_intact(file))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("the file of an unfinished move was changed by somebody else")));
+				 errmsg("the file of an unfinished move was changed by another process")));
 	truncate_file(file->target, nblocks);
 	file->truncated_to = InvalidBlockNumber;
 	for (int i = 0; i < (int) lengthof(copied_forks); i++)
@@ -711,7 +711,7 @@ file_difference(const CopiedFile *file)
 		smgrexists(tier_compat_smgropen(file->target), INIT_FORKNUM))
 		return pstrdup("it has an initialization fork");
 	if (!is_intact(file))
-		return pstrdup("the new file was changed by somebody else");
+		return pstrdup("the new file was changed by another process");
 	for (int i = 0; i < (int) lengthof(copied_forks); i++)
 	{
 		BlockNumber nblocks = source_blocks(file, copied_forks[i]);

@@ -216,7 +216,7 @@ put_method(TierResultRow *row, const Part *part, const Method *method)
 		tier_row_datum(row, ESTIMATE_ELAPSED,
 					   Float8GetDatum((part->elapsed_us + method->elapsed_us) / 1000.0));
 		if (part->gave_way)
-			why = "it ended early, since somebody waits for a lock on it";
+			why = "it ended early, because another session waits for a lock on it";
 	}
 	tier_row_text(row, ESTIMATE_REASON, why);
 	tier_row_put(row);

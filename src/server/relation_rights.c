@@ -369,7 +369,7 @@ tier_relation_check_owner(const TierRelationInfo *info, Oid role_oid)
 	if (info->owner_oid != role_oid)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("%s %s has got another owner meanwhile",
+				 errmsg("owner of %s %s was changed concurrently",
 						tier_relation_kind_name(info->kind), info->name)));
 }
 
@@ -384,7 +384,7 @@ tier_relation_check_extension(const TierRelationInfo *info, Oid admitted_oid)
 	name = get_extension_name(extension_oid);
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-			 errmsg("%s %s was made a member of extension \"%s\" meanwhile",
+			 errmsg("%s %s was made a member of extension \"%s\" concurrently",
 					tier_relation_kind_name(info->kind), info->name, name == NULL ? "?" : name),
 			 errdetail("The extension may drop, truncate or lock it at any time."),
 			 errhint("It is moved only to a tier that it is pinned to.")));

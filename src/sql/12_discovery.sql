@@ -152,10 +152,13 @@ AS $$
 DECLARE
 	d record;
 	has_sata boolean;
+	ranks jsonb;
+	reranked text;
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.discover_tiers()');
 	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
 	PERFORM _tiered_storage.refresh_tablespaces();
+	SELECT pg_catalog.jsonb_object_agg(t.tier_name, t.rank) INTO ranks FROM _tiered_storage.tier t;
 
 	has_sata := EXISTS (SELECT FROM _tiered_storage.tablespace_devices() x
 		WHERE x.kind = 'sata_ssd' AND NOT x.compressed);
@@ -212,6 +215,12 @@ BEGIN
 		END IF;
 		RETURN NEXT;
 	END LOOP;
+	SELECT pg_catalog.string_agg(pg_catalog.format('"%s" is %s', t.tier_name, t.rank), ', '
+			ORDER BY t.rank) INTO reranked
+		FROM _tiered_storage.tier t WHERE t.rank <> (ranks ->> t.tier_name::text)::integer;
+	IF reranked IS NOT NULL THEN
+		RAISE NOTICE 'ranks of slower tiers have changed: %', reranked;
+	END IF;
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.discover_tiers IS

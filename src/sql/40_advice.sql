@@ -56,7 +56,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE WHEN NOT abs(number) < 1e15
 			THEN CASE WHEN number > 0 THEN '> 999999999999999' ELSE '< -999999999999999' END
-		ELSE round(number::numeric, CASE WHEN abs(number) >= 9.95 THEN 0
+		ELSE round(number::numeric, CASE WHEN abs(number) >= 9.95 OR number = 0 THEN 0
 			WHEN abs(number) >= 0.095 THEN 1 ELSE 2 END)::text END
 $$;
 
@@ -237,6 +237,6 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_unused_relations';
 COMMENT ON FUNCTION tiered_storage.unused_relations IS
-'tables, materialized views and indexes that nobody has read for this long (default: '
+'tables, materialized views and indexes that have not been read for this long (default: '
 'tiered_storage.observation_period), since when, and what the cheapest tier would save per month; '
 'the server''s statistics from before the first sample count';

@@ -123,7 +123,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.add_move_window IS
-'moves that nobody has asked for begin in this window from now on, or in another one: on days '
+'automatic moves begin in this window from now on, or in another one: on days '
 'such as ''{sat,sun}'' (null: every day), from starts to ends (if that is not later, on the '
 'next day) in time_zone (default that of the session), at most max_bytes in each opening; it '
 'opens up to jitter later, by another time in each database and cluster';

@@ -31,6 +31,7 @@ CREATE TABLE _tiered_storage.move
 	before_io_s_per_hour float8,
 	predicted_io_s_per_hour float8,
 	predicted_saved_io_s_per_hour float8,
+	requested_at timestamptz NOT NULL DEFAULT pg_catalog.statement_timestamp(),
 	started_at timestamptz NOT NULL,
 	finished_at timestamptz,
 	attempts integer NOT NULL DEFAULT 0,

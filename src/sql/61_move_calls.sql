@@ -73,7 +73,7 @@ COMMENT ON FUNCTION tiered_storage.preflight IS
 'what move_relation() with the same arguments would meet: first the verdict (ok, warning, blocks) '
 'with its reason, then a row for each check that is not ok, with what was found and what to do '
 'about it; include_all => true: for each check, also of what the move would take. Locks nothing, '
-'changes nothing, and waits for nobody';
+'changes nothing, and does not wait';
 
 CREATE PROCEDURE tiered_storage.apply_placement(
 	confidence text DEFAULT 'firm', max_bytes bigint DEFAULT NULL,
@@ -90,11 +90,13 @@ COMMENT ON PROCEDURE tiered_storage.apply_placement IS
 'or tentative), at most max_bytes of them, the highest saving for each second '
 'of moving first; what is in use is tried again after the others; dry_run only reports them';
 
-CREATE PROCEDURE tiered_storage.undo_move(batch_id bigint, dry_run boolean DEFAULT false)
+CREATE PROCEDURE tiered_storage.undo_move(
+	batch_id bigint DEFAULT NULL, dry_run boolean DEFAULT false, relation regclass DEFAULT NULL)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_undo_move';
 COMMENT ON PROCEDURE tiered_storage.undo_move IS
-'undoes a batch of apply_placement(), its last move first; relations that have moved elsewhere '
-'since are left alone; dry_run only reports what would be moved back';
+'undoes a batch of moves, or the last move of a relation with its indexes or partitions '
+'(relation => ...), the last one first; relations that have moved elsewhere since are left alone; '
+'dry_run only reports what would be moved back';
 
 CREATE FUNCTION tiered_storage.pause() RETURNS boolean
 LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_pause';

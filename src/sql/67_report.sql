@@ -47,6 +47,10 @@ BEGIN
 			'nothing of the period was sampled',
 			detail => format('Samples of this database begin at %s.', earliest));
 	END IF;
+	/* Nothing is known of the time before. */
+	IF from_at < earliest THEN
+		from_at := LEAST(earliest, to_at - interval '10 seconds');
+	END IF;
 	RETURN _tiered_storage.report_page(_tiered_storage.report_facts(from_at, to_at));
 END
 $$;

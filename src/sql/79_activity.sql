@@ -31,6 +31,14 @@ AS $$
 			E'\\S*$', ''), ' ,;:') w
 $$;
 
+/* A text in lines of at most so many characters, broken between words. */
+CREATE FUNCTION _tiered_storage.wrap(what text, width integer) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT rtrim(regexp_replace(regexp_replace(wrap.what, format(E'\\s+|(\\S{%s})', wrap.width),
+		E'\\1 ', 'g'), format('(.{1,%s})(?: +|$)', wrap.width), E'\\1\n', 'g'), E' \n')
+$$;
+
 /*
  * A number with about two digits in the unit that fits; each is so many times the one before.
  *
@@ -114,8 +122,8 @@ BEGIN
 		CONTINUE WHEN n > most;
 		part := 'queue';
 		name := r.relation::text;
-		now := concat_ws(', ', 'to ' || COALESCE(r.to_tier, r.to_tablespace), r.state,
-			COALESCE(r.last_error, r.reason));
+		now := concat_ws(', ', 'to ' || COALESCE(r.to_tier, r.to_tablespace), NULLIF(r.state,
+			'waiting'), COALESCE(r.last_error, r.reason));
 		RETURN NEXT;
 	END LOOP;
 	IF n <> least(n, most) THEN

@@ -62,21 +62,22 @@ CREATE VIEW tiered_storage.tiers AS
 	SELECT t.tier_name, t.rank,
 		_tiered_storage.clip(array_to_string(t.tablespaces, ', '), 24) AS tablespaces,
 		_tiered_storage.clip(t.profile, 17) AS profile,
-		_tiered_storage.short_bytes(t.capacity_bytes) AS capacity, t.free_bytes,
+		_tiered_storage.short_bytes(t.capacity_bytes) AS capacity,
+		_tiered_storage.short_bytes(t.free_bytes) AS free,
 		_tiered_storage.percent(t.used_fraction, 1) AS used
 	FROM _tiered_storage.tiers t ORDER BY t.rank, t.tier_name;
 COMMENT ON VIEW tiered_storage.tiers IS
 'the storage tiers, fastest first, and how full they are; devices has their devices';
 COMMENT ON COLUMN tiered_storage.tiers.tier_name IS 'name of the tier';
-COMMENT ON COLUMN tiered_storage.tiers.rank IS 'place in the order of tiers; 0 is the fastest';
+COMMENT ON COLUMN tiered_storage.tiers.rank IS
+'place in the order of tiers, the lowest is the fastest';
 COMMENT ON COLUMN tiered_storage.tiers.tablespaces IS
 'its tablespaces, in at most 24 columns of a screen; null: none';
 COMMENT ON COLUMN tiered_storage.tiers.profile IS
 'device profile, the source of figures that are neither given nor measured';
 COMMENT ON COLUMN tiered_storage.tiers.capacity IS
 'capacity as given, otherwise the size of its file systems; null: unknown';
-COMMENT ON COLUMN tiered_storage.tiers.free_bytes IS
-'bytes free on its file systems; null: unknown';
+COMMENT ON COLUMN tiered_storage.tiers.free IS 'free on its file systems; null: unknown';
 COMMENT ON COLUMN tiered_storage.tiers.used IS
 'used share of its file systems, by everything on them, or of the capacity as given, by relations '
 'of this database, whichever is more; null: unknown';
@@ -116,12 +117,30 @@ COMMENT ON COLUMN tiered_storage.devices.worn IS 'share of its life that is used
 COMMENT ON COLUMN tiered_storage.devices.life_years IS
 'years until its life is used up if it is written to as lately';
 
+/* No row; says why there is none in the view heat before anything was sampled. */
+CREATE FUNCTION _tiered_storage.no_heat() RETURNS SETOF _tiered_storage.placed_heat
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF NOT EXISTS (SELECT FROM _tiered_storage.stored_relation_state() s
+		WHERE s.size_bytes > 0) THEN
+		RAISE NOTICE 'no relation that is not empty has been sampled yet'
+			USING DETAIL = format('The last sample was at %s.', (SELECT s.last_sample_at
+				FROM _tiered_storage.last_sample s)),
+			HINT = 'The worker takes one every sample_interval, CALL tiered_storage.sample() one '
+				'now.';
+	END IF;
+END
+$$;
+
 CREATE VIEW tiered_storage.heat AS
 	SELECT _tiered_storage.clip(h.relation::text, 130) AS relation,
-		_tiered_storage.clip(h.tier_name::text, 20) AS tier_name, h.size_bytes,
+		_tiered_storage.clip(h.tier_name::text, 20) AS tier_name,
+		_tiered_storage.short_bytes(h.size_bytes) AS size,
 		_tiered_storage.significant(h.random_reads_per_hour) AS random_reads_per_hour,
 		_tiered_storage.significant(h.sequential_reads_per_hour) AS sequential_reads_per_hour
-	FROM _tiered_storage.placed_heat h
+	FROM (SELECT * FROM _tiered_storage.placed_heat
+		UNION ALL SELECT * FROM _tiered_storage.no_heat()) h
 	CROSS JOIN (SELECT current_setting('block_size')::int4 AS size) b
 	LEFT JOIN _tiered_storage.tier t ON t.tier_name = h.tier_name
 	WHERE h.size_bytes > 0
@@ -136,7 +155,7 @@ COMMENT ON COLUMN tiered_storage.heat.relation IS
 'table, partition or materialized view with its TOAST table, or index';
 COMMENT ON COLUMN tiered_storage.heat.tier_name IS
 'tier that it is on, in at most 20 columns of a screen; null: none';
-COMMENT ON COLUMN tiered_storage.heat.size_bytes IS 'size of all forks in bytes';
+COMMENT ON COLUMN tiered_storage.heat.size IS 'size of all forks';
 COMMENT ON COLUMN tiered_storage.heat.random_reads_per_hour IS
 'blocks per hour that were read at random and reached the device, until the last sample';
 COMMENT ON COLUMN tiered_storage.heat.sequential_reads_per_hour IS
@@ -211,7 +230,7 @@ COMMENT ON COLUMN tiered_storage.write_amplification.factor IS
 CREATE VIEW tiered_storage.standbys AS
 	SELECT s.standby_name, s.relations, _tiered_storage.short_time(s.last_pull_at) AS last_pull,
 		_tiered_storage.short_time(s.next_pull_at) AS next_pull, s.failures,
-		_tiered_storage.clip_words(s.error, 40) AS error
+		_tiered_storage.wrap(s.error, 40) AS error
 	FROM _tiered_storage.standbys s;
 COMMENT ON VIEW tiered_storage.standbys IS
 'standbys whose reads are added to those of this server, and the last pull of their statistics';
@@ -224,7 +243,7 @@ COMMENT ON COLUMN tiered_storage.standbys.next_pull IS
 'the worker does not try again before this time';
 COMMENT ON COLUMN tiered_storage.standbys.failures IS 'number of failed attempts in a row';
 COMMENT ON COLUMN tiered_storage.standbys.error IS
-'error of the last attempt, in at most 40 columns of a screen; null: it succeeded';
+'error of the last attempt; null: it succeeded';
 
 CREATE VIEW tiered_storage.recommendations AS
 	SELECT r.relation, r.size, r.move, r.saves, r.confidence, r.firm_when, r.reason
@@ -250,18 +269,18 @@ CREATE VIEW tiered_storage.policies AS
 	SELECT p.policy_id, 'tiering' AS kind, _tiered_storage.clip(COALESCE(
 			p.relation::text, p.relation_name), 24) AS relation,
 		_tiered_storage.clip(p.tier_name::text, 16) AS tier_name,
-		_tiered_storage.clip_words(concat_ws(', ', 'older than ' || p.move_after,
+		_tiered_storage.wrap(concat_ws(', ', 'older than ' || p.move_after,
 			'idle for ' || p.idle_for, 'unwritten for ' || p.no_writes_for, 'under '
 			|| _tiered_storage.short_number(p.below_reads_per_hour) || ' reads/h'), 26)
 			AS condition,
-		_tiered_storage.clip_words(p.last_result, 20) AS last_result
+		_tiered_storage.wrap(p.last_result, 20) AS last_result
 	FROM _tiered_storage.policies p
 	UNION ALL
 	SELECT f.policy_id, 'fullness', _tiered_storage.clip(f.tier_name::text, 24),
 		_tiered_storage.clip(f.target_name::text, 16),
 		concat('over ', _tiered_storage.percent(f.high_watermark, 1), ', down to ',
 			_tiered_storage.percent(f.low_watermark, 1)),
-		_tiered_storage.clip_words(f.last_result, 20)
+		_tiered_storage.wrap(f.last_result, 20)
 	FROM _tiered_storage.fullness_policies f
 	ORDER BY 1;
 COMMENT ON VIEW tiered_storage.policies IS
@@ -274,16 +293,16 @@ COMMENT ON COLUMN tiered_storage.policies.relation IS
 'table, or which tables (schema.pattern); of a fullness policy the tier that is emptied';
 COMMENT ON COLUMN tiered_storage.policies.tier_name IS 'tier that is moved to';
 COMMENT ON COLUMN tiered_storage.policies.condition IS
-'when it moves, in at most 26 columns of a screen';
+'when it moves';
 COMMENT ON COLUMN tiered_storage.policies.last_result IS
-'result of the last evaluation, in at most 20 columns of a screen; null: never evaluated';
+'result of the last evaluation; null: never evaluated';
 
 CREATE VIEW tiered_storage.pins AS
 	SELECT _tiered_storage.clip(COALESCE(p.relation::text, p.relation_name), 130)
 			AS relation, p.tier_name,
 		to_char(p.until, 'YYYY-MM-DD') AS until, p.pinned_by, p.relations,
 		CASE WHEN p.is_expired THEN 'expired' WHEN p.is_on_tier THEN 'there'
-			WHEN p.is_on_tier IS NULL THEN 'gone' ELSE 'elsewhere' END AS state
+			WHEN p.is_on_tier IS NULL THEN 'gone' ELSE 'not there' END AS state
 	FROM _tiered_storage.pins p;
 COMMENT ON VIEW tiered_storage.pins IS
 'the pins: what stays on which tier, until when, set by which role, and whether it is there';
@@ -293,4 +312,4 @@ COMMENT ON COLUMN tiered_storage.pins.until IS 'last day of the pin; null: no en
 COMMENT ON COLUMN tiered_storage.pins.pinned_by IS 'role that set the pin';
 COMMENT ON COLUMN tiered_storage.pins.relations IS 'number of relations that the pin holds';
 COMMENT ON COLUMN tiered_storage.pins.state IS
-'there, elsewhere (not all of them are on the tier), expired, or gone (nothing is held)';
+'there, not there (some of them are on another tier), expired, or gone (nothing is held)';

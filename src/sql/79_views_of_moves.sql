@@ -29,14 +29,15 @@ CREATE VIEW tiered_storage.moves AS
 	WITH queue AS MATERIALIZED (
 		SELECT q.*, _tiered_storage.clip(q.relation::text, 130) AS relation_name
 		FROM _tiered_storage.move_queue_entries() q)
-	SELECT m.at, m.relation, m.move, m.size, m.state, m.note
+	SELECT m.at, m.relation, m.move, m.size, m.state, m.batch_id AS batch, m.note
 	FROM (
 		SELECT NULL AS at, q.relation_name AS relation, _tiered_storage.from_to(
 				COALESCE(q.from_tier, q.from_tablespace)::text,
 				COALESCE(q.to_tier, q.to_tablespace)::text) AS move,
 			_tiered_storage.short_bytes(q.size_bytes) AS size, q.state,
-			_tiered_storage.clip_words(COALESCE(q.last_error, q.reason), 31) AS note,
-			q.place, NULL::timestamptz AS started_at, NULL::int8 AS move_id
+			_tiered_storage.wrap(COALESCE(q.last_error,
+				regexp_replace(q.reason, '^waiting: ', '')), 21) AS note,
+			q.place, NULL::timestamptz AS started_at, NULL::int8 AS batch_id, NULL::int8 AS move_id
 		FROM queue q
 		UNION ALL
 		SELECT _tiered_storage.short_time(h.started_at), h.relation_name,
@@ -48,8 +49,8 @@ CREATE VIEW tiered_storage.moves AS
 				_tiered_storage.short_quantity(h.elapsed_ms / 1000, 60, ' s', ' min', ' h'),
 				concat('locked ', _tiered_storage.short_quantity(h.lock_held_ms, 1000,
 					' ms', ' s')))
-				ELSE _tiered_storage.clip_words(COALESCE(h.error, h.reason), 31) END,
-			NULL, h.started_at, h.move_id
+				ELSE _tiered_storage.wrap(COALESCE(h.error, h.reason), 21) END,
+			NULL, h.started_at, h.batch_id, h.move_id
 		FROM (SELECT x.*, _tiered_storage.clip(x.relation, 130) AS relation_name
 			FROM _tiered_storage.moves x) h
 		WHERE NOT EXISTS (SELECT FROM queue q
@@ -67,14 +68,15 @@ COMMENT ON COLUMN tiered_storage.moves.size IS 'size of all forks, TOAST include
 COMMENT ON COLUMN tiered_storage.moves.state IS
 'running, ready (the next run of the worker moves it), waiting, failed (with another attempt to '
 'come, or for good), done, skipped, or interrupted (the process that moved it is gone)';
+COMMENT ON COLUMN tiered_storage.moves.batch IS
+'number of its batch, for undo_move(); null: of none, undo_move(relation => ...) undoes it';
 COMMENT ON COLUMN tiered_storage.moves.note IS
-'of what is done, duration and longest strong lock; else the error, or why it waits, in at most '
-'31 columns of a screen; the server''s log has all of it';
+'of what is done, duration and longest strong lock; else the error, or why it waits';
 
 CREATE VIEW tiered_storage.move_progress AS
 	SELECT _tiered_storage.clip(p.relation, 130) AS relation,
 		_tiered_storage.clip(p.to_tablespace::text, 16) AS target, p.pid,
-		_tiered_storage.clip_words(COALESCE(p.waits_for, p.phase), 20) AS phase,
+		_tiered_storage.wrap(COALESCE(p.waits_for, p.phase), 20) AS phase,
 		_tiered_storage.percent(p.blocks_done, p.blocks_total) AS done,
 		_tiered_storage.short_bytes(p.size_bytes) AS size,
 		_tiered_storage.short_bytes(p.bytes_per_s) || '/s' AS speed,
@@ -149,7 +151,7 @@ CREATE VIEW tiered_storage.workers AS
 	SELECT w.database_name, w.state, w.pid,
 		_tiered_storage.short_time(w.last_started_at) AS last_run,
 		_tiered_storage.short_time(w.next_run_at) AS next_run,
-		_tiered_storage.clip_words(NULLIF(concat_ws('; ',
+		_tiered_storage.wrap(NULLIF(concat_ws('; ',
 			CASE WHEN w.failures > 0 THEN w.last_error END, w.reason,
 			CASE WHEN w.left_out > 0
 				THEN concat('left out: ', w.left_out_why) END), ''), 38) AS note
@@ -165,8 +167,7 @@ COMMENT ON COLUMN tiered_storage.workers.next_run IS
 'when its next cycle starts; null: none is planned';
 COMMENT ON COLUMN tiered_storage.workers.note IS
 'error of the last cycle if it failed, why it moves nothing or does not run, and relations that '
-'it leaves out for errors about them alone, in at most 38 columns of a screen; null: nothing to '
-'say';
+'it leaves out for errors about them alone; null: nothing to say';
 
 CREATE VIEW tiered_storage.metrics AS
 	SELECT concat('tiered_storage_', m.name) AS name, m.labels, m.value,

@@ -62,7 +62,7 @@ $$, 'columns of file_class_io, in order');
 SELECT is(pg_temp.columns_of('heat'), $$
 	relation text,
 	tier_name text,
-	size_bytes bigint,
+	size text,
 	random_reads_per_hour numeric,
 	sequential_reads_per_hour numeric
 $$, 'columns of heat, in order');
@@ -109,6 +109,7 @@ SELECT is(pg_temp.columns_of('moves'), $$
 	move text,
 	size text,
 	state text,
+	batch bigint,
 	note text
 $$, 'columns of moves, in order');
 SELECT is(pg_temp.columns_of('pins'), $$
@@ -162,7 +163,7 @@ SELECT is(pg_temp.columns_of('tiers'), $$
 	tablespaces text,
 	profile text,
 	capacity text,
-	free_bytes bigint,
+	free text,
 	used text
 $$, 'columns of tiers, in order');
 SELECT is(pg_temp.columns_of('workers'), $$

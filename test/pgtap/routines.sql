@@ -55,7 +55,7 @@ $$, $$ VALUES
 	('procedure', 'migrate', 'IN dry_run boolean DEFAULT false, IN ignore_windows boolean DEFAULT false', '', 'volatile', false, false, 'unsafe', 'c'),
 	('procedure', 'move_relation', 'IN relation regclass, IN target name, IN include_indexes boolean DEFAULT true, IN allow_lock boolean DEFAULT false, IN index_target name DEFAULT NULL::name, IN dry_run boolean DEFAULT false', '', 'volatile', false, false, 'unsafe', 'c'),
 	('procedure', 'sample', '', '', 'volatile', false, false, 'unsafe', 'c'),
-	('procedure', 'undo_move', 'IN batch_id bigint, IN dry_run boolean DEFAULT false', '', 'volatile', false, false, 'unsafe', 'c'),
+	('procedure', 'undo_move', 'IN batch_id bigint DEFAULT NULL::bigint, IN dry_run boolean DEFAULT false, IN relation regclass DEFAULT NULL::regclass', '', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'alter_policy', 'relation regclass DEFAULT NULL::regclass, tier name DEFAULT NULL::name, policy_id integer DEFAULT NULL::integer, enabled boolean DEFAULT NULL::boolean, changes jsonb DEFAULT NULL::jsonb, if_exists boolean DEFAULT false', 'integer', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'remove_policy', 'relation regclass DEFAULT NULL::regclass, tier name DEFAULT NULL::name, policy_id integer DEFAULT NULL::integer, if_exists boolean DEFAULT false', 'integer', 'volatile', false, false, 'unsafe', 'c')
 $$, 'the functions and procedures are these, with these arguments, defaults, results, volatility, security, strictness, parallel safety');
@@ -89,7 +89,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('tier_require'), ('tier_require_unused'), ('tier_set_tablespaces'), ('tier_misfit'),
 	('tier_watermarks_fit'), ('load_library'), ('default_profiles'), ('profile_check'),
 	('tier_with_profile'), ('tier_with_values'), ('tier_without'), ('activity_rows'),
-	('first_columns'), ('clip'), ('clip_words'), ('short_number'), ('short_quantity'), ('short_bytes'),
+	('first_columns'), ('clip'), ('clip_words'), ('wrap'), ('no_heat'), ('short_number'), ('short_quantity'), ('short_bytes'),
 	('short_reason'), ('short_recommendations'), ('worker_status'), 
 	('report_answer'), ('report_bar'), ('report_bars'), ('report_budget'), ('report_cell'), ('report_escape'),
 	('report_facts'), ('report_figure'), ('report_heat'), ('report_heat_map'), ('report_heat_step'),

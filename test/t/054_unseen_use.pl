@@ -127,7 +127,7 @@ $node->safe_psql('postgres',
 is_said(
 	'postgres', $unknown,
 	'one that is silent',
-	'standby standby has told of its reads until');
+	'standby standby has reported its reads until');
 $node->safe_psql('postgres',
 	q(SELECT tiered_storage.remove_standby('standby')));
 

@@ -57,7 +57,7 @@ $node->poll_query_until('postgres',
 is( $own->query_safe(
 		"SELECT sampled_pieces, pieces > 100, reason FROM tiered_storage.estimate_compression('large', 'lz4', false)"
 	),
-	'1|t|it ended early, since somebody waits for a lock on it',
+	'1|t|it ended early, because another session waits for a lock on it',
 	'who waits for a lock waits for one piece');
 $own->query_safe('COMMIT');
 $own->quit;

@@ -118,7 +118,7 @@ is( rows_of_preflight('p_1'),
 	'a standby that has told nothing yet');
 run_cycle($primary, 'app');
 is( rows_of_preflight('p_1'),
-	'ok: nobody used it for long on 1 of 1 standbys, as of the last pull',
+	'ok: no long use on 1 of 1 standbys, as of the last pull',
 	'nobody is there');
 
 begin_report('p_1');

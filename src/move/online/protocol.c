@@ -338,7 +338,7 @@ conclude(TierOnline *move, TierStepResult outcome)
 			report->why = psprintf("it waited %d s in vain: %s", TIER_LAG_TIMEOUT_S,
 								   tier_wal_lag_text(&move->wal_lag));
 			report->hint = "Let the standby, slot or archive catch up, and drop a slot that "
-				"nobody will read any more; or raise tiered_storage.move_max_lag.";
+				"is not used any more; or raise tiered_storage.move_max_lag.";
 			return TIER_ONLINE_HELD_UP;
 		case TIER_STEP_ABANDONED:
 			report->why = pstrdup("the extension is being dropped");

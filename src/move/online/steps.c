@@ -226,7 +226,7 @@ create_files(TierOnline *move)
 		/* Not ours, and not to be removed as such. */
 		if (tier_copy_file_exists(part->target))
 			return tier_online_restart(move,
-									   "was given a file number that somebody else has used");
+									   "was given a file number that is in use");
 		files[i] = (TierCopyFile)
 		{
 			part->source, part->target, part->is_heap
