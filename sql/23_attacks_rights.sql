@@ -376,6 +376,18 @@ SELECT format('DROP TABLESPACE %I', place) FROM regress_names ORDER BY n \gexec
 DROP TABLE regress_names, regress_canary;
 DROP FUNCTION regress_kind, regress_hint;
 DROP EXTENSION tiered_storage;
+-- Who owns the tables says in whose name the worker moves.
+\set ECHO all
+SET ROLE regress_super;
+CREATE EXTENSION tiered_storage;
+RESET ROLE;
+ALTER ROLE regress_super NOSUPERUSER;
+CALL tiered_storage.sample(); \echo :SQLSTATE
+CALL tiered_storage.migrate();
+ALTER ROLE regress_super SUPERUSER;
+CALL tiered_storage.sample();
+DROP EXTENSION tiered_storage;
+\set ECHO none
 DROP OWNED BY regress_admin, regress_member CASCADE;
 DROP ROLE regress_admin, regress_member, regress_super;
 DROP TABLESPACE regress_ts_fast;

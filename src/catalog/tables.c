@@ -120,7 +120,7 @@ lock_guard(Oid extension_oid)
 }
 
 /*
- * As tier_catalog_extension_state; *owner is valid unless it is absent.
+ * As tier_catalog_extension_state; *owner is a superuser if it is present.
  *
  * While CREATE EXTENSION runs, its script calls us: the row is there, with
  * the version being created.
@@ -138,6 +138,18 @@ lock_extension(Oid *owner)
 		return TIER_EXTENSION_ABSENT;
 	if (strcmp(version, TIER_VERSION) != 0)
 		return TIER_EXTENSION_OTHER_VERSION;
+
+	/*
+	 * The tables say in whose name the worker moves, and where the server
+	 * connects.
+	 */
+	if (!superuser_arg(*owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("owner of extension \"%s\" must be a superuser", TIER_EXTENSION_NAME),
+				 errdetail("It is owned by role \"%s\".", GetUserNameFromId(*owner, false)),
+				 errhint("Give the role that attribute, or the extension to a superuser with "
+						 "REASSIGN OWNED.")));
 	return TIER_EXTENSION_PRESENT;
 }
 
