@@ -386,6 +386,13 @@ CALL tiered_storage.sample(); \echo :SQLSTATE
 CALL tiered_storage.migrate();
 ALTER ROLE regress_super SUPERUSER;
 CALL tiered_storage.sample();
+-- Whoever can create a schema could take the place of a renamed one.
+ALTER SCHEMA _tiered_storage RENAME TO regress_renamed;
+CREATE SCHEMA _tiered_storage;
+CALL tiered_storage.sample(); \echo :SQLSTATE
+DROP SCHEMA _tiered_storage;
+ALTER SCHEMA regress_renamed RENAME TO _tiered_storage;
+CALL tiered_storage.sample();
 DROP EXTENSION tiered_storage;
 \set ECHO none
 DROP OWNED BY regress_admin, regress_member CASCADE;

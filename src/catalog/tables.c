@@ -16,9 +16,11 @@
 #include "access/xlog.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_extension.h"
+#include "catalog/pg_namespace_d.h"
 #include "commands/extension.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
@@ -120,6 +122,23 @@ lock_guard(Oid extension_oid)
 }
 
 /*
+ * Our statements name their schemas.  Where one was renamed, whoever may create schemas could
+ * put functions in its place, which would run as the owner of the extension.
+ */
+static void
+require_schema(const char *name, Oid extension_oid)
+{
+	Oid			schema_oid = get_namespace_oid(name, true);
+
+	if (!OidIsValid(schema_oid) ||
+		getExtensionOfObject(NamespaceRelationId, schema_oid) != extension_oid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("schema \"%s\" of extension \"%s\" is missing", name, TIER_EXTENSION_NAME),
+				 errdetail("It was renamed, or is no longer a member of the extension.")));
+}
+
+/*
  * As tier_catalog_extension_state; *owner is a superuser if it is present.
  *
  * While CREATE EXTENSION runs, its script calls us: the row is there, with
@@ -150,6 +169,8 @@ lock_extension(Oid *owner)
 				 errdetail("It is owned by role \"%s\".", GetUserNameFromId(*owner, false)),
 				 errhint("Give the role that attribute, or the extension to a superuser with "
 						 "REASSIGN OWNED.")));
+	require_schema("tiered_storage", extension_oid);
+	require_schema("_tiered_storage", extension_oid);
 	return TIER_EXTENSION_PRESENT;
 }
 
