@@ -64,8 +64,8 @@ extern Oid	tier_catalog_guard_oid(Oid extension_oid);
 /*
  * Looks the extension up and locks its guard (AccessShareLock until the end of the
  * transaction), so that it cannot be dropped while this transaction works on its tables.
- * Outside of a scope, in a transaction; needs no snapshot.  An error if its owner is no superuser, or
- * one of its schemas is missing.
+ * Outside of a scope, in a transaction; needs no snapshot.  An error if its owner is no
+ * superuser, or one of its schemas is missing.
  */
 extern TierExtensionState tier_catalog_extension_state(void);
 
