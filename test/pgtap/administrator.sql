@@ -1,4 +1,4 @@
--- The role for tier administrators in docs/guide/rights.md: its very statements, and what
+-- The role for tier administrators in docs/guide/operations.md: its very statements, and what
 -- it can do with them and cannot.
 SET client_min_messages = warning;
 SET allow_in_place_tablespaces = true;
@@ -27,7 +27,7 @@ SELECT isnt_empty($$ SELECT FROM pg_proc p, aclexplode(p.proacl) a WHERE p.oid =
 	'what is granted to pg_monitor is');
 
 -- The statements.
-\set statements `sed -n '/^CREATE ROLE tier_admin/,/^GRANT pg_monitor TO tier_admin/p' docs/guide/rights.md`
+\set statements `sed -n '/^CREATE ROLE tier_admin/,/^GRANT pg_monitor TO tier_admin/p' docs/guide/operations.md`
 :statements
 SELECT has_role('tier_admin');
 CREATE ROLE tap_jane IN ROLE tier_admin;

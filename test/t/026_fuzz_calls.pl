@@ -83,7 +83,7 @@ CREATE ROLE fuzz_owner LOGIN;
 CREATE ROLE fuzz_monitor LOGIN IN ROLE pg_monitor;
 CREATE ROLE fuzz_nobody LOGIN;
 
--- As docs/guide/rights.md has it.
+-- As docs/guide/operations.md has it.
 GRANT USAGE ON SCHEMA tiered_storage TO fuzz_admin;
 GRANT EXECUTE ON FUNCTION tiered_storage.discover_tiers, tiered_storage.add_tier, tiered_storage.alter_tier,
 	tiered_storage.remove_tier, tiered_storage.calibrate_tier, tiered_storage.add_tiering_policy,
