@@ -261,6 +261,14 @@ SELECT count(*) > 10 AS tables_where_one_says FROM pg_class c JOIN pg_tablespace
 CALL regress_h_begin();
 SELECT regress_h_everything() = :'usual' AS as_usual;
 
+-- REINDEX DATABASE waits for a sample, and is in no deadlock with it: what the sample writes after it has read is
+-- locked for writing from the beginning.
+BEGIN;
+CALL tiered_storage.sample();
+SELECT c.relname FROM pg_class c WHERE c.relnamespace = '_tiered_storage'::regnamespace AND c.relkind = 'r' AND NOT EXISTS (
+	SELECT FROM pg_locks l WHERE l.pid = pg_backend_pid() AND l.relation = c.oid AND l.mode = 'RowExclusiveLock');
+ROLLBACK;
+
 DROP EXTENSION tiered_storage;
 DROP SCHEMA regress_h_hostile CASCADE;
 DROP TABLE regress_h, regress_h_unlogged, regress_h_parted, regress_h_audit, regress_h_setting, regress_h_answer;

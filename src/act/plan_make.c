@@ -201,7 +201,10 @@ load_tiers(TierPlanning *planning, TierPolicyRow **policies, int *npolicies)
 	else if (!tier_catalog_try_enter(&scope))
 		return false;
 	if (options->refreshes)
+	{
+		tier_catalog_lock_tables();
 		tier_catalog_refresh_identities();
+	}
 	tier_catalog_hold_snapshot(true);
 	planning->plan->set = planning->set = tier_catalog_load_tiers(planning->context);
 	planning->pins = tier_catalog_load_pins(planning->context);

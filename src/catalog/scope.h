@@ -87,6 +87,14 @@ extern bool tier_catalog_try_enter(TierCatalogScope *scope);
 extern void tier_catalog_leave(TierCatalogScope *scope);
 
 /*
+ * Locks all tables of the extension for writing.  What reads tables of ours and writes
+ * them later in its transaction asks for that first: REINDEX keeps writers out of a table
+ * before it locks the indexes, so one that reads already would be in a deadlock with it.
+ * In a scope, before the first statement.
+ */
+extern void tier_catalog_lock_tables(void);
+
+/*
  * true: from here to the end of the scope all statements see what others had committed when the
  * scope was entered, and what it has changed itself, so that rows of several tables fit together.
  */

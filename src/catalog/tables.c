@@ -74,11 +74,12 @@ read_extension(Oid extension_oid, char **version, Oid *owner)
 	return found;
 }
 
-Oid
-tier_catalog_guard_oid(Oid extension_oid)
+/* The relations that are members of the extension, in the order in which a DROP locks them. */
+static List *
+find_members(Oid extension_oid, bool first_only)
 {
 	Relation	rel = table_open(DependRelationId, AccessShareLock);
-	Oid			guard_oid = InvalidOid;
+	List	   *members = NIL;
 	ScanKeyData keys[2];
 	SysScanDesc scan;
 	HeapTuple	tuple;
@@ -88,17 +89,37 @@ tier_catalog_guard_oid(Oid extension_oid)
 	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(extension_oid));
 	scan = systable_beginscan(rel, DependReferenceIndexId, true, NULL, 2, keys);
-	while (!OidIsValid(guard_oid) && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	while (!(first_only && members != NIL) && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Form_pg_depend depend = (Form_pg_depend) GETSTRUCT(tuple);
 
 		/* What somebody has made DEPEND ON EXTENSION is his to lock. */
 		if (depend->classid == RelationRelationId && depend->deptype == DEPENDENCY_EXTENSION)
-			guard_oid = depend->objid;
+			members = lappend_oid(members, depend->objid);
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
-	return guard_oid;
+	return members;
+}
+
+Oid
+tier_catalog_guard_oid(Oid extension_oid)
+{
+	List	   *members = find_members(extension_oid, true);
+
+	return members == NIL ? InvalidOid : linitial_oid(members);
+}
+
+void
+tier_catalog_lock_tables(void)
+{
+	List	   *members = find_members(get_extension_oid(TIER_EXTENSION_NAME, false), false);
+	ListCell   *cell;
+
+	foreach(cell, members)
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_RELATION)
+		LockRelationOid(lfirst_oid(cell), RowExclusiveLock);
+	list_free(members);
 }
 
 /*

@@ -326,6 +326,7 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 
 	/* 1. One sampler at a time, and then: what is remembered. */
 	tier_catalog_enter(&scope);
+	tier_catalog_lock_tables();
 	if (!tier_catalog_lock_sampler(patience_ms))
 	{
 		tier_catalog_leave(&scope);
