@@ -337,6 +337,24 @@ is_forbidden_meanwhile(TierMove *move)
 	return pinned != NULL;
 }
 
+/*
+ * Has somebody moved it since the record says where it is?  Then what has asked for the move, and
+ * where undo_move() would bring it back, is not true any more.
+ */
+static bool
+is_moved_meanwhile(TierMove *move)
+{
+	TierRelationInfo now;
+
+	if (!tier_relation_lookup(move->request->relation_oid, &now) ||
+		now.tablespace_oid == move->info->tablespace_oid ||
+		now.tablespace_oid == move->request->tablespace_oid)
+		return false;
+	tier_move_report_skipped(move->report, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+							 "it was moved to another tablespace meanwhile", NULL);
+	return true;
+}
+
 /* May it not begin any more?  Then it is reported as waiting; of `counted_bytes` by its record. */
 static void
 ask_gate(TierMove *move, int64 counted_bytes)
@@ -403,8 +421,8 @@ tier_move_ask_step(void *argument)
 {
 	TierMove   *move = argument;
 
-	move->is_unwanted = is_forbidden_meanwhile(move) || is_transferred_meanwhile(move) ||
-		is_dropped_meanwhile(move);
+	move->is_unwanted = is_forbidden_meanwhile(move) || is_moved_meanwhile(move) ||
+		is_transferred_meanwhile(move) || is_dropped_meanwhile(move);
 }
 
 /*
@@ -452,7 +470,7 @@ turn_step(void *argument)
 
 	if (!move->has_told)
 	{
-		move->is_unwanted = is_forbidden_meanwhile(move);
+		move->is_unwanted = is_forbidden_meanwhile(move) || is_moved_meanwhile(move);
 		return;
 	}
 	tier_move_ask_step(move);
