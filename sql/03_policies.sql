@@ -32,12 +32,12 @@ SELECT tiered_storage.alter_policy('regress_t', 'regress_slow', changes => '{"id
 -- Zero is an age, and so is more than there was time; neither negative nor beyond the calendar.
 SELECT tiered_storage.remove_policy('regress_t');
 SELECT tiered_storage.add_tiering_policy('regress_t', '0', 'regress_slow') > 0 AS zero;
-SELECT verdict, reason FROM tiered_storage.evaluate_policies();
+SELECT verdict, reason FROM _tiered_storage.evaluate_policies();
 SELECT tiered_storage.remove_policy('regress_t');
 SELECT tiered_storage.add_tiering_policy('regress_t', '6000 years 1 month 1 day 00:00:00.000001', 'regress_slow') > 0
 	AS huge;
 SELECT verdict, reason LIKE '%only what is before 3975-04-29%BC%, 6000 years 1 mon%' AS says_bc
-	FROM tiered_storage.evaluate_policies();
+	FROM _tiered_storage.evaluate_policies();
 SELECT tiered_storage.remove_policy('regress_t');
 SELECT tiered_storage.add_tiering_policy('regress_t', '-1 day', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day -25 hours', 'regress_slow'); \echo :SQLSTATE
@@ -196,7 +196,7 @@ ALTER TABLE regress_t RENAME TO "regress ""T""";
 ALTER TABLE "regress ""T""" SET SCHEMA "regress schema";
 \set ECHO all
 SELECT relation, relation_name, tier_name, last_result FROM _tiered_storage.policies;
-SELECT relation, verdict FROM tiered_storage.evaluate_policies();
+SELECT relation, verdict FROM _tiered_storage.evaluate_policies();
 CALL tiered_storage.sample();
 SELECT schema_name, relation_name FROM _tiered_storage.policy;
 -- A new table of the old name is another one, and gets no policy from it.
@@ -206,7 +206,7 @@ SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow') >
 SELECT relation, move_after FROM _tiered_storage.policies ORDER BY policy_id;
 DROP TABLE "regress schema"."regress ""T""";
 SELECT policy_id = :a AS is_a, relation, relation_name, last_result FROM _tiered_storage.policies ORDER BY policy_id;
-SELECT policy_id = :a AS is_a, relation, verdict, to_tier, reason FROM tiered_storage.evaluate_policies()
+SELECT policy_id = :a AS is_a, relation, verdict, to_tier, reason FROM _tiered_storage.evaluate_policies()
 	ORDER BY policy_id;
 CALL tiered_storage.sample();
 SELECT policy_id = :a AS is_a, relation, relation_name, last_result FROM _tiered_storage.policies ORDER BY policy_id;

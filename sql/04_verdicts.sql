@@ -8,10 +8,10 @@ SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 -- What a policy says of each partition, but for sizes.
 CREATE VIEW regress_verdicts AS
 	SELECT e.relation, e.verdict, e.lower_bound, e.upper_bound, e.from_tier, e.to_tier, e.reason
-	FROM tiered_storage.evaluate_policies() e
+	FROM _tiered_storage.evaluate_policies() e
 	ORDER BY e.policy_id, e.relation::text COLLATE "C";
 \set ECHO all
-SELECT * FROM tiered_storage.evaluate_policies();
+SELECT * FROM _tiered_storage.evaluate_policies();
 
 ---------------------------------------------------------------------------
 -- Types of keys
@@ -30,7 +30,7 @@ SELECT tiered_storage.add_tiering_policy('regress_date', '31 days', 'regress_slo
 \set ECHO all
 SELECT * FROM regress_verdicts;
 SELECT e.policy_id = :id AS this, relation, from_tablespace, to_tablespace, size_bytes
-	FROM tiered_storage.evaluate_policies() e ORDER BY relation::text COLLATE "C";
+	FROM _tiered_storage.evaluate_policies() e ORDER BY relation::text COLLATE "C";
 -- An hour earlier b is not due yet, a day later c is.
 SET tiered_storage.test_now = '2026-05-31 23:59:59.999999+00';
 SELECT relation, verdict FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
@@ -381,12 +381,12 @@ SELECT tiered_storage.add_tiering_policy('regress_mix', '90 days', 'regress_slow
 SELECT tiered_storage.add_tiering_policy('regress_mix', '1 year', 'regress_cheap') AS b \gset
 \set ECHO all
 SELECT relation, verdict, from_tier, to_tier, reason FROM regress_verdicts;
-SELECT relation, verdict, from_tablespace, to_tablespace, size_bytes FROM tiered_storage.evaluate_policies()
+SELECT relation, verdict, from_tablespace, to_tablespace, size_bytes FROM _tiered_storage.evaluate_policies()
 	WHERE relation = 'regress_mix_2020'::regclass;
 -- An index that was left behind, or came later, is due with its table.
 CREATE INDEX regress_mix_2023_at ON regress_mix_2023 (at) TABLESPACE regress_ts_fast;
 SELECT relation, verdict, from_tier, to_tier, size_bytes = pg_relation_size('regress_mix_2023_at') AS size_of_index
-	FROM tiered_storage.evaluate_policies() WHERE relation = 'regress_mix_2023'::regclass ORDER BY policy_id;
+	FROM _tiered_storage.evaluate_policies() WHERE relation = 'regress_mix_2023'::regclass ORDER BY policy_id;
 -- But not where the policy leaves indexes alone.
 SELECT tiered_storage.remove_policy('regress_mix');
 SELECT tiered_storage.add_tiering_policy('regress_mix', '1 year', 'regress_cheap',
@@ -488,7 +488,7 @@ CREATE TABLE regress_month_b PARTITION OF regress_month_a FOR VALUES
 	FROM ('2026-01-01') TO ('2020-01-01') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_month', '1 month', 'regress_slow') \g /dev/null
 \set ECHO all
-SELECT relation, verdict, upper_bound FROM tiered_storage.evaluate_policies();
+SELECT relation, verdict, upper_bound FROM _tiered_storage.evaluate_policies();
 \set ECHO none
 DROP TABLE regress_month, regress_later;
 DROP OPERATOR FAMILY regress_date_descending USING btree CASCADE;

@@ -129,7 +129,7 @@ CREATE FUNCTION regress_explain(regclass) RETURNS TABLE (tier name, current bool
 		round(sequential_read_s_per_hour::numeric, 3), round(write_s_per_hour::numeric, 3),
 			round(price_per_month::numeric, 3), move_cost_s < 0.1, fits,
 		regexp_replace(reason, '[(][0-9]+% cached[)]', '(...)')
-	FROM tiered_storage.explain_placement($1)
+	FROM _tiered_storage.explain_placement($1)
 $$;
 SELECT * FROM regress_explain('regress_a_hot');
 SELECT * FROM regress_explain('regress_a_cold');
@@ -142,17 +142,17 @@ CREATE SEQUENCE regress_a_sequence;
 CREATE TEMP TABLE regress_a_temp (a int);
 CREATE TABLE regress_a_toast (t text) TABLESPACE regress_ts_slow;
 SELECT reltoastrelid AS toast FROM pg_class WHERE oid = 'regress_a_toast'::regclass \gset
-SELECT * FROM tiered_storage.explain_placement(NULL); \echo :SQLSTATE
-SELECT * FROM tiered_storage.explain_placement(0); \echo :SQLSTATE
-SELECT * FROM tiered_storage.explain_placement('regress_a_view'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.explain_placement('regress_a_sequence'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.explain_placement('regress_a_p'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.explain_placement('pg_class'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.explain_placement('_tiered_storage.tier'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.explain_placement('regress_a_nowhere'); \echo :SQLSTATE
+SELECT * FROM _tiered_storage.explain_placement(NULL); \echo :SQLSTATE
+SELECT * FROM _tiered_storage.explain_placement(0); \echo :SQLSTATE
+SELECT * FROM _tiered_storage.explain_placement('regress_a_view'); \echo :SQLSTATE
+SELECT * FROM _tiered_storage.explain_placement('regress_a_sequence'); \echo :SQLSTATE
+SELECT * FROM _tiered_storage.explain_placement('regress_a_p'); \echo :SQLSTATE
+SELECT * FROM _tiered_storage.explain_placement('pg_class'); \echo :SQLSTATE
+SELECT * FROM _tiered_storage.explain_placement('_tiered_storage.tier'); \echo :SQLSTATE
+SELECT * FROM _tiered_storage.explain_placement('regress_a_nowhere'); \echo :SQLSTATE
 \set VERBOSITY sqlstate
-SELECT * FROM tiered_storage.explain_placement(:toast);
-SELECT * FROM tiered_storage.explain_placement('regress_a_temp');
+SELECT * FROM _tiered_storage.explain_placement(:toast);
+SELECT * FROM _tiered_storage.explain_placement('regress_a_temp');
 \set VERBOSITY default
 -- A relation that no sample has seen is advised on as well, with no confidence.
 SELECT tier, current, recommended, price FROM regress_explain('regress_a_toast');
@@ -200,7 +200,7 @@ SELECT tiered_storage.remove_tier('regress_fast'), tiered_storage.remove_tier('r
 SELECT count(*) FROM tiered_storage.recommend_placement();
 SELECT DISTINCT current_tier, recommended_tier, saved_io_s_per_hour AS saved, command, reason
 	FROM tiered_storage.recommend_placement(true);
-SELECT * FROM tiered_storage.explain_placement('regress_a_hot'); \echo :SQLSTATE
+SELECT * FROM _tiered_storage.explain_placement('regress_a_hot'); \echo :SQLSTATE
 
 SET client_min_messages = warning;
 DROP VIEW regress_advice, regress_a_view;

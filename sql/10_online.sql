@@ -328,7 +328,7 @@ INSERT INTO regress_o_p VALUES ('2024-01-15'), ('2024-02-15');
 SELECT tiered_storage.add_tiering_policy('regress_o_p', '1 day', 'regress_slow') AS id \gset
 \set these 'SELECT * FROM regress_where WHERE relation ~ \'regress_o_p\' ORDER BY relation COLLATE "C"'
 \set ECHO all
-SELECT relation, verdict, reason FROM tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
+SELECT relation, verdict, reason FROM _tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
 CALL tiered_storage.migrate();
 :these;
 :moves;

@@ -341,11 +341,11 @@ UPDATE _tiered_storage.sampler SET last_sample_at = '2030-02-01',
 SET tiered_storage.test_now = '2030-02-01';
 \set ECHO all
 SELECT r.relation, round(e.write_s_per_hour::numeric, 3) AS write_s_per_hour
-	FROM tiered_storage.recommend_placement(true) r, tiered_storage.explain_placement(r.relation) e
+	FROM tiered_storage.recommend_placement(true) r, _tiered_storage.explain_placement(r.relation) e
 	WHERE e.is_recommended AND r.relation::text ~ 'regress_w(_unlogged)?$' ORDER BY r.relation::text COLLATE "C";
 UPDATE _tiered_storage.sampler SET wal_since = '2029-01-01';
 SELECT r.relation, round(e.write_s_per_hour::numeric, 3) AS write_s_per_hour
-	FROM tiered_storage.recommend_placement(true) r, tiered_storage.explain_placement(r.relation) e
+	FROM tiered_storage.recommend_placement(true) r, _tiered_storage.explain_placement(r.relation) e
 	WHERE e.is_recommended AND r.relation::text ~ 'regress_w(_unlogged)?$' ORDER BY r.relation::text COLLATE "C";
 
 -- Nobody needs the rights of a superuser to look.

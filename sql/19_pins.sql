@@ -98,7 +98,7 @@ SELECT regexp_replace(reason, '^.*cached\)', '...') AS reason FROM tiered_storag
 SELECT tiered_storage.pin('hot', include_indexes => false);
 SELECT * FROM advice;
 SELECT tier_name, is_recommended, regexp_replace(reason, '^.*;', '...;') AS reason
-	FROM tiered_storage.explain_placement('hot');
+	FROM _tiered_storage.explain_placement('hot');
 -- A new index belongs to it only if the others do.
 CREATE INDEX hot_new ON hot (length(a)) TABLESPACE regress_ts_slow;
 CREATE INDEX cold_new ON cold (length(a)) TABLESPACE regress_ts_slow;
@@ -131,7 +131,7 @@ SELECT * FROM pins;
 SELECT relation, current_tier, recommended_tier, confidence, regexp_replace(reason, '^.*;', '...;') AS reason, command
 	FROM tiered_storage.recommend_placement() WHERE relation::text ~ 'cold';
 SELECT tier_name, is_recommended, regexp_replace(reason, '^.*;', '...;') AS reason
-	FROM tiered_storage.explain_placement('cold');
+	FROM _tiered_storage.explain_placement('cold');
 -- Where there is no room for it, it stays.
 SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": 8192}') \g /dev/null
 SELECT relation, current_tier, recommended_tier, confidence, regexp_replace(reason, '^.*cached\)', '...') AS reason
@@ -212,7 +212,7 @@ SET client_min_messages = warning;
 SELECT tiered_storage.add_tiering_policy('measure', '1 year', 'regress_slow') \g /dev/null
 RESET client_min_messages;
 SELECT tiered_storage.pin('m_2010');
-SELECT relation, verdict, to_tier, reason FROM tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
+SELECT relation, verdict, to_tier, reason FROM _tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
 SELECT tiered_storage.pin('m_2011', include_indexes => false);
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
@@ -221,7 +221,7 @@ SELECT count(*) AS moves FROM _tiered_storage.moves;
 -- Its table may go, its index stays.
 SELECT tiered_storage.unpin('m_2010'), tiered_storage.pin('m_2010_i');
 CALL tiered_storage.migrate();
-SELECT relation, verdict, reason FROM tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
+SELECT relation, verdict, reason FROM _tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
 SELECT * FROM places WHERE relname ~ '^m_';
 -- A pin to the tier of the policy is none in its way.
 SELECT tiered_storage.pin('m_2011', 'regress_slow'), tiered_storage.unpin('m_2010_i');

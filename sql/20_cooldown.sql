@@ -73,7 +73,7 @@ SELECT * FROM regress_advice;
 SELECT relation, regexp_replace(reason, '^.*hour;', '...;') AS reason FROM tiered_storage.recommend_placement(true)
 	WHERE relation::text ~ 'regress_r' AND relation <> 'regress_r_stays'::regclass ORDER BY relation::text COLLATE "C";
 SELECT tier_name, is_recommended, regexp_replace(reason, '^.*hour;', '...;') AS reason
-	FROM tiered_storage.explain_placement('regress_r_hand');
+	FROM _tiered_storage.explain_placement('regress_r_hand');
 \set VERBOSITY terse
 CALL tiered_storage.apply_placement(dry_run => true);
 -- A rewrite is no move.

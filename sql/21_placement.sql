@@ -73,7 +73,7 @@ CREATE FUNCTION regress_summary(capacity bigint DEFAULT NULL) RETURNS TABLE (tie
 		round(advised_io_s_per_hour::numeric, 2),
 		round(busy_fraction::numeric, 3), round(advised_busy_fraction::numeric, 3),
 		round(price_per_month::numeric, 2), round(advised_price_per_month::numeric, 2), limited_by
-	FROM tiered_storage.placement_summary(overrides => CASE
+	FROM _tiered_storage.placement_summary(overrides => CASE
 		WHEN $1 IS NOT NULL THEN format('{"regress_fast": {"capacity_bytes": %s}}', $1)::jsonb END)
 $$;
 \set ECHO all
@@ -83,13 +83,13 @@ SELECT * FROM regress_summary(16384);
 -- It is the sum of what recommend_placement() says.
 SELECT s.io_s_per_hour - s.advised_io_s_per_hour - r.saved < 1e-6 AS same_io,
 	s.advised_price_per_month - s.price_per_month - r.price < 1e-6 AS same_price
-	FROM tiered_storage.placement_summary() s,
+	FROM _tiered_storage.placement_summary() s,
 		(SELECT sum(saved_io_s_per_hour) AS saved, sum(price_delta_per_month) AS price
 			FROM tiered_storage.recommend_placement()) r
 	WHERE s.tier_name IS NULL;
 SELECT count(*) FILTER (WHERE e.is_recommended AND e.tier_name = r.recommended_tier) AS same,
 	count(DISTINCT r.relation) AS units
-	FROM tiered_storage.recommend_placement(true) r, LATERAL tiered_storage.explain_placement(r.relation) e;
+	FROM tiered_storage.recommend_placement(true) r, LATERAL _tiered_storage.explain_placement(r.relation) e;
 
 ---------------------------------------------------------------------------
 -- Options
@@ -131,7 +131,7 @@ SELECT v.horizon, (SELECT count(*) FROM tiered_storage.recommend_placement(horiz
 -- server, all others wait.
 CREATE FUNCTION regress_waiting() RETURNS numeric LANGUAGE sql AS $$
 	SELECT round(queue_s_per_hour::numeric / 3600, 2)
-		FROM tiered_storage.placement_summary(overrides => '{"regress_slow": {"random_read_ms": 100000}}')
+		FROM _tiered_storage.placement_summary(overrides => '{"regress_slow": {"random_read_ms": 100000}}')
 			WHERE tier_name = 'regress_slow'
 $$;
 \set ECHO all
@@ -168,7 +168,7 @@ CREATE FUNCTION regress_gain(changes jsonb DEFAULT '{}', factor float8 DEFAULT 1
 	SELECT tier_name, round(device_wait_fraction::numeric, 3), round(simulated_saved_wait_s_per_hour_low::numeric),
 		round(simulated_saved_wait_s_per_hour_high::numeric),
 		round(simulated_speedup_low::numeric, 3), round(simulated_speedup_high::numeric, 3)
-			FROM tiered_storage.simulate_placement($1, $2)
+			FROM _tiered_storage.simulate_placement($1, $2)
 $$;
 \set ECHO all
 SELECT * FROM regress_gain();
@@ -176,8 +176,8 @@ SELECT (device_wait_fraction, advised_saved_wait_s_per_hour_low, advised_saved_w
 	advised_speedup_low, advised_speedup_high)
 	= (SELECT device_wait_fraction, simulated_saved_wait_s_per_hour_low, simulated_saved_wait_s_per_hour_high,
 		simulated_speedup_low, simulated_speedup_high
-		FROM tiered_storage.simulate_placement() WHERE tier_name IS NULL) AS same
-			FROM tiered_storage.placement_summary() WHERE tier_name IS NULL;
+		FROM _tiered_storage.simulate_placement() WHERE tier_name IS NULL) AS same
+			FROM _tiered_storage.placement_summary() WHERE tier_name IS NULL;
 -- Room for one block of six: half of the reads stay on the disk.
 SELECT * FROM regress_gain('{"regress_fast": {"capacity_bytes": 8192}}') WHERE tier IS NULL;
 -- A fast tier that takes as long as the disk saves nothing; figures of the disk do not matter, their share does.
@@ -213,7 +213,7 @@ CREATE FUNCTION regress_simulate(jsonb, float8 DEFAULT 1) RETURNS TABLE (tier na
 		round(advised_io_s_per_hour::numeric, 2),
 		round(simulated_io_s_per_hour::numeric, 2), round(advised_price_per_month::numeric, 2),
 			round(simulated_price_per_month::numeric, 2), limited_by
-	FROM tiered_storage.simulate_placement($1, $2)
+	FROM _tiered_storage.simulate_placement($1, $2)
 $$;
 \set ECHO all
 SELECT * FROM regress_simulate('{}');
@@ -235,11 +235,11 @@ SELECT capacity_bytes, used_bytes, round(io_s_per_hour::numeric, 1) AS io, round
 	FROM tiered_storage.tier_size_curve('regress_fast', points => 7);
 -- The same as the summary says for what it has now.
 SELECT abs(c.io_s_per_hour - s.advised_io_s_per_hour) < 1e-6 AS same_io
-	FROM tiered_storage.tier_size_curve('regress_fast', points => 3) c, tiered_storage.placement_summary() s
+	FROM tiered_storage.tier_size_curve('regress_fast', points => 3) c, _tiered_storage.placement_summary() s
 		WHERE c.is_current AND s.tier_name IS NULL;
 -- What is saved is saved compared with how it is now.
 SELECT bool_and(abs(c.saved_s_per_hour + c.io_s_per_hour + c.queue_s_per_hour - s.io_s_per_hour - s.queue_s_per_hour) < 1e-6) AS adds_up
-	FROM tiered_storage.tier_size_curve('regress_fast') c, tiered_storage.placement_summary() s
+	FROM tiered_storage.tier_size_curve('regress_fast') c, _tiered_storage.placement_summary() s
 		WHERE s.tier_name IS NULL;
 -- Each step has another answer than the one before, and begins where that fits; there are no more than asked for.
 SELECT points, count(*) <= points AS bounded, NULLIF(count(*), points) AS all_of_them,
@@ -252,7 +252,7 @@ SELECT points, count(*) <= points AS bounded, NULLIF(count(*), points) AS all_of
 			is_current)) c GROUP BY points ORDER BY points;
 -- At the capacity of a step the advice is the step's.
 SELECT count(*) > 3 AS steps, count(*) FILTER (WHERE s.advised_bytes IS DISTINCT FROM c.used_bytes) AS others
-	FROM tiered_storage.tier_size_curve('regress_fast') c, LATERAL tiered_storage.placement_summary(
+	FROM tiered_storage.tier_size_curve('regress_fast') c, LATERAL _tiered_storage.placement_summary(
 		overrides => pg_catalog.jsonb_build_object('regress_fast', pg_catalog.jsonb_build_object('capacity_bytes',
 			GREATEST(c.capacity_bytes, 1)))) s
 	WHERE s.tier_name = 'regress_fast';
@@ -265,7 +265,7 @@ SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": n
 SELECT array_agg(tier_name) = array_agg(tier_name ORDER BY rank, tier_name) AS by_rank FROM _tiered_storage.tiers;
 \set ECHO none
 CREATE VIEW regress_sums AS
-	WITH s AS MATERIALIZED (SELECT * FROM tiered_storage.placement_summary()),
+	WITH s AS MATERIALIZED (SELECT * FROM _tiered_storage.placement_summary()),
 	v AS (SELECT s.tier_name IS NULL AS is_total, j.key, sum(j.value::float8) AS value
 		FROM s, jsonb_each_text(to_jsonb(s)) j
 		WHERE j.key ~ '^(advised_)?(relations|used_bytes|bytes|io_s_per_hour|queue_s_per_hour|wait_s_per_hour|price_per_month|written_bytes_per_day)$' GROUP BY 1, 2),
@@ -308,11 +308,11 @@ SELECT tiered_storage.unpin('regress_l1'), tiered_storage.unpin('regress_l2'),
 SELECT tiered_storage.alter_tier('regress_slow', device => '{"random_read_ms": 100}') \g /dev/null
 \set ECHO all
 SELECT tier_name, round(busy_fraction::numeric, 2) AS busy, regexp_replace(reason, '^.*; regress_slow',
-	'... regress_slow') AS reason FROM tiered_storage.placement_summary();
+	'... regress_slow') AS reason FROM _tiered_storage.placement_summary();
 SET client_min_messages = notice;
 SELECT count(*) AS moves FROM tiered_storage.recommend_placement();
 SET client_min_messages = warning;
-SELECT tier_name, reason FROM tiered_storage.explain_placement('"regress L".regress_l5') WHERE reason ~ 'used to';
+SELECT tier_name, reason FROM _tiered_storage.explain_placement('"regress L".regress_l5') WHERE reason ~ 'used to';
 \set ECHO none
 SELECT tiered_storage.alter_tier('regress_slow',
 	device => '{"random_read_ms": 12.4, "endurance_tbw": 0.001}') \g /dev/null
@@ -324,7 +324,7 @@ DELETE FROM _tiered_storage.device_wear;
 \set ECHO all
 SELECT tier_name, limited_by, written_bytes_per_day > endurance_bytes_per_day AS too_much, regexp_replace(reason,
 	'^.*; regress_slow', '... regress_slow') AS reason
-	FROM tiered_storage.placement_summary(tiers => '{regress_slow}') WHERE tier_name IS DISTINCT FROM 'regress_fast';
+	FROM _tiered_storage.placement_summary(tiers => '{regress_slow}') WHERE tier_name IS DISTINCT FROM 'regress_fast';
 SET client_min_messages = notice;
 SELECT count(*) AS moves FROM tiered_storage.recommend_placement(tiers => '{regress_slow}');
 \set ECHO none
@@ -409,8 +409,8 @@ SELECT relation, current_tier, recommended_tier, confidence, regexp_replace(reas
 	'... it \1') AS reason
 	FROM tiered_storage.recommend_placement(true, relations => '{regress_l1,regress_l2}')
 		ORDER BY relation::text COLLATE "C";
-SELECT tier_name, advised_bytes, limited_by, missing_bytes > 0 AS missing FROM tiered_storage.placement_summary();
-SELECT tier_name, fits, reason FROM tiered_storage.explain_placement('regress_l2');
+SELECT tier_name, advised_bytes, limited_by, missing_bytes > 0 AS missing FROM _tiered_storage.placement_summary();
+SELECT tier_name, fits, reason FROM _tiered_storage.explain_placement('regress_l2');
 CALL tiered_storage.apply_placement(dry_run => true);
 SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}') \g /dev/null
 -- Everybody is pinned where he is.
@@ -430,7 +430,7 @@ SELECT objective, what, (SELECT count(*) FROM tiered_storage.recommend_placement
 		(VALUES ('price_per_gb_month'), ('random_read_ms'), ('random_write_ms'), ('parallelism'),
 			('compression_ratio')) w (what);
 SELECT tier_name, simulated_bytes
-	FROM tiered_storage.simulate_placement('{"regress_fast": {"sequential_read_mb_per_s": 1e-300, "sequential_write_mb_per_s": 1e-300}}', 1e6);
+	FROM _tiered_storage.simulate_placement('{"regress_fast": {"sequential_read_mb_per_s": 1e-300, "sequential_write_mb_per_s": 1e-300}}', 1e6);
 
 ---------------------------------------------------------------------------
 -- What scans of small tables cost where requests are limited
@@ -446,7 +446,7 @@ UPDATE _tiered_storage.relation_state SET random_fast = 0, random_slow = 0, devi
 		device_sequential_fast = 320, device_sequential_slow = 320
 	WHERE relation_oid = 'regress_l3'::regclass;
 CREATE FUNCTION regress_scan(overrides jsonb DEFAULT NULL) RETURNS numeric LANGUAGE sql AS $$
-	SELECT round(sequential_read_s_per_hour::numeric, 4) FROM tiered_storage.explain_placement('regress_l3',
+	SELECT round(sequential_read_s_per_hour::numeric, 4) FROM _tiered_storage.explain_placement('regress_l3',
 		overrides => $1) WHERE tier_name = 'regress_slow'
 $$;
 SELECT tiered_storage.alter_tier('regress_slow', profile => 'hdd_7200') \g /dev/null
@@ -472,26 +472,26 @@ SELECT count(*) FROM tiered_storage.recommend_placement(objective => ''); \echo 
 SELECT count(*) FROM tiered_storage.recommend_placement(schemas => '{no_such}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{0}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{pg_catalog.pg_tables}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement(NULL); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{}', NULL); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{}', -1); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{}', 'NaN'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{}', 1e300); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{"no_such": {}}'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement(NULL); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{}', NULL); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{}', -1); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{}', 'NaN'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{}', 1e300); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"no_such": {}}'); \echo :SQLSTATE
 \set VERBOSITY default
-SELECT count(*) FROM tiered_storage.simulate_placement('[]'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('[]'); \echo :SQLSTATE
 \set VERBOSITY terse
-SELECT count(*) FROM tiered_storage.simulate_placement('1'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_fast": 1}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_fast": [1]}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_fast": {"capacity": 1}}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": "1"}}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": {}}}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": -1}}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 1e19}}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 1e400}}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_fast": {"random_read_ms": 0}}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_fast": {"compression_ratio": 0.5}}'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('1'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": 1}'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": [1]}'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity": 1}}'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": "1"}}'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": {}}}'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": -1}}'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 1e19}}'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 1e400}}'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"random_read_ms": 0}}'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"compression_ratio": 0.5}}'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.tier_size_curve(NULL); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.tier_size_curve('no_such'); \echo :SQLSTATE
 SELECT count(*) FROM tiered_storage.tier_size_curve('regress_fast', 1); \echo :SQLSTATE
@@ -504,12 +504,12 @@ SELECT tiered_storage.alter_tier('regress_fast',
 -- One tier, and none.
 SELECT tiered_storage.remove_tier('regress_fast');
 SELECT count(*) FROM tiered_storage.recommend_placement();
-SELECT tier_name, relations, advised_relations FROM tiered_storage.placement_summary();
-SELECT tier_name, limited_by FROM tiered_storage.simulate_placement();
+SELECT tier_name, relations, advised_relations FROM _tiered_storage.placement_summary();
+SELECT tier_name, limited_by FROM _tiered_storage.simulate_placement();
 SELECT count(*) > 0 AS flat FROM tiered_storage.tier_size_curve('regress_slow', 3);
 SELECT tiered_storage.remove_tier('regress_slow');
-SELECT tier_name, relations, advised_relations FROM tiered_storage.placement_summary();
-SELECT count(*) FROM tiered_storage.simulate_placement();
+SELECT tier_name, relations, advised_relations FROM _tiered_storage.placement_summary();
+SELECT count(*) FROM _tiered_storage.simulate_placement();
 SELECT count(*) FROM tiered_storage.recommend_placement(objective => 'money');
 
 \set ECHO none

@@ -108,11 +108,11 @@ BEGIN
 			CALL tiered_storage.sample();
 			stage := stage || ', advice';
 			PERFORM count(*) FROM tiered_storage.recommend_placement(true);
-			PERFORM count(*) FROM tiered_storage.placement_summary();
+			PERFORM count(*) FROM _tiered_storage.placement_summary();
 			PERFORM count(*) FROM tiered_storage.tier_size_curve('a');
 			PERFORM count(*) FROM tiered_storage.recommend_settings();
 			stage := stage || ', policies';
-			PERFORM count(*) FROM tiered_storage.evaluate_policies();
+			PERFORM count(*) FROM _tiered_storage.evaluate_policies();
 			stage := stage || ', views';
 			PERFORM count(*) FROM (SELECT * FROM _tiered_storage.tiers) t WHERE t::text = '';
 			PERFORM count(*) FROM (SELECT * FROM _tiered_storage.pins) t WHERE t::text = '';
@@ -239,8 +239,8 @@ BEGIN
 		PERFORM regress_n_damage('_tiered_storage.relation_state', value),
 			regress_n_damage('_tiered_storage.device_state', value);
 		advice := regress_n_absurd('SELECT * FROM tiered_storage.recommend_placement(true)');
-		summary := regress_n_absurd('SELECT * FROM tiered_storage.placement_summary()');
-		simulated := regress_n_absurd('SELECT * FROM tiered_storage.simulate_placement(''{}'', 2)');
+		summary := regress_n_absurd('SELECT * FROM _tiered_storage.placement_summary()');
+		simulated := regress_n_absurd('SELECT * FROM _tiered_storage.simulate_placement(''{}'', 2)');
 		curve := regress_n_absurd('SELECT * FROM tiered_storage.tier_size_curve(''a'')');
 		SELECT count(*) INTO firm FROM tiered_storage.recommend_placement(true) WHERE confidence = 'firm';
 		-- It grows, so that it is stored again.
@@ -271,7 +271,7 @@ BEGIN
 			FROM (SELECT current_setting('tiered_storage.test_now')::timestamptz AS at) s;
 		UPDATE _tiered_storage.tablespace_growth SET evidence_growth = decode(repeat('ffff7f7f', 16), 'hex');
 		SELECT sum(io_s_per_hour), sum(growth_bytes_per_day) INTO device_s, growth
-			FROM tiered_storage.placement_summary() WHERE tier_name IS NULL;
+			FROM _tiered_storage.placement_summary() WHERE tier_name IS NULL;
 		RETURN NEXT;
 	END LOOP;
 END $$;
@@ -298,9 +298,9 @@ BEGIN
 				WHERE attrelid = '_tiered_storage.load_history'::regclass AND attnum > 2
 					AND attname <> 'wait_sampled_ms'));
 		UPDATE _tiered_storage.load_state SET observed_since = sampled_at - interval '1 hour';
-		SELECT device_wait_fraction IS NOT NULL INTO known FROM tiered_storage.placement_summary()
+		SELECT device_wait_fraction IS NOT NULL INTO known FROM _tiered_storage.placement_summary()
 			WHERE tier_name IS NULL;
-		advice := regress_n_absurd('SELECT * FROM tiered_storage.placement_summary()');
+		advice := regress_n_absurd('SELECT * FROM _tiered_storage.placement_summary()');
 		SELECT sum(p.total) INTO commits FROM tiered_storage.load_profile() p WHERE p.metric = 'commits';
 		PERFORM set_config('tiered_storage.test_now',
 			(current_setting('tiered_storage.test_now')::timestamptz + interval '4 hours')::text, false);

@@ -25,7 +25,7 @@ BEGIN
 			WHERE t.tier_name ~ 'regress'),
 		(SELECT string_agg(format('%s on %s', p.relation_name, p.tier_name), ', ') FROM _tiered_storage.pins p),
 		(SELECT string_agg(format('%s %s', e.relation::oid = 'public.regress_h_old'::regclass, e.verdict), ', ')
-			FROM tiered_storage.evaluate_policies() e),
+			FROM _tiered_storage.evaluate_policies() e),
 		(SELECT s.samples > 2 FROM _tiered_storage.sampler s));
 END $$;
 -- Everything that writes, but moves; what came of it, as text.
@@ -45,7 +45,7 @@ BEGIN
 	PERFORM tiered_storage.pin('regress_h', until => clock_timestamp() + interval '1 hour');
 	PERFORM tiered_storage.pin('regress_h');
 	PERFORM count(*) FROM tiered_storage.recommend_placement(true);
-	PERFORM count(*) FROM tiered_storage.placement_summary();
+	PERFORM count(*) FROM _tiered_storage.placement_summary();
 	PERFORM count(*) FROM tiered_storage.recommend_settings();
 	PERFORM count(*) FROM tiered_storage.load_profile();
 	CALL tiered_storage.sample();

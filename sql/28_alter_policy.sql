@@ -80,12 +80,12 @@ SELECT tiered_storage.remove_policy(policy_id => :n);
 
 SELECT tiered_storage.alter_policy('regress_p', enabled => false);
 SELECT enabled, last_result FROM _tiered_storage.policies WHERE policy_id = :slow;
-SELECT relation, verdict FROM tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
+SELECT relation, verdict FROM _tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
 :where;
 SELECT tiered_storage.alter_policy('regress_p', enabled => true);
-SELECT relation, verdict FROM tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
+SELECT relation, verdict FROM _tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
 CALL tiered_storage.migrate();
 :where;
 -- Everything that is old is there, the rest is too young.
@@ -100,7 +100,7 @@ SELECT batch_id, kind, moves_done, effect IS NOT NULL AS has_effect, undo_comman
 -- Not by a stranger, whose attempts count as no failure of the relations.
 CREATE ROLE regress_stranger;
 GRANT USAGE ON SCHEMA tiered_storage TO regress_stranger;
-GRANT EXECUTE ON PROCEDURE tiered_storage.undo_move(bigint, boolean) TO regress_stranger;
+GRANT EXECUTE ON PROCEDURE tiered_storage.undo_move TO regress_stranger;
 SELECT count(*) AS moves FROM _tiered_storage.move \gset
 SET ROLE regress_stranger;
 \set ECHO all
@@ -109,7 +109,7 @@ CALL tiered_storage.undo_move(1);
 RESET ROLE;
 SELECT count(*) = :moves AS nothing_is_recorded, count(next_attempt_at) AS backoffs FROM _tiered_storage.move;
 REVOKE ALL ON SCHEMA tiered_storage FROM regress_stranger;
-REVOKE ALL ON PROCEDURE tiered_storage.undo_move(bigint, boolean) FROM regress_stranger;
+REVOKE ALL ON PROCEDURE tiered_storage.undo_move FROM regress_stranger;
 DROP ROLE regress_stranger;
 CALL tiered_storage.undo_move(1);
 :where;
@@ -212,7 +212,7 @@ DROP TABLE regress_p, regress_q;
 -- What is refused counts in a dry run and afterwards.
 CREATE ROLE regress_stranger;
 GRANT USAGE ON SCHEMA tiered_storage TO regress_stranger;
-GRANT EXECUTE ON PROCEDURE tiered_storage.undo_move(bigint, boolean) TO regress_stranger;
+GRANT EXECUTE ON PROCEDURE tiered_storage.undo_move TO regress_stranger;
 GRANT CREATE ON TABLESPACE regress_ts_fast TO regress_stranger;
 CREATE TABLE regress_p_first (n int) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_p_own (n int) TABLESPACE regress_ts_fast;

@@ -9,8 +9,8 @@ CREATE TABLESPACE regress_ts_c LOCATION '';
 -- Without tiers, relations, or time
 ---------------------------------------------------------------------------
 
-SELECT count(*) FROM tiered_storage.simulate_placement();
-SELECT count(*) FROM tiered_storage.placement_summary();
+SELECT count(*) FROM _tiered_storage.simulate_placement();
+SELECT count(*) FROM _tiered_storage.placement_summary();
 CALL tiered_storage.apply_placement(dry_run => true);
 CREATE TABLE regress_s (id int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_a;
 INSERT INTO regress_s SELECT generate_series(1, 1000);
@@ -20,20 +20,20 @@ SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_a}', profile => 'nvm
 SELECT tiered_storage.add_tier('regress_slow', '{regress_ts_b}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0,
 	device => '{"compressed": false}') \g /dev/null
 RESET client_min_messages;
-SELECT count(*) > 0 AS answered FROM tiered_storage.simulate_placement(schemas => '{pg_catalog}');
+SELECT count(*) > 0 AS answered FROM _tiered_storage.simulate_placement(schemas => '{pg_catalog}');
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.relation_state SET sampled_since = now() - interval '5 minutes',
 	proven_since = now() - interval '5 minutes', observed_since = now() - interval '5 minutes';
 SET tiered_storage.observation_period = '7d';
-SELECT count(*) > 0 AS answered FROM tiered_storage.simulate_placement(relations => '{regress_s}');
+SELECT count(*) > 0 AS answered FROM _tiered_storage.simulate_placement(relations => '{regress_s}');
 SELECT count(*) > 0 AS answered FROM tiered_storage.tier_size_curve('regress_fast', 3, relations => '{regress_s}');
-SELECT count(*) > 0 AS answered FROM tiered_storage.placement_summary(relations => '{regress_s}');
-SELECT count(*) AS answered FROM tiered_storage.explain_placement('regress_s', relations => '{regress_s}');
+SELECT count(*) > 0 AS answered FROM _tiered_storage.placement_summary(relations => '{regress_s}');
+SELECT count(*) AS answered FROM _tiered_storage.explain_placement('regress_s', relations => '{regress_s}');
 -- It is known enough when that time is over.
 UPDATE _tiered_storage.relation_state SET sampled_since = now() - interval '8 days',
 	proven_since = now() - interval '8 days', observed_since = now() - interval '8 days';
-SELECT count(*) > 0 AS answered FROM tiered_storage.simulate_placement(relations => '{regress_s}');
-SELECT count(*) AS answered FROM tiered_storage.explain_placement('regress_s', relations => '{regress_s}');
+SELECT count(*) > 0 AS answered FROM _tiered_storage.simulate_placement(relations => '{regress_s}');
+SELECT count(*) AS answered FROM _tiered_storage.explain_placement('regress_s', relations => '{regress_s}');
 
 ---------------------------------------------------------------------------
 -- Why there is no advice: each reason once
@@ -73,7 +73,7 @@ SELECT * FROM regress_advice;
 SET tiered_storage.observation_period = '5min';
 SELECT regress_known('regress_t', '10 minutes'), regress_known('regress_u', '10 minutes') \g /dev/null
 SELECT * FROM regress_advice;
-SELECT count(*) FROM tiered_storage.placement_summary(relations => '{regress_t,regress_u}');
+SELECT count(*) FROM _tiered_storage.placement_summary(relations => '{regress_t,regress_u}');
 SET tiered_storage.observation_period = '7d';
 SELECT regress_known('regress_t', '20 minutes') \g /dev/null
 SELECT regress_known('regress_u', '20 minutes', 100000, true) \g /dev/null
@@ -109,8 +109,8 @@ SELECT relation FROM tiered_storage.recommend_placement(objective => 'money', re
 BEGIN;
 SELECT tiered_storage.remove_tier('regress_fast') \g /dev/null
 SELECT * FROM regress_advice;
-SELECT tier_name FROM tiered_storage.placement_summary();
-SELECT count(*) FROM tiered_storage.simulate_placement();
+SELECT tier_name FROM _tiered_storage.placement_summary();
+SELECT count(*) FROM _tiered_storage.simulate_placement();
 ROLLBACK;
 \set VERBOSITY default
 DROP VIEW regress_advice;

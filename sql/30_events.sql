@@ -102,7 +102,7 @@ SELECT relation, reason FROM regress_load ORDER BY 1;
 SELECT regress_reads('regress_v_a', 25000, 1100000), regress_reads('regress_v_b', 100, 1100000) \g /dev/null
 SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{regress_v_a,regress_v_b}');
 ROLLBACK;
-SELECT reason ~ '^[12] moves?: [0-9,.]+ s/h of device time saved' AS headline FROM tiered_storage.placement_summary()
+SELECT reason ~ '^[12] moves?: [0-9,.]+ s/h of device time saved' AS headline FROM _tiered_storage.placement_summary()
 	WHERE tier_name IS NULL;
 \set VERBOSITY default
 -- A pin is no question of size.
@@ -152,15 +152,15 @@ BEGIN
 				FOREACH goal IN ARRAY '{time,money}'::text[] LOOP
 					RETURN QUERY SELECT 'recommend_placement', r.reason FROM tiered_storage.recommend_placement(true,
 						overrides => tiers, objective => goal) r
-						UNION ALL SELECT 'headline', s.reason FROM tiered_storage.placement_summary(overrides => tiers,
+						UNION ALL SELECT 'headline', s.reason FROM _tiered_storage.placement_summary(overrides => tiers,
 							objective => goal) s WHERE s.tier_name IS NULL
-						UNION ALL SELECT 'tier', s.reason FROM tiered_storage.placement_summary(overrides => tiers,
+						UNION ALL SELECT 'tier', s.reason FROM _tiered_storage.placement_summary(overrides => tiers,
 							objective => goal) s WHERE s.tier_name IS NOT NULL
 						UNION ALL SELECT 'simulate_placement', s.reason
-							FROM tiered_storage.simulate_placement(load_factor => 1e6, overrides => tiers,
+							FROM _tiered_storage.simulate_placement(load_factor => 1e6, overrides => tiers,
 								objective => goal) s
 						UNION ALL SELECT 'explain_placement', e.reason
-							FROM tiered_storage.explain_placement('regress_v_a', overrides => tiers,
+							FROM _tiered_storage.explain_placement('regress_v_a', overrides => tiers,
 								objective => goal) e;
 				END LOOP;
 			END LOOP;

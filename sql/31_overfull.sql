@@ -50,7 +50,7 @@ CREATE FUNCTION regress_tiers() RETURNS TABLE (tier name, used bigint, advised b
 	SELECT tier_name, used_bytes / 8192, advised_bytes / 8192, CASE
 		WHEN tier_name = 'regress_fast' THEN available_bytes / 8192 END, round(advised_busy_fraction::numeric, 3),
 			limited_by,
-		missing_bytes / 8192, reason FROM tiered_storage.placement_summary() WHERE tier_name IS NOT NULL
+		missing_bytes / 8192, reason FROM _tiered_storage.placement_summary() WHERE tier_name IS NOT NULL
 $$;
 \set ECHO all
 
@@ -149,9 +149,9 @@ SELECT f.objective, f.points = c.points AS same_curve, CASE
 SELECT capacity_bytes / 8192 AS capacity, used_bytes / 8192 AS used, is_current, reason
 	FROM tiered_storage.tier_size_curve('regress_fast') WHERE capacity_bytes <= 5 * 8192;
 -- A figure that no device can have.
-SELECT tier_name, busy_fraction, reason FROM tiered_storage.placement_summary() WHERE tier_name = 'regress_slow';
+SELECT tier_name, busy_fraction, reason FROM _tiered_storage.placement_summary() WHERE tier_name = 'regress_slow';
 SELECT tier_name, advised_busy_fraction <= 1 AND simulated_busy_fraction <= 1 AS possible, reason
-	FROM tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 8192}, "regress_slow": {"random_read_ms": 40}}', 2) WHERE tier_name = 'regress_slow';
+	FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 8192}, "regress_slow": {"random_read_ms": 40}}', 2) WHERE tier_name = 'regress_slow';
 
 ---------------------------------------------------------------------------
 -- Other files have taken of the reserve
@@ -166,14 +166,14 @@ CREATE FUNCTION regress_where() RETURNS TABLE (fast text, missing bigint, reason
 	SELECT (SELECT string_agg(relation::text, ' ' ORDER BY relation::text)
 		FROM tiered_storage.recommend_placement(true) WHERE recommended_tier = 'regress_fast'),
 		missing_bytes, regexp_replace(reason, '[0-9.,]+ [kMGTP]?B', '(some)', 'g')
-			FROM tiered_storage.placement_summary() WHERE tier_name = 'regress_fast'
+			FROM _tiered_storage.placement_summary() WHERE tier_name = 'regress_fast'
 $$;
 \set ECHO all
 SELECT * FROM regress_where();
 SELECT tiered_storage.alter_tier('regress_fast', reserve_fraction => (1 + free_bytes::float8 / total_bytes) / 2)
 	FROM _tiered_storage.tablespace_devices() WHERE tablespace_name = 'regress_ts_fast' \g /dev/null
 SELECT * FROM regress_where();
-SELECT tier_name, reason FROM tiered_storage.explain_placement('regress_o9') WHERE tier_name = 'regress_fast';
+SELECT tier_name, reason FROM _tiered_storage.explain_placement('regress_o9') WHERE tier_name = 'regress_fast';
 -- What it would be worth is another question.
 SELECT max(used_bytes) / 8192 AS used FROM tiered_storage.tier_size_curve('regress_fast');
 SELECT tiered_storage.alter_tier('regress_fast', reserve_fraction => 0) \g /dev/null

@@ -75,7 +75,7 @@ CREATE VIEW regress_tier_growth AS
 		AS available, round((growth_bytes_per_day / 8192)::numeric, 1) AS growth,
 		round(days_until_reserve) AS days_until_reserve, CASE
 			WHEN tier_name = 'regress_fast' THEN round(days_until_full) END AS days_until_full, reason
-	FROM tiered_storage.placement_summary() WHERE tier_name IS NOT NULL;
+	FROM _tiered_storage.placement_summary() WHERE tier_name IS NOT NULL;
 \set ECHO all
 -- Of the partitions each grew, and all together do not.
 SELECT * FROM regress_tier_growth;

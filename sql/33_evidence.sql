@@ -31,7 +31,7 @@ CREATE VIEW regress_moves AS
 	SELECT r.relation, r.recommended_tier, r.confidence, substring(e.reason
 		FROM '; (if it goes on for long enough|if what it gives way to|if that goes on)') AS why
 	FROM tiered_storage.recommend_placement(relations => '{regress_g_a,regress_g_b}') r,
-		tiered_storage.explain_placement(r.relation) e
+		_tiered_storage.explain_placement(r.relation) e
 	WHERE e.is_recommended ORDER BY r.relation::text COLLATE "C";
 UPDATE _tiered_storage.sampler SET last_sample_at = '2030-02-01', wal_since = NULL;
 SET tiered_storage.test_now = '2030-02-01 00:00:00+00';
@@ -100,7 +100,7 @@ ALTER EXTENSION plpgsql ADD TABLE regress_g_a;
 SELECT * FROM tiered_storage.recommend_placement(relations => '{regress_g_a}');
 SELECT relation, recommended_tier, reason FROM tiered_storage.recommend_placement(true, relations => '{regress_g_a}')
 	ORDER BY relation::text COLLATE "C";
-SELECT tier_name, is_recommended, reason FROM tiered_storage.explain_placement('regress_g_a') WHERE NOT is_recommended
+SELECT tier_name, is_recommended, reason FROM _tiered_storage.explain_placement('regress_g_a') WHERE NOT is_recommended
 	ORDER BY tier_name;
 -- A pin is somebody's word.
 SELECT tiered_storage.pin('regress_g_a', 'regress_fast') \g /dev/null

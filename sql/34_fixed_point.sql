@@ -56,7 +56,7 @@ CALL tiered_storage.migrate();
 -- An index on a slower tier than its policy's is not brought back.
 ALTER INDEX regress_f_old_i SET TABLESPACE regress_ts_4;
 CALL tiered_storage.migrate();
-SELECT relation, from_tier, to_tier, verdict FROM tiered_storage.evaluate_policies() ORDER BY to_tier;
+SELECT relation, from_tier, to_tier, verdict FROM _tiered_storage.evaluate_policies() ORDER BY to_tier;
 
 -- Two tiers of one rank.
 SET client_min_messages = warning;
@@ -127,7 +127,7 @@ UPDATE _tiered_storage.relation_state SET heat_at = '2026-01-01', evidence_inter
 -- from.
 SELECT relation, current_tier, recommended_tier FROM tiered_storage.recommend_placement(true)
 	WHERE relation::text LIKE 'regress\_f\_%' ORDER BY relation::text;
-SELECT tier_name, left(reason, 60) AS reason FROM tiered_storage.explain_placement('regress_f_due')
+SELECT tier_name, left(reason, 60) AS reason FROM _tiered_storage.explain_placement('regress_f_due')
 	WHERE tier_name IN ('regress_1', 'regress_4');
 -- What will be due before the horizon ends, in which a move has to pay, stays, too.
 SELECT relation, recommended_tier FROM tiered_storage.recommend_placement(true, horizon => '10 days')

@@ -14,7 +14,7 @@ SET tiered_storage.test_now = '2040-01-01 00:00:00+00';
 DELETE FROM _tiered_storage.sampler; DELETE FROM _tiered_storage.state_snapshot;
 DELETE FROM _tiered_storage.relation_state;
 CREATE VIEW regress_verdicts AS
-	SELECT relation::text COLLATE "C" AS relation, to_tier, verdict, reason FROM tiered_storage.evaluate_policies();
+	SELECT relation::text COLLATE "C" AS relation, to_tier, verdict, reason FROM _tiered_storage.evaluate_policies();
 
 CREATE TABLE regress_l (k int, v text) PARTITION BY LIST (k);
 CREATE TABLE regress_l_1 PARTITION OF regress_l FOR VALUES IN (1) TABLESPACE regress_ts_fast;
@@ -223,7 +223,7 @@ RESET client_min_messages;
 CALL tiered_storage.migrate();
 SELECT relation, current_tier, recommended_tier FROM tiered_storage.recommend_placement(true)
 	WHERE relation = 'regress_r_old'::regclass;
-SELECT tier_name, reason LIKE '%policy%' AS by_policy FROM tiered_storage.explain_placement('regress_r_old')
+SELECT tier_name, reason LIKE '%policy%' AS by_policy FROM _tiered_storage.explain_placement('regress_r_old')
 	WHERE tier_name LIKE 'regress%' ORDER BY 1;
 -- Altered.
 SELECT tiered_storage.alter_policy('regress_r', 'regress_cheap',
@@ -271,7 +271,7 @@ CREATE TABLE regress_child_2 () INHERITS ("Regress parent") TABLESPACE regress_t
 SELECT set_config('tiered_storage.test_now', '2040-04-04 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 \set ECHO all
-SELECT relation, verdict, lower_bound, upper_bound FROM tiered_storage.evaluate_policies()
+SELECT relation, verdict, lower_bound, upper_bound FROM _tiered_storage.evaluate_policies()
 	ORDER BY relation::text COLLATE "C";
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
@@ -316,7 +316,7 @@ SELECT * FROM regress_places ORDER BY relname;
 CALL tiered_storage.migrate();
 SELECT relation, to_tier, verdict FROM regress_verdicts ORDER BY relation, to_tier;
 -- The advice leaves an index where the policy has put it, or on a slower tier.
-SELECT tier_name, reason LIKE '%policy%' AS by_policy FROM tiered_storage.explain_placement('regress_s_old_a_idx')
+SELECT tier_name, reason LIKE '%policy%' AS by_policy FROM _tiered_storage.explain_placement('regress_s_old_a_idx')
 	WHERE tier_name LIKE 'regress%' ORDER BY 1;
 \set ECHO none
 -- A year later.

@@ -60,7 +60,7 @@ CREATE VIEW regress_fill AS SELECT t.tier_name, (sum(pg_table_size(c.oid)) / 819
 		WHERE c.relname ~ '^regress_[a-z][a-z0-9_]*$' GROUP BY 1 ORDER BY 1;
 CREATE VIEW regress_says AS SELECT relation, verdict, place, to_tier, size_bytes / 8192 AS blocks,
 	round(lost_io_s_per_hour::numeric, 1) AS lost, reason
-	FROM tiered_storage.evaluate_policies() WHERE policy_id IN (SELECT policy_id FROM _tiered_storage.fullness_policy)
+	FROM _tiered_storage.evaluate_policies() WHERE policy_id IN (SELECT policy_id FROM _tiered_storage.fullness_policy)
 	ORDER BY from_tier, place, relation::text COLLATE "C";
 CREATE VIEW regress_result AS SELECT tier_name, round(last_fill::numeric, 3) AS fill, last_leaving AS leaving,
 	last_result FROM _tiered_storage.fullness_policies ORDER BY policy_id;
@@ -104,7 +104,7 @@ CALL regress_observe();
 \set ECHO all
 -- Off unless a policy asks for it.
 CALL tiered_storage.migrate();
-SELECT * FROM tiered_storage.evaluate_policies();
+SELECT * FROM _tiered_storage.evaluate_policies();
 SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow') AS fast \gset
 -- 90 blocks: at the mark, not above it.
 SELECT * FROM regress_says;
@@ -169,7 +169,7 @@ SELECT relation, recommended_tier, reason FROM tiered_storage.recommend_placemen
 -- have to leave again.
 SET tiered_storage.cooldown = 0;
 SELECT tier_name, available_bytes / 8192 AS available, used_bytes / 8192 AS used, advised_bytes / 8192 AS advised
-	FROM tiered_storage.placement_summary() WHERE tier_name = 'regress_fast';
+	FROM _tiered_storage.placement_summary() WHERE tier_name = 'regress_fast';
 \set ECHO none
 SET client_min_messages = warning;
 CALL tiered_storage.apply_placement('tentative');
@@ -181,7 +181,7 @@ CALL tiered_storage.migrate();
 SELECT * FROM regress_fill;
 -- Without the policy they come, and with it they would leave again.
 SELECT tiered_storage.alter_policy(tier => 'regress_fast', enabled => false);
-SELECT tier_name, available_bytes / 8192 AS available FROM tiered_storage.placement_summary()
+SELECT tier_name, available_bytes / 8192 AS available FROM _tiered_storage.placement_summary()
 	WHERE tier_name = 'regress_fast';
 SELECT * FROM regress_result;
 RESET client_min_messages;
@@ -196,7 +196,7 @@ SELECT relation, verdict FROM regress_says;
 SELECT tiered_storage.alter_policy(policy_id => :fast, enabled => true);
 -- What is above the high watermark has to leave by the advice, too, but not more.
 SELECT tier_name, available_bytes / 8192 AS available, used_bytes / 8192 AS used
-	FROM tiered_storage.placement_summary() WHERE tier_name = 'regress_fast';
+	FROM _tiered_storage.placement_summary() WHERE tier_name = 'regress_fast';
 CALL tiered_storage.migrate();
 
 \set ECHO none
@@ -390,8 +390,8 @@ SELECT tiered_storage.alter_tier('regress_cold',
 SELECT tiered_storage.remove_policy('regress_q');
 DROP TABLE regress_q, regress_filler;
 REVOKE CREATE ON TABLESPACE regress_ts_cold FROM regress_owner;
-SELECT * FROM tiered_storage.evaluate_policies();
-SELECT * FROM tiered_storage.evaluate_policies();
+SELECT * FROM _tiered_storage.evaluate_policies();
+SELECT * FROM _tiered_storage.evaluate_policies();
 TRUNCATE regress_heat;
 
 ---------------------------------------------------------------------------
@@ -450,7 +450,7 @@ SELECT relation, policy_id = :fast AS fast, policy_id = :slow AS slow FROM _tier
 	WHERE batch_id = (SELECT max(batch_id) FROM _tiered_storage.moves) ORDER BY move_id;
 -- Ranks are changed under a policy.
 SELECT tiered_storage.alter_tier('regress_cold', rank => 1);
-SELECT policy_id = :slow AS slow, relation, verdict, place, reason FROM tiered_storage.evaluate_policies()
+SELECT policy_id = :slow AS slow, relation, verdict, place, reason FROM _tiered_storage.evaluate_policies()
 	WHERE from_tier = 'regress_slow';
 CALL tiered_storage.migrate();
 SELECT last_fill, last_leaving, last_result FROM _tiered_storage.fullness_policies WHERE policy_id = :slow;
@@ -458,8 +458,8 @@ SELECT tiered_storage.alter_tier('regress_cold', rank => 2);
 -- And marks under one that has given one of them.
 SELECT tiered_storage.alter_policy(tier => 'regress_slow', changes => '{"low_watermark": 0.85}');
 SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.05, high_watermark => 0.1);
-SELECT verdict, reason FROM tiered_storage.evaluate_policies() WHERE policy_id = :slow;
-SELECT tier_name, available_bytes / 8192 AS available FROM tiered_storage.placement_summary()
+SELECT verdict, reason FROM _tiered_storage.evaluate_policies() WHERE policy_id = :slow;
+SELECT tier_name, available_bytes / 8192 AS available FROM _tiered_storage.placement_summary()
 	WHERE tier_name = 'regress_slow';
 SELECT tiered_storage.remove_policy(tier => 'regress_slow');
 
@@ -674,12 +674,12 @@ SELECT created_by FROM _tiered_storage.fullness_policies;
 SELECT tiered_storage.alter_policy(tier => 'regress ''fast''', enabled => true);
 SELECT tiered_storage.alter_tier('regress ''fast''', device => '{"capacity_bytes": null}');
 DROP TABLESPACE regress_ts_fast;
-SELECT relation, verdict, place, from_tier, to_tier, reason FROM tiered_storage.evaluate_policies();
+SELECT relation, verdict, place, from_tier, to_tier, reason FROM _tiered_storage.evaluate_policies();
 CALL tiered_storage.migrate();
 SELECT last_fill, last_leaving, last_result FROM _tiered_storage.fullness_policies;
 SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress "cold"') \g /dev/null
 DROP TABLESPACE regress_ts_cold;
-SELECT from_tier, verdict, reason FROM tiered_storage.evaluate_policies();
+SELECT from_tier, verdict, reason FROM _tiered_storage.evaluate_policies();
 SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.fullness_policies;
 SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers ORDER BY tier_name;
 \set ECHO none

@@ -11,7 +11,7 @@ SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE SCHEMA regress_g;
 CREATE SCHEMA "regress G 2";
 CREATE VIEW regress_says AS
-	SELECT policy_id, relation, verdict, to_tier FROM tiered_storage.evaluate_policies();
+	SELECT policy_id, relation, verdict, to_tier FROM _tiered_storage.evaluate_policies();
 \set ECHO all
 
 ---------------------------------------------------------------------------
@@ -257,7 +257,7 @@ SET ROLE regress_g_other;
 SELECT tiered_storage.remove_policy(policy_id => :id); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy(policy_id => :id, enabled => false); \echo :SQLSTATE
 RESET ROLE;
-SELECT relation, verdict, reason FROM tiered_storage.evaluate_policies() WHERE policy_id = :id ORDER BY relation::text;
+SELECT relation, verdict, reason FROM _tiered_storage.evaluate_policies() WHERE policy_id = :id ORDER BY relation::text;
 CALL tiered_storage.migrate();
 SELECT c.relname, t.spcname FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
 	WHERE c.relname IN ('mine_old', 'theirs_old') ORDER BY 1;
@@ -274,7 +274,7 @@ REASSIGN OWNED BY regress_g_owner TO regress_g_other;
 DROP OWNED BY regress_g_owner;
 DROP ROLE regress_g_owner;
 \set ECHO all
-SELECT relation, verdict, reason FROM tiered_storage.evaluate_policies() WHERE policy_id = :id ORDER BY relation::text;
+SELECT relation, verdict, reason FROM _tiered_storage.evaluate_policies() WHERE policy_id = :id ORDER BY relation::text;
 CALL tiered_storage.migrate();
 SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \g /dev/null
 

@@ -11,7 +11,7 @@ INSERT INTO regress_zones VALUES ('UTC', 1), ('Pacific/Kiritimati', 2), ('Americ
 	('Pacific/Pago_Pago', 5), ('<east>-167', 6), ('<west>167', 7);
 CREATE VIEW regress_verdicts AS
 	SELECT e.relation::text COLLATE "C" AS relation, e.verdict, e.upper_bound, p.time_zone
-	FROM tiered_storage.evaluate_policies() e JOIN _tiered_storage.policies p USING (policy_id);
+	FROM _tiered_storage.evaluate_policies() e JOIN _tiered_storage.policies p USING (policy_id);
 -- What people in all these zones are told, in instants: the same.
 CREATE FUNCTION regress_told() RETURNS TABLE (session_zone text, relation text, verdict text, instant float8,
 	reason text) LANGUAGE plpgsql AS $$
@@ -21,7 +21,7 @@ BEGIN
 	FOR session_zone IN SELECT zone FROM regress_zones ORDER BY n LOOP
 		PERFORM set_config('timezone', session_zone, false);
 		RETURN QUERY SELECT session_zone, e.relation::text, e.verdict, extract(epoch
-			FROM e.upper_bound)::float8, e.reason FROM tiered_storage.evaluate_policies() e;
+			FROM e.upper_bound)::float8, e.reason FROM _tiered_storage.evaluate_policies() e;
 	END LOOP;
 	PERFORM set_config('timezone', mine, false);
 END
@@ -92,7 +92,7 @@ CALL regress_forget();
 -- As old as the calendar is not as old as an age that reaches beyond it.
 SELECT regress_edges('timestamptz', '{4714-11-24 BC,2020-01-01}', 1, 'UTC');
 SELECT tiered_storage.alter_policy('regress_c', changes => '{"move_after": "6700 years"}');
-SELECT relation, verdict, reason FROM tiered_storage.evaluate_policies() ORDER BY relation::text;
+SELECT relation, verdict, reason FROM _tiered_storage.evaluate_policies() ORDER BY relation::text;
 -- Nor does it matter that an interval takes the long way.
 SELECT tiered_storage.alter_policy('regress_c',
 	changes => '{"move_after": "-3600 mons 109600 days"}');

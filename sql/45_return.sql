@@ -13,7 +13,7 @@ DELETE FROM _tiered_storage.sampler; DELETE FROM _tiered_storage.state_snapshot;
 DELETE FROM _tiered_storage.relation_state;
 CREATE VIEW regress_verdicts AS
 	SELECT relation::text COLLATE "C" AS relation, from_tier, to_tier, verdict, reason
-		FROM tiered_storage.evaluate_policies();
+		FROM _tiered_storage.evaluate_policies();
 CREATE VIEW regress_places AS
 	SELECT relname, t.tier_name FROM pg_class c
 		JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace

@@ -30,9 +30,9 @@ CALL regress_observe();
 CREATE VIEW regress_moves AS SELECT relation, recommended_tier, confidence, command
 	FROM tiered_storage.recommend_placement();
 CREATE VIEW regress_says AS SELECT tier_name, advised_relations, available_bytes, limited_by, reason
-	FROM tiered_storage.placement_summary() WHERE tier_name = 'regress_fast';
+	FROM _tiered_storage.placement_summary() WHERE tier_name = 'regress_fast';
 CREATE VIEW regress_explains AS SELECT tier_name, is_recommended, available_bytes > 0 AS room, fits, reason
-	FROM tiered_storage.explain_placement('regress_c_hot') WHERE tier_name = 'regress_fast';
+	FROM _tiered_storage.explain_placement('regress_c_hot') WHERE tier_name = 'regress_fast';
 \set ECHO all
 SELECT relation, recommended_tier, confidence FROM regress_moves;
 
@@ -51,7 +51,7 @@ SELECT * FROM regress_moves;
 SELECT * FROM regress_says;
 SELECT * FROM regress_explains;
 SELECT tier_name, simulated_bytes, reason
-	FROM tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 1000000000}}')
+	FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 1000000000}}')
 		WHERE tier_name = 'regress_fast';
 SELECT capacity_bytes, used_bytes, is_current, reason FROM tiered_storage.tier_size_curve('regress_fast');
 CALL tiered_storage.apply_placement(dry_run => true);
@@ -62,7 +62,7 @@ CALL tiered_storage.move_relation('regress_c_hot', 'regress_fast');
 SELECT tiered_storage.pin('regress_c_cold', 'regress_fast') \g /dev/null
 SELECT relation, recommended_tier, reason, command FROM tiered_storage.recommend_placement(true)
 	ORDER BY relation::text COLLATE "C";
-SELECT tier_name, is_recommended, fits, reason FROM tiered_storage.explain_placement('regress_c_cold')
+SELECT tier_name, is_recommended, fits, reason FROM _tiered_storage.explain_placement('regress_c_cold')
 	ORDER BY tier_name;
 SELECT tiered_storage.unpin('regress_c_cold') \g /dev/null
 -- Money is no reason either.

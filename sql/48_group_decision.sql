@@ -14,7 +14,7 @@ GRANT CREATE ON TABLESPACE regress_ts_fast, regress_ts_slow, regress_ts_cheap TO
 CREATE SCHEMA regress_g AUTHORIZATION regress_old;
 GRANT ALL ON SCHEMA regress_g TO regress_new;
 CREATE VIEW regress_says AS
-	SELECT policy_id, relation, verdict, to_tier FROM tiered_storage.evaluate_policies();
+	SELECT policy_id, relation, verdict, to_tier FROM _tiered_storage.evaluate_policies();
 CREATE VIEW regress_where AS
 	SELECT c.oid::regclass AS relation, t.spcname FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
 	WHERE c.relnamespace = 'regress_g'::regnamespace AND c.relkind = 'r';

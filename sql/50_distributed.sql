@@ -83,13 +83,13 @@ SELECT tiered_storage.add_tiering_policy('items', idle_for => '90 days', tier =>
 	options => '{"include_indexes": false}');
 -- What was there before it got shards is on those of them that are here.
 SELECT relation, last_result FROM _tiered_storage.policies;
-SELECT relation FROM tiered_storage.evaluate_policies();
+SELECT relation FROM _tiered_storage.evaluate_policies();
 CALL tiered_storage.migrate();
 SELECT relation, last_result FROM _tiered_storage.policies;
 -- A policy on the schema is for what can be moved.
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_d', idle_for => '90 days', tier => 'regress_slow') > 0
 	AS added;
-SELECT relation FROM tiered_storage.evaluate_policies() WHERE relation IS NOT NULL ORDER BY relation::text COLLATE "C";
+SELECT relation FROM _tiered_storage.evaluate_policies() WHERE relation IS NOT NULL ORDER BY relation::text COLLATE "C";
 SELECT tiered_storage.add_tiering_policy(names_like => 'item%', idle_for => '90 days', tier => 'regress_slow') > 0
 	AS added;
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_d', names_like => 'items\_%', idle_for => '90 days',

@@ -59,18 +59,18 @@ SELECT tiered_storage.add_tiering_policy('"It''s 100% ""x"""', move_after => '90
 SELECT tiered_storage.add_tiering_policy('items', tier => 'regress_slow',
 	options => '{"no_writes_for": "90 days", "on_shards": true}') AS used \gset
 -- Not what Citus has not placed here, and not what somebody else has given a shard's name.
-SELECT policy_id = :aged AS aged, relation, verdict FROM tiered_storage.evaluate_policies()
+SELECT policy_id = :aged AS aged, relation, verdict FROM _tiered_storage.evaluate_policies()
 	ORDER BY relation::text COLLATE "C";
 -- They are nearer than a policy on a pattern.
 SELECT tiered_storage.add_tiering_policy(names_like => 'i%', tier => 'regress_cheap',
 	options => '{"no_writes_for": "90 days"}')
 	AS pattern \gset
 SELECT relation, CASE policy_id WHEN :used THEN 'shards' ELSE 'pattern' END AS policy
-	FROM tiered_storage.evaluate_policies()
+	FROM _tiered_storage.evaluate_policies()
 	WHERE policy_id <> :aged ORDER BY relation::text COLLATE "C";
 SELECT tiered_storage.remove_policy(policy_id => :pattern);
 CALL tiered_storage.migrate();
-SELECT relation, from_tier, verdict FROM tiered_storage.evaluate_policies() WHERE policy_id = :aged;
+SELECT relation, from_tier, verdict FROM _tiered_storage.evaluate_policies() WHERE policy_id = :aged;
 SELECT relation, last_result FROM _tiered_storage.policies ORDER BY policy_id;
 -- A partition that is distributed itself may have a policy of its own, on its shards.
 INSERT INTO pg_dist_partition VALUES ('part', 'h');
@@ -79,14 +79,14 @@ INSERT INTO pg_dist_placement VALUES (102020, 3), (102021, 2);
 SELECT tiered_storage.add_tiering_policy('part', tier => 'regress_slow',
 	options => '{"no_writes_for": "90 days", "on_shards": true}')
 	AS of_part \gset
-SELECT relation, verdict FROM tiered_storage.evaluate_policies() WHERE policy_id = :of_part;
+SELECT relation, verdict FROM _tiered_storage.evaluate_policies() WHERE policy_id = :of_part;
 SELECT tiered_storage.remove_policy(policy_id => :of_part);
 UPDATE pg_dist_placement SET groupid = 5 - groupid WHERE shardid IN (102020, 102021);
 -- A shard that has come is moved; one that has gone is not, nor is it by hand.
 UPDATE pg_dist_placement SET groupid = 5 - groupid WHERE shardid IN (102008, 102009);
-SELECT relation, from_tier, verdict FROM tiered_storage.evaluate_policies() WHERE policy_id = :aged;
+SELECT relation, from_tier, verdict FROM _tiered_storage.evaluate_policies() WHERE policy_id = :aged;
 CALL tiered_storage.migrate();
-SELECT relation, from_tier, verdict FROM tiered_storage.evaluate_policies() WHERE policy_id = :aged;
+SELECT relation, from_tier, verdict FROM _tiered_storage.evaluate_policies() WHERE policy_id = :aged;
 DELETE FROM pg_dist_placement WHERE shardid = 102010;
 CALL tiered_storage.move_relation('items_102010', 'regress_slow');
 SELECT verdict, finding, remedy FROM tiered_storage.preflight('items_102010', 'regress_slow') WHERE verdict = 'blocks';

@@ -23,7 +23,7 @@ SET tiered_storage.test_now = '2040-01-05 00:00:00+00';
 CREATE VIEW regress_places AS SELECT relname, spcname FROM pg_class c LEFT
 	JOIN pg_tablespace t ON t.oid = c.reltablespace
 	WHERE relname ~ '^regress_(p|alone)' AND relkind IN ('r', 'i');
-SELECT relation, verdict FROM tiered_storage.evaluate_policies() ORDER BY relation::text;
+SELECT relation, verdict FROM _tiered_storage.evaluate_policies() ORDER BY relation::text;
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
@@ -35,7 +35,7 @@ INSERT INTO regress_p VALUES (0, 0);
 SELECT set_config('tiered_storage.test_now', '2040-01-06 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SET tiered_storage.test_now = '2040-01-10 00:00:00+00';
-SELECT relation, verdict FROM tiered_storage.evaluate_policies() ORDER BY relation::text;
+SELECT relation, verdict FROM _tiered_storage.evaluate_policies() ORDER BY relation::text;
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;

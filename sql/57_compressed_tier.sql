@@ -45,7 +45,7 @@ CREATE FUNCTION regress_p(overrides jsonb DEFAULT NULL) RETURNS TABLE (relation 
 		round(max(e.stored_bytes) FILTER (WHERE e.tier_name = 'regress_packed') / 8192.0, 2),
 		round(max(e.price_per_month) FILTER (WHERE e.tier_name = 'regress_packed')::numeric, 2)
 	FROM (VALUES ('regress_p_1'), ('regress_p_2'), ('regress_p_3'), ('regress_p_4')) r (name),
-		LATERAL tiered_storage.explain_placement(r.name::regclass, overrides => regress_p.overrides) e
+		LATERAL _tiered_storage.explain_placement(r.name::regclass, overrides => regress_p.overrides) e
 	GROUP BY r.name ORDER BY r.name
 $$;
 -- What was found, by whatever the file system beneath compresses with.
@@ -67,7 +67,7 @@ SELECT * FROM regress_p();
 -- What is there takes together what it took: the ratio of the tier is what was found there.
 SELECT regress_p_found('regress_p_3', 4) \g /dev/null
 SELECT * FROM regress_p();
-SELECT tier_name, used_bytes / 8192.0 AS used FROM tiered_storage.placement_summary() WHERE tier_name IS NOT NULL;
+SELECT tier_name, used_bytes / 8192.0 AS used FROM _tiered_storage.placement_summary() WHERE tier_name IS NOT NULL;
 -- Who asks what if the tier compressed by another ratio is told of that.
 SELECT * FROM regress_p('{"regress_packed": {"compression_ratio": 16}}');
 SELECT * FROM regress_p('{"regress_packed": {"price_per_gb_month": 200000}}');
@@ -130,14 +130,14 @@ SELECT regress_p_found('regress_p_5', 32), regress_p_found(:'toast', 32.0 / 31) 
 UPDATE _tiered_storage.relation_state SET sampled_since = '2029-12-01', size_bytes = CASE
 	WHEN relation_oid IN ('regress_p_5'::regclass, :'toast'::regclass) THEN 64 * 8192 ELSE 0 END;
 \set ECHO all
-SELECT tier_name, round(stored_bytes / 8192.0, 2) AS blocks FROM tiered_storage.explain_placement('regress_p_5')
+SELECT tier_name, round(stored_bytes / 8192.0, 2) AS blocks FROM _tiered_storage.explain_placement('regress_p_5')
 	ORDER BY tier_name;
 -- Of one part it is outdated: the other one is not taken for all.
 UPDATE _tiered_storage.compression_estimate SET ratio = 16 WHERE relation_oid = 'regress_p_5'::regclass;
-SELECT tier_name, round(stored_bytes / 8192.0, 2) AS blocks FROM tiered_storage.explain_placement('regress_p_5')
+SELECT tier_name, round(stored_bytes / 8192.0, 2) AS blocks FROM _tiered_storage.explain_placement('regress_p_5')
 	ORDER BY tier_name;
 UPDATE _tiered_storage.compression_estimate SET size_bytes = 8192 WHERE relation_oid = :'toast'::regclass;
-SELECT tier_name, round(stored_bytes / 8192.0, 2) AS blocks FROM tiered_storage.explain_placement('regress_p_5')
+SELECT tier_name, round(stored_bytes / 8192.0, 2) AS blocks FROM _tiered_storage.explain_placement('regress_p_5')
 	ORDER BY tier_name;
 
 DROP EXTENSION tiered_storage;

@@ -263,7 +263,7 @@ FROM regress_numbers(:'page', 'placement-table') p FULL JOIN (SELECT row_number(
 	array_remove(ARRAY[io_s_per_hour, advised_io_s_per_hour,
 	busy_fraction, advised_busy_fraction, wait_s_per_hour, advised_wait_s_per_hour, used_bytes, advised_bytes,
 		price_per_month,
-	advised_price_per_month], NULL) AS numbers FROM tiered_storage.placement_summary()) s USING (n);
+	advised_price_per_month], NULL) AS numbers FROM _tiered_storage.placement_summary()) s USING (n);
 SELECT count(*) AS recommendations, bool_and(p.numbers = r.numbers) AS same
 FROM regress_numbers(:'page', 'recommendations-table') p FULL
 	JOIN (SELECT row_number() OVER (ORDER BY saved_io_s_per_hour DESC) AS n, ARRAY[size_bytes,

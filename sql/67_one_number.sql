@@ -42,7 +42,7 @@ SELECT n.relation, n.random = r.random_reads_per_hour::numeric AS random, n.sequ
 	FROM regress_numbers n JOIN tiered_storage.recommend_placement(true) r ON r.relation::text = n.relation ORDER BY 1;
 SELECT n.relation, bool_and(n.random = e.random_reads_per_hour::numeric AND
 	n.sequential = e.sequential_reads_per_hour::numeric) AS explained
-	FROM regress_numbers n CROSS JOIN LATERAL tiered_storage.explain_placement(n.relation::regclass) e GROUP BY 1 ORDER BY 1;
+	FROM regress_numbers n CROSS JOIN LATERAL _tiered_storage.explain_placement(n.relation::regclass) e GROUP BY 1 ORDER BY 1;
 SELECT n.relation, n.random = _tiered_storage.significant(r.value * 3600) AS random,
 	n.sequential = _tiered_storage.significant(s.value * 3600) AS sequential
 	FROM regress_numbers n

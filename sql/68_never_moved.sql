@@ -14,7 +14,7 @@ CREATE INDEX regress_n_1_at ON regress_n_1 (at) TABLESPACE regress_ts_fast;
 INSERT INTO regress_n VALUES ('2020-02-02', 1), ('2021-02-02', 2);
 -- A policy leaves it alone, with its index, and is not due for ever.
 SELECT tiered_storage.add_tiering_policy('regress_n', move_after => '1 year', tier => 'regress_slow') > 0 AS added;
-SELECT relation, verdict, reason FROM tiered_storage.evaluate_policies() WHERE verdict <> 'due';
+SELECT relation, verdict, reason FROM _tiered_storage.evaluate_policies() WHERE verdict <> 'due';
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
 SELECT relation, last_due, last_result FROM _tiered_storage.policies;
@@ -66,10 +66,10 @@ SELECT tiered_storage.add_tiering_policy('regress_n', move_after => '1 year', ti
 ALTER EXTENSION plpgsql DROP TABLE regress_n;
 SELECT tiered_storage.add_tiering_policy('regress_n', move_after => '1 year', tier => 'regress_slow') \g /dev/null
 ALTER EXTENSION plpgsql ADD TABLE regress_n_1;
-SELECT relation, verdict, reason FROM tiered_storage.evaluate_policies();
+SELECT relation, verdict, reason FROM _tiered_storage.evaluate_policies();
 CALL tiered_storage.migrate();
 SELECT tiered_storage.pin('regress_n_1', 'regress_slow');
-SELECT relation, verdict FROM tiered_storage.evaluate_policies();
+SELECT relation, verdict FROM _tiered_storage.evaluate_policies();
 ALTER EXTENSION plpgsql DROP TABLE regress_n_1;
 DROP TABLE regress_n;
 

@@ -100,6 +100,10 @@ SELECT * FROM tiered_storage.move_progress \g | awk "$WIDEST"
 SELECT * FROM tiered_storage.move_batches \g | awk "$WIDEST"
 SELECT * FROM tiered_storage.activity \g | awk "$WIDEST"
 SELECT * FROM tiered_storage.workers \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.evaluate_policies() \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.explain_placement('regress_wide_table_24_ch') \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.placement_summary() \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.simulate_placement('{"regress_wide_tier_fast_1": {"capacity_bytes": 99999999999999}}') \g | awk "$WIDEST"
 \set ECHO none
 \pset format unaligned
 \pset footer off

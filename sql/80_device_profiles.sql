@@ -105,7 +105,7 @@ CREATE FUNCTION regress_simulate(changes jsonb DEFAULT '{}') RETURNS TABLE (tier
 	SELECT tier_name, advised_bytes, simulated_bytes, simulated_available_bytes, round(advised_io_s_per_hour::numeric,
 		1), round(simulated_io_s_per_hour::numeric, 1),
 		round(advised_price_per_month::numeric, 3), round(simulated_price_per_month::numeric, 3)
-	FROM tiered_storage.simulate_placement(changes)
+	FROM _tiered_storage.simulate_placement(changes)
 $$;
 \set ECHO all
 
@@ -123,10 +123,10 @@ SELECT * FROM regress_simulate('{"regress_fast": {"profile": "regress_disk", "ca
 SELECT count(*) FROM tiered_storage.recommend_placement(overrides => '{"regress_slow": {"profile": "regress_flash"}}')
 	WHERE recommended_tier <> current_tier;
 SELECT count(*) FROM tiered_storage.recommend_placement() WHERE recommended_tier <> current_tier;
-SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_slow": {"profile": "regress_none"}}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_slow": {"profile": 1}}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_slow": {"profile": null}}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.simulate_placement('{"regress_slow": {"profil": "nvme"}}'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_slow": {"profile": "regress_none"}}'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_slow": {"profile": 1}}'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_slow": {"profile": null}}'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_slow": {"profil": "nvme"}}'); \echo :SQLSTATE
 
 SET client_min_messages = warning;
 DROP FUNCTION regress_simulate;

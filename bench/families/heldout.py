@@ -281,7 +281,7 @@ class Bench:
                 "SELECT r.relation, r.size_bytes / 1000000, r.kind, round(e.random_read_s_per_hour::numeric, 2),"
                 " round(e.sequential_read_s_per_hour::numeric, 2), round(e.write_s_per_hour::numeric, 2)"
                 " FROM tiered_storage.recommend_placement(include_unchanged => true) r,"
-                " tiered_storage.explain_placement(r.relation) e WHERE e.tier_name = 'hdd' AND e.io_s_per_hour > 1"
+                " _tiered_storage.explain_placement(r.relation) e WHERE e.tier_name = 'hdd' AND e.io_s_per_hour > 1"
                 " ORDER BY e.io_s_per_hour DESC"):
             self.raw(f"seen on {tier}: {row[0]}: {row[1]} MB, {row[2]}; on the HDD {row[3]} s/h random, {row[4]} sequential, {row[5]} written")
 
@@ -293,7 +293,7 @@ class Bench:
             self.raw(f"trained on {trained}, advice for {percent} %: {', '.join(sorted(advice[percent]))}")
             tentative = self.rows("SELECT relation FROM tiered_storage.recommend_placement() WHERE confidence = 'tentative' ORDER BY 1")
             self.raw(f"trained on {trained}, tentative moves for {percent} %: {', '.join(name for (name,) in tentative)}")
-            summary = self.rows("SELECT advised_bytes, available_bytes, coalesce(limited_by, ''), coalesce(reason, '') FROM tiered_storage.placement_summary()"
+            summary = self.rows("SELECT advised_bytes, available_bytes, coalesce(limited_by, ''), coalesce(reason, '') FROM _tiered_storage.placement_summary()"
                                 " WHERE tier_name = 'ssd'")
             self.raw(f"trained on {trained}, summary for {percent} %: {summary}")
             if trained == "hdd":
@@ -302,7 +302,7 @@ class Bench:
 
     def note_speedup(self, percent):
         ((low, high, waits),) = self.rows("SELECT simulated_speedup_low, simulated_speedup_high, device_wait_fraction"
-                                          " FROM tiered_storage.simulate_placement() WHERE tier_name IS NULL")
+                                          " FROM _tiered_storage.simulate_placement() WHERE tier_name IS NULL")
         self.raw(f"predicted for {percent} %: {low or 'nothing'} to {high or 'no bound'} times as much; waits of clients for files: {waits}")
         if low:
             self.speedups.setdefault(percent, (float(low), float(high) if high else math.inf))
@@ -315,14 +315,14 @@ class Bench:
             " h.io_s_per_hour, s.io_s_per_hour"
             " FROM tiered_storage.recommend_placement(include_unchanged => true) r"
             " LEFT JOIN pg_statio_all_tables t ON t.relid = r.relation LEFT JOIN pg_statio_all_indexes i ON i.indexrelid = r.relation,"
-            " tiered_storage.explain_placement(r.relation) h, tiered_storage.explain_placement(r.relation) s"
+            " _tiered_storage.explain_placement(r.relation) h, _tiered_storage.explain_placement(r.relation) s"
             " WHERE h.tier_name = 'hdd' AND s.tier_name = 'ssd' ORDER BY r.relation::oid")
         return [layouts.Unit(row, 0) for row in rows]
 
     def predicted_write_s(self, elapsed):
         (row,) = self.rows(
             "SELECT sum(e.write_s_per_hour) FROM tiered_storage.recommend_placement(include_unchanged => true) r,"
-            " tiered_storage.explain_placement(r.relation) e WHERE e.tier_name = 'hdd'")
+            " _tiered_storage.explain_placement(r.relation) e WHERE e.tier_name = 'hdd'")
         return float(row[0]) * elapsed / 3600
 
     # -- cells -------------------------------------------------------------
@@ -598,7 +598,7 @@ def judge_overfull(bench):
         bench.set_capacity(percent)
         ((moves, leave, after, available),) = bench.rows(
             "SELECT count(*), coalesce(sum(r.size_bytes), 0), max(s.advised_bytes), max(s.available_bytes)"
-            " FROM tiered_storage.placement_summary() s LEFT JOIN tiered_storage.recommend_placement() r ON true WHERE s.tier_name = 'ssd'")
+            " FROM _tiered_storage.placement_summary() s LEFT JOIN tiered_storage.recommend_placement() r ON true WHERE s.tier_name = 'ssd'")
         verdict(f"overfull: {percent} %: {moves} moves, {int(leave) / 1e6:.0f} MB leave, {int(after) / 1e6:.0f} MB remain of"
                 f" {int(available) / 1e6:.0f} MB", int(moves) > 0 and int(after) <= int(available))
 

@@ -222,5 +222,6 @@ tier_gate_worker_text(bool *moves)
 	*moves = true;
 	if (next_at <= GetCurrentTimestamp())
 		return "the worker looks what is due within a sample_interval";
-	return psprintf("the worker looks what is due at %s", timestamptz_to_str(next_at));
+	return psprintf("the worker looks what is due at %s",
+					timestamptz_to_str(next_at - next_at % USECS_PER_SEC));
 }

@@ -39,6 +39,13 @@ time_text(int64 us)
 	return pstrdup(buffer);
 }
 
+/* Of what depends on now, to the second. */
+static char *
+second_text(int64 us)
+{
+	return time_text(TIMESTAMP_NOT_FINITE(us) ? us : us - us % USECS_PER_SEC);
+}
+
 static char *
 interval_text(const Interval *interval)
 {
@@ -102,7 +109,7 @@ due_reason(const TierEvaluation *evaluation, const TierLeaf *leaf)
 	if (policy->has_move_after)
 		appendStringInfo(&buffer, "all rows are before %s, that is more than %s before now (%s)",
 						 time_text(leaf->partition.upper_us), interval_text(&policy->move_after),
-						 time_text(evaluation->now));
+						 second_text(evaluation->now));
 	append_idle_reason(&buffer, &leaf->partition.use, policy);
 	if (tier_relation_why_not_online(&leaf->info) != NULL)
 		appendStringInfo(&buffer, "; but it cannot be moved online: %s",
@@ -198,7 +205,7 @@ tier_policy_reason(const TierEvaluation *evaluation, const TierLeaf *leaf)
 		case TIER_VERDICT_TOO_YOUNG:
 			return psprintf("may hold rows up to %s, but only what is before %s, "
 							"%s before now, is due", time_text(partition->upper_us),
-							time_text(evaluation->conditions.age_us),
+							second_text(evaluation->conditions.age_us),
 							interval_text(&policy->move_after));
 		case TIER_VERDICT_IMMOVABLE:
 			return psprintf("it cannot be moved: %s", leaf->immovable);

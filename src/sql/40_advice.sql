@@ -124,7 +124,8 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION tiered_storage.explain_placement(
+/* These three in full; those of tiered_storage are their short forms. */
+CREATE FUNCTION _tiered_storage.explain_placement(
 	relation regclass,
 	tiers name[] DEFAULT NULL,
 	overrides jsonb DEFAULT NULL,
@@ -142,11 +143,8 @@ CREATE FUNCTION tiered_storage.explain_placement(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_explain_placement';
-COMMENT ON FUNCTION tiered_storage.explain_placement IS
-'the cost of a relation on each tier side by side, which is why recommend_placement() says what '
-'it does';
 
-CREATE FUNCTION tiered_storage.placement_summary(
+CREATE FUNCTION _tiered_storage.placement_summary(
 	tiers name[] DEFAULT NULL,
 	overrides jsonb DEFAULT NULL,
 	horizon interval DEFAULT '30 days',
@@ -170,10 +168,8 @@ CREATE FUNCTION tiered_storage.placement_summary(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_placement_summary';
-COMMENT ON FUNCTION tiered_storage.placement_summary IS
-'each tier now and after the recommendation, and all of them in the row whose tier_name is null';
 
-CREATE FUNCTION tiered_storage.simulate_placement(
+CREATE FUNCTION _tiered_storage.simulate_placement(
 	changes jsonb DEFAULT '{}',
 	load_factor float8 DEFAULT 1,
 	tiers name[] DEFAULT NULL,
@@ -198,12 +194,6 @@ CREATE FUNCTION tiered_storage.simulate_placement(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_simulate_placement';
-COMMENT ON FUNCTION tiered_storage.simulate_placement IS
-'what if: the placement recommended if tiers were different (changes, such as {"ssd": '
-'{"capacity_bytes": 200000000000}}) or the load were load_factor times as high, beside the '
-'current recommendation; one row per tier, and one for all with tier_name null, which says what '
-'clients gain compared with how it is now: from a load that stays as it is to clients that go on '
-'as soon as they have their answer';
 
 CREATE FUNCTION tiered_storage.tier_size_curve(
 	tier name,

@@ -214,7 +214,7 @@ COMMENT ON FUNCTION tiered_storage.remove_policy IS
 'tier if given), or, without a relation, the fullness policy of a tier; nothing is moved back; '
 'returns how many policies were removed';
 
-CREATE FUNCTION tiered_storage.evaluate_policies(
+CREATE FUNCTION _tiered_storage.evaluate_policies(
 	OUT policy_id integer, OUT relation regclass, OUT verdict text,
 	OUT lower_bound timestamptz, OUT upper_bound timestamptz,
 	OUT from_tier name, OUT from_tablespace name, OUT to_tier name, OUT to_tablespace name,
@@ -222,7 +222,3 @@ CREATE FUNCTION tiered_storage.evaluate_policies(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_evaluate_policies';
-COMMENT ON FUNCTION tiered_storage.evaluate_policies IS
-'what the policies say now, also disabled ones: one row per partition of tiering policies and per '
-'relation on the tiers of fullness policies, whether it is due or leaves (after how many others: '
-'place), and why or why not; changes nothing';

@@ -163,7 +163,7 @@ AS $$
 			FROM _tiered_storage.wear_state() w), '[]'),
 		/* The placement is what takes longest here, and is computed once. */
 		'advice', (WITH summary AS MATERIALIZED (
-			SELECT s.*, row_number() OVER () AS place FROM tiered_storage.placement_summary() s),
+			SELECT s.*, row_number() OVER () AS place FROM _tiered_storage.placement_summary() s),
 		advice AS MATERIALIZED (
 			SELECT r.*, row_number() OVER (ORDER BY r.saved_io_s_per_hour DESC NULLS LAST,
 				r.price_delta_per_month, r.size_bytes DESC, r.relation) AS place

@@ -114,10 +114,10 @@ like(
 	'and so does the report, which knows where it is');
 
 foreach my $query (
-	'SELECT policy_id, relation, verdict, to_tier FROM tiered_storage.evaluate_policies() ORDER BY relation',
+	'SELECT policy_id, relation, verdict, to_tier FROM _tiered_storage.evaluate_policies() ORDER BY relation',
 	'SELECT tablespace_name, tablespace_oid, path_exists, writable, device FROM _tiered_storage.tablespace_devices() ORDER BY 1',
 	'SELECT tier_name, tablespaces, relation_bytes, relations FROM _tiered_storage.tiers ORDER BY 1',
-	"SET client_min_messages = warning; SELECT tier_name, is_current FROM tiered_storage.explain_placement('m_2001_01') ORDER BY 1",
+	"SET client_min_messages = warning; SELECT tier_name, is_current FROM _tiered_storage.explain_placement('m_2001_01') ORDER BY 1",
 	'SELECT relation, kind, current_tier FROM tiered_storage.recommend_placement(true) ORDER BY relation::oid',
 	'SELECT relation, state, effect FROM _tiered_storage.moves ORDER BY move_id',
 	'SELECT * FROM _tiered_storage.move_batches',

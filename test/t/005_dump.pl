@@ -78,7 +78,7 @@ my $pins_sql =
 my $windows_sql =
   'SELECT * FROM _tiered_storage.move_window ORDER BY window_name';
 my $verdicts_sql =
-  'SELECT policy_id, relation, verdict, to_tier, to_tablespace FROM tiered_storage.evaluate_policies() ORDER BY 1, relation::text';
+  'SELECT policy_id, relation, verdict, to_tier, to_tablespace FROM _tiered_storage.evaluate_policies() ORDER BY 1, relation::text';
 my $profiles_sql =
   'SELECT p FROM tiered_storage.device_profiles() p WHERE is_edited';
 

@@ -228,7 +228,7 @@ sub advice
 	return value_of(
 		qq(SET tiered_storage.observation_period = 0;
 SET tiered_storage.test_now = '2030-01-01 12:00:00+00';
-SELECT r.confidence, e.reason FROM tiered_storage.recommend_placement(true) r, tiered_storage.explain_placement(r.relation) e
+SELECT r.confidence, e.reason FROM tiered_storage.recommend_placement(true) r, _tiered_storage.explain_placement(r.relation) e
 	WHERE e.is_recommended AND r.relation = 't'::regclass)
 	);
 }
@@ -608,7 +608,7 @@ SELECT count(*) FROM w;
 UPDATE _tiered_storage.relation_state SET heat_at = '2030-01-03', observed_since = '2029-01-01', evidence_interval_s = 0,
 	page_writes_fast = 100, page_writes_slow = 100, merged_writes_fast = 0, merged_writes_slow = 0,
 	random_fast = 0, random_slow = 0, device_random_fast = 0, device_random_slow = 0 WHERE relation_oid = 'w'::regclass;
-SELECT substring(reason FROM '\d+ pages/h written') FROM tiered_storage.explain_placement('w') WHERE is_recommended)
+SELECT substring(reason FROM '\d+ pages/h written') FROM _tiered_storage.explain_placement('w') WHERE is_recommended)
 		),
 		'200 pages/h written',
 		'and the advice counts with that');

@@ -265,7 +265,7 @@ is( $node->safe_psql(
 let_go($stops, 'copying');
 is(finish_sql($mine), '', 'the one before it ends');
 $node->poll_query_until('app',
-	q(SELECT count(*) = 0 FROM tiered_storage.evaluate_policies() WHERE verdict = 'due')
+	q(SELECT count(*) = 0 FROM _tiered_storage.evaluate_policies() WHERE verdict = 'due')
 ) or die 'the worker does not move';
 is(tablespaces_of($node, 'app', 'm_2001_01'),
 	'slow', 'and the worker moves what is due');

@@ -107,7 +107,7 @@ note 'A session that sets them, in turn';
 
 my $work = q{
 SELECT string_agg(concat_ws(' ', e.verdict, e.from_tier, e.to_tablespace, e.size_bytes, regexp_replace(e.reason, '[(].*', '')), '; ') AS evaluation
-	FROM tiered_storage.evaluate_policies() e \gset
+	FROM _tiered_storage.evaluate_policies() e \gset
 SELECT count(*) AS tiers FROM tiered_storage.discover_tiers() \gset
 CALL tiered_storage.sample();
 CALL tiered_storage.move_relation('public.moved', :'place');

@@ -764,7 +764,7 @@ SELECT tiered_storage.add_tiering_policy('f.ancient', '6700 years', 'cheap');
 ));
 is( $node->safe_psql(
 		'app',
-		q(SET tiered_storage.test_now = '1970-01-01'; SELECT relation, verdict FROM tiered_storage.evaluate_policies())
+		q(SET tiered_storage.test_now = '1970-01-01'; SELECT relation, verdict FROM _tiered_storage.evaluate_policies())
 	),
 	'f.ancient_1|too young',
 	'an age that reaches to before the calendar began');
@@ -826,7 +826,7 @@ repair();
 foreach my $sql (
 	'CALL tiered_storage.sample()',
 	'SELECT * FROM tiered_storage.recommend_placement(true)',
-	'SELECT * FROM tiered_storage.placement_summary()',
+	'SELECT * FROM _tiered_storage.placement_summary()',
 	'CALL tiered_storage.migrate()',
 	"CALL tiered_storage.move_relation('f.t', 'quick')",
 	# Those of nodes need Citus.

@@ -137,10 +137,10 @@ foreach (1 .. $rounds)
 	push @calls,
 	  one_of(
 		"SELECT * FROM tiered_storage.recommend_placement(true, overrides => $options);",
-		"SELECT * FROM tiered_storage.simulate_placement($options);",
-		"SELECT * FROM tiered_storage.simulate_placement('{}', overrides => $options);",
-		"SELECT * FROM tiered_storage.explain_placement('thing', overrides => $options);",
-		"SELECT * FROM tiered_storage.placement_summary(overrides => $options);",
+		"SELECT * FROM _tiered_storage.simulate_placement($options);",
+		"SELECT * FROM _tiered_storage.simulate_placement('{}', overrides => $options);",
+		"SELECT * FROM _tiered_storage.explain_placement('thing', overrides => $options);",
+		"SELECT * FROM _tiered_storage.placement_summary(overrides => $options);",
 		"SELECT * FROM tiered_storage.tier_size_curve('fast', 3, overrides => $options);"
 	  );
 }
@@ -267,13 +267,13 @@ is(bad_states($states), '', 'bounds: only errors of the caller')
   or diag($messages);
 cmp_ok(
 	$node->safe_psql(
-		'app', 'SELECT count(*) FROM tiered_storage.evaluate_policies()'),
+		'app', 'SELECT count(*) FROM _tiered_storage.evaluate_policies()'),
 	'>', 0,
 	'bounds: some trees have policies');
 # Below a second level a partition may be for rows that cannot come to it.
 is( $node->safe_psql(
 		'app', q(
-SELECT count(*) FROM tiered_storage.evaluate_policies() WHERE lower_bound > upper_bound AND relation::text NOT LIKE '%\_a')
+SELECT count(*) FROM _tiered_storage.evaluate_policies() WHERE lower_bound > upper_bound AND relation::text NOT LIKE '%\_a')
 	),
 	'0',
 	'bounds: no partition ends before it begins');

@@ -190,7 +190,7 @@ my $calls = "SET tiered_storage.debug_lock_attempts = 3;\n" . join '', map {
 	qq(
 SELECT format('CALL tiered_storage.move_relation(%s, %L, allow_lock => true)', oid, (ARRAY['slow', 'fast'])[1 + ($_ + oid::int) % 2])
 FROM pg_class WHERE relname ~ '^(r\\d|aging_)' AND relkind IN ('r', 'p', 'i', 'm') ORDER BY random() LIMIT 4 \\gexec
-SELECT format('SELECT count(*) FROM tiered_storage.explain_placement(%s)', oid)
+SELECT format('SELECT count(*) FROM _tiered_storage.explain_placement(%s)', oid)
 FROM pg_class WHERE relname ~ '^(r[0-9]|aging_)' AND relkind IN ('r', 'p', 'i', 'm') ORDER BY random() LIMIT 2 \\gexec
 SELECT count(*) FROM tiered_storage.recommend_placement();
 CALL tiered_storage.apply_placement('tentative');

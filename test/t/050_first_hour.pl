@@ -86,8 +86,8 @@ sub ask
 		as_of($hours)
 		  . $settings . qq(
 SELECT relation, recommended_tier, confidence, reason FROM tiered_storage.recommend_placement($arguments) ORDER BY relation::text;
-SELECT 'all: ' || reason FROM tiered_storage.placement_summary() WHERE tier_name IS NULL;
-SELECT 'busy: ' || tier_name FROM tiered_storage.placement_summary() WHERE busy_fraction > 1;
+SELECT 'all: ' || reason FROM _tiered_storage.placement_summary() WHERE tier_name IS NULL;
+SELECT 'busy: ' || tier_name FROM _tiered_storage.placement_summary() WHERE busy_fraction > 1;
 ));
 
 	die $err if $rc != 0;
@@ -327,7 +327,7 @@ foreach my $what (sort keys %done_before)
 		is( $node->safe_psql(
 				'before',
 				as_of($hours)
-				  . 'SELECT sum(written_bytes_per_day) FROM tiered_storage.placement_summary() WHERE tier_name IS NOT NULL'
+				  . 'SELECT sum(written_bytes_per_day) FROM _tiered_storage.placement_summary() WHERE tier_name IS NOT NULL'
 			),
 			0,
 			"$what, at $hours hours: nothing is written a day");

@@ -31,7 +31,7 @@ my $node = $primary;
 sub verdict
 {
 	return $node->safe_psql('postgres',
-		'SELECT verdict FROM tiered_storage.evaluate_policies()');
+		'SELECT verdict FROM _tiered_storage.evaluate_policies()');
 }
 
 # As if it had been observed for ten days, and used for the last time nine days ago.
@@ -87,7 +87,7 @@ $node->safe_psql('postgres',
 is( $node->safe_psql(
 		'postgres',
 		q(SELECT verdict, reason ~ 'a transaction has it locked'
-		FROM tiered_storage.evaluate_policies())
+		FROM _tiered_storage.evaluate_policies())
 	),
 	'in use|t',
 	'a transaction that may be using it');
@@ -100,7 +100,7 @@ sub reason_is
 	my ($verdict, $pattern, $name) = @_;
 	ok( $node->poll_query_until(
 			'postgres',
-			"SELECT verdict = '$verdict' AND reason ~ '$pattern' FROM tiered_storage.evaluate_policies()"
+			"SELECT verdict = '$verdict' AND reason ~ '$pattern' FROM _tiered_storage.evaluate_policies()"
 		),
 		$name);
 	return;

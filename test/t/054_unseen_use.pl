@@ -250,7 +250,7 @@ is( $node->safe_psql(
 		'later', q(
 SET client_min_messages = warning;
 DO $$ BEGIN PERFORM tiered_storage.add_tiering_policy('t', tier => 'hdd', idle_for => '1 hour'); END $$;
-SELECT verdict FROM tiered_storage.evaluate_policies())
+SELECT verdict FROM _tiered_storage.evaluate_policies())
 	),
 	'not observed',
 	'nor for a policy');

@@ -153,7 +153,7 @@ fill($disk{fast}, 96);
 like(
 	$node->safe_psql(
 		'app',
-		"SELECT string_agg(verdict, ' ' ORDER BY place) FROM tiered_storage.evaluate_policies()"
+		"SELECT string_agg(verdict, ' ' ORDER BY place) FROM _tiered_storage.evaluate_policies()"
 	),
 	qr/^leaves leaves leaves leaves$/,
 	'a file that is not ours makes the tier too full');
@@ -164,7 +164,7 @@ $node->safe_psql('app',
 );
 is( $node->safe_psql(
 		'app',
-		'SELECT DISTINCT verdict FROM tiered_storage.evaluate_policies()'),
+		'SELECT DISTINCT verdict FROM _tiered_storage.evaluate_policies()'),
 	'frees nothing',
 	'a move within the file system is not made');
 $node->safe_psql('app',
@@ -190,7 +190,7 @@ drain($disk{fast});
 fill($disk{fast}, 88);
 is( $node->safe_psql(
 		'other',
-		'SELECT DISTINCT verdict FROM tiered_storage.evaluate_policies()'),
+		'SELECT DISTINCT verdict FROM _tiered_storage.evaluate_policies()'),
 	'not needed',
 	'what a move of another database takes away is as good as gone');
 drain($disk{fast});

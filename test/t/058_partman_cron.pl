@@ -101,7 +101,7 @@ UPDATE partman.part_config SET retention = '30 days', retention_keep_table = fal
 		'what was to be dropped is gone');
 	is( $node->safe_psql(
 			'postgres',
-			q(SELECT count(*) > 15, count(*) FILTER (WHERE from_tier <> 'slow') FROM tiered_storage.evaluate_policies() WHERE upper_bound < now() - interval '10 days')
+			q(SELECT count(*) > 15, count(*) FILTER (WHERE from_tier <> 'slow') FROM _tiered_storage.evaluate_policies() WHERE upper_bound < now() - interval '10 days')
 		),
 		't|0',
 		'what is older is on the slow tier');
@@ -110,7 +110,7 @@ UPDATE partman.part_config SET retention = '30 days', retention_keep_table = fal
 	);
 	is( $node->safe_psql(
 			'postgres',
-			q(SELECT count(*) > 1, bool_and(from_tier = 'fast') FROM tiered_storage.evaluate_policies() WHERE lower_bound > now() + interval '7 days')
+			q(SELECT count(*) > 1, bool_and(from_tier = 'fast') FROM _tiered_storage.evaluate_policies() WHERE lower_bound > now() + interval '7 days')
 		),
 		't|t',
 		'what pg_partman creates is created on the fast tier');

@@ -323,7 +323,7 @@ wait_stopped($stops, 'registered');
 set_mark(0.5);
 is( $node->safe_psql(
 		'other',
-		"$then; SELECT count(*) FROM tiered_storage.evaluate_policies() WHERE verdict <> 'returns' AND reason ~ 'tier \"shared\" has no room for it below its high watermark'"
+		"$then; SELECT count(*) FROM _tiered_storage.evaluate_policies() WHERE verdict <> 'returns' AND reason ~ 'tier \"shared\" has no room for it below its high watermark'"
 	),
 	'2',
 	'what returns to another database counts for the mark');

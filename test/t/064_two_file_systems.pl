@@ -106,7 +106,7 @@ SELECT tiered_storage.add_fullness_policy('fast', 'wide', 0.5, 0.1);
 create_table('big', 40, 'fast');
 create_table("half_$_", 25, 'fast') foreach 1, 2;
 my $foretold = $node->safe_psql('postgres',
-	"SELECT string_agg(relation || ' ' || verdict || ' ' || to_tablespace, ', ' ORDER BY relation::text) FROM tiered_storage.evaluate_policies()"
+	"SELECT string_agg(relation || ' ' || verdict || ' ' || to_tablespace, ', ' ORDER BY relation::text) FROM _tiered_storage.evaluate_policies()"
 );
 like(
 	$foretold,
@@ -143,7 +143,7 @@ $says = notices_of($node, 'postgres',
 	'CALL tiered_storage.migrate(dry_run => true)');
 is( $node->safe_psql(
 		'postgres',
-		"SELECT verdict FROM tiered_storage.evaluate_policies() WHERE relation = 'refused'::regclass"
+		"SELECT verdict FROM _tiered_storage.evaluate_policies() WHERE relation = 'refused'::regclass"
 	),
 	'no room',
 	'maps count for the room on the target');

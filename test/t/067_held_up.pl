@@ -336,7 +336,7 @@ $node->wait_for_catchup($standby);
 sub leaving
 {
 	return $node->safe_psql('app',
-		"SELECT string_agg(relation::text, ' ' ORDER BY place) FROM tiered_storage.evaluate_policies() WHERE verdict = 'leaves'"
+		"SELECT string_agg(relation::text, ' ' ORDER BY place) FROM _tiered_storage.evaluate_policies() WHERE verdict = 'leaves'"
 	);
 }
 

@@ -41,7 +41,7 @@ seem_read($node, 'postgres', map { "r$_" } 1 .. 5);
 
 is( $node->safe_psql(
 		'postgres',
-		q(SELECT verdict, count(*) FROM tiered_storage.evaluate_policies() GROUP BY 1)
+		q(SELECT verdict, count(*) FROM _tiered_storage.evaluate_policies() GROUP BY 1)
 	),
 	'returns|5',
 	'all of them would return');
@@ -114,7 +114,7 @@ SELECT tiered_storage.alter_tier('slow', high_watermark => 0.8, low_watermark =>
 my $leaves = 'other|cheap';
 is( $node->safe_psql(
 		'postgres',
-		q(SELECT relation, to_tier FROM tiered_storage.evaluate_policies() WHERE verdict = 'leaves')
+		q(SELECT relation, to_tier FROM _tiered_storage.evaluate_policies() WHERE verdict = 'leaves')
 	),
 	$leaves,
 	'what waits for its return does not leave');

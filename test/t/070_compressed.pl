@@ -79,7 +79,7 @@ sub used
 	return $node->safe_psql(
 		'postgres', qq(
 SELECT round(used_bytes / $mb.0), round((relation_bytes::float8 / used_bytes)::numeric, 1)
-	FROM tiered_storage.placement_summary() s JOIN (SELECT tier_name, relation_bytes FROM _tiered_storage.tiers) t USING (tier_name)
+	FROM _tiered_storage.placement_summary() s JOIN (SELECT tier_name, relation_bytes FROM _tiered_storage.tiers) t USING (tier_name)
 	WHERE tier_name = '$tier'));
 }
 

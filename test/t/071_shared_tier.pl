@@ -160,7 +160,7 @@ is( $node->safe_psql(
 	'the advice goes as far as there is room now');
 is( $node->safe_psql(
 		'hot',
-		"SELECT limited_by, available_bytes < $capacity - 500000 FROM tiered_storage.placement_summary() WHERE tier_name = 'fast'"
+		"SELECT limited_by, available_bytes < $capacity - 500000 FROM _tiered_storage.placement_summary() WHERE tier_name = 'fast'"
 	),
 	'capacity|t',
 	'which is said');

@@ -376,13 +376,13 @@ is(wear('wear_exceeded'), 't', 'it is written to faster than it endures');
 is(value_of($advice), '',
 	'then nothing is advised to go there: what others write counts');
 is( value_of(
-		q(SELECT limited_by FROM tiered_storage.placement_summary() WHERE tier_name = 'fast')
+		q(SELECT limited_by FROM _tiered_storage.placement_summary() WHERE tier_name = 'fast')
 	),
 	'endurance',
 	'which is what limits it');
 like(
 	value_of(
-		q(SELECT reason FROM tiered_storage.placement_summary() WHERE tier_name = 'fast')
+		q(SELECT reason FROM _tiered_storage.placement_summary() WHERE tier_name = 'fast')
 	),
 	qr/is written to [0-9.]+ times as much as it endures: .* of it not by these relations/,
 	'and it says by whom');

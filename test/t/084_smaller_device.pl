@@ -52,7 +52,7 @@ sub ask { return $node->safe_psql('postgres', @_) }
 
 my $simulate = sub {
 	return notices_of($node, 'postgres',
-		"SELECT * FROM tiered_storage.simulate_placement('{\"disk\": {\"capacity_bytes\": $_[0]}}')"
+		"SELECT * FROM _tiered_storage.simulate_placement('{\"disk\": {\"capacity_bytes\": $_[0]}}')"
 	);
 };
 like(
@@ -62,7 +62,10 @@ like(
 unlike($simulate->(60000000), qr/without other files/, 'it would not');
 ask("SELECT tiered_storage.alter_tier('disk', device => jsonb_build_object('capacity_bytes', 40000000))"
 );
-unlike($simulate->(30000000), qr/without other files/, 'a part of a device is none');
+unlike(
+	$simulate->(30000000),
+	qr/without other files/,
+	'a part of a device is none');
 
 $node->stop;
 done_testing();

@@ -66,7 +66,7 @@ sub verdicts
 	return $node->safe_psql(
 		'postgres',
 		q(SELECT string_agg(relation::regclass || ' ' || verdict, ', ' ORDER BY relation::text COLLATE "C")
-		FROM tiered_storage.evaluate_policies()));
+		FROM _tiered_storage.evaluate_policies()));
 }
 
 # As if all had been observed for ten days, and used for the last time nine days ago.

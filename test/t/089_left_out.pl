@@ -200,7 +200,7 @@ foreach my $step ('evaluate', 'plan', 'move')
 	if ($step eq 'evaluate')
 	{
 		is( value_of(
-				"SELECT string_agg(relation || ' ' || verdict, ', ' ORDER BY relation::text) FROM tiered_storage.evaluate_policies() WHERE verdict IN ('due', 'error')"
+				"SELECT string_agg(relation || ' ' || verdict, ', ' ORDER BY relation::text) FROM _tiered_storage.evaluate_policies() WHERE verdict IN ('due', 'error')"
 			),
 			'm_2001_01 due, m_2001_02 error, m_2001_03 due',
 			'evaluate_policies() says so, and goes on');
@@ -301,11 +301,11 @@ value_of(
 break_steps('leave:big_1');
 like(
 	notices_of(
-		$node, 'app', 'SELECT * FROM tiered_storage.evaluate_policies()'),
+		$node, 'app', 'SELECT * FROM _tiered_storage.evaluate_policies()'),
 	qr/WARNING:  XX000: public.big_1 left out of the plan: fault in leave of "big_1"/,
 	'fullness: one that fails is left out');
 is( value_of(
-		"SELECT string_agg(relation::text, ',' ORDER BY relation::text) FROM tiered_storage.evaluate_policies() WHERE relation::text LIKE 'big%'"
+		"SELECT string_agg(relation::text, ',' ORDER BY relation::text) FROM _tiered_storage.evaluate_policies() WHERE relation::text LIKE 'big%'"
 	),
 	'big_2',
 	'fullness: the other is not');
@@ -372,7 +372,7 @@ UPDATE _tiered_storage.relation_state SET heat_at = now(), observed_since = '202
 	WHERE relation_oid IN ('r1'::regclass, 'r2'::regclass);
 });
 my $returns =
-  q{SELECT string_agg(concat_ws(' ', relation, verdict), ', ' ORDER BY relation::text) FROM tiered_storage.evaluate_policies() WHERE relation IN ('r1'::regclass, 'r2'::regclass)};
+  q{SELECT string_agg(concat_ws(' ', relation, verdict), ', ' ORDER BY relation::text) FROM _tiered_storage.evaluate_policies() WHERE relation IN ('r1'::regclass, 'r2'::regclass)};
 is(value_of($returns), 'r1 returns, r2 returns', 'both return');
 break_steps('return:r1');
 is( value_of($returns),

@@ -132,13 +132,13 @@ is( value_of(
 	'no device is relieved of more than an hour in an hour, and each row has what would make it firm'
 );
 is( value_of(
-		"SELECT is_recommended FROM tiered_storage.explain_placement('t1') WHERE tier_name = 'ssd'"
+		"SELECT is_recommended FROM _tiered_storage.explain_placement('t1') WHERE tier_name = 'ssd'"
 	),
 	't',
 	'explain_placement() says the same');
 like(
 	value_of(
-		"SELECT reason FROM tiered_storage.placement_summary() WHERE tier_name IS NULL"
+		"SELECT reason FROM _tiered_storage.placement_summary() WHERE tier_name IS NULL"
 	),
 	qr/\d+ advised provisionally/,
 	'and so does the summary');
