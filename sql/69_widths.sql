@@ -5,7 +5,7 @@
 \set ECHO none
 SET client_min_messages = error;
 CREATE TABLESPACE regress_wide_tablespace1 LOCATION '';
-CREATE TABLESPACE regress_wide_tablespace2 LOCATION '';
+CREATE TABLESPACE regress_wide_tablespace2 LOCATION '' WITH (random_page_cost = 123.45, seq_page_cost = 12.34);
 CREATE ROLE regress_wide_role_of_24c SUPERUSER;
 SET ROLE regress_wide_role_of_24c;
 SELECT tiered_storage.add_tier('regress_wide_tier_fast_1', '{regress_wide_tablespace1}', profile => 'cloud_pd_balanced',
@@ -92,6 +92,8 @@ UPDATE _tiered_storage.relation_state SET device_random_fast = 0, random_fast = 
 UPDATE _tiered_storage.tier SET endurance_tbw = NULL;
 \set ECHO all
 SELECT * FROM tiered_storage.recommendations \g | awk "$WIDEST"
+SELECT tiered_storage.suppose('regress_wide_index_hot24', 'regress_wide_tier_fast_1') \g /dev/null
+SELECT * FROM tiered_storage.supposed \g | awk "$WIDEST"
 SELECT * FROM tiered_storage.policies \g | awk "$WIDEST"
 SELECT * FROM tiered_storage.pins \g | awk "$WIDEST"
 SELECT * FROM tiered_storage.move_windows \g | awk "$WIDEST"

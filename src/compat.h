@@ -31,6 +31,8 @@
 #include "datatype/timestamp.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/plancat.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/buf_internals.h"
@@ -625,6 +627,42 @@ tier_compat_backend_entry(int i)
 	QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once
 #define TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS query, direction, count, execute_once
 #endif
+
+/* ---------------------------------------------------------------------
+ * Planner
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * The hook that changes what the planner knows of a relation and its indexes.  19 calls it for
+ * every entry of the range table; before, only for relations.
+ */
+#if PG_VERSION_NUM >= 190000
+#define TierCompatRelationHook build_simple_rel_hook_type
+#define tier_compat_relation_hook build_simple_rel_hook
+#define TIER_COMPAT_RELATION_HOOK_PARAMETERS \
+	PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *entry
+#define TIER_COMPAT_RELATION_HOOK_ARGUMENTS root, rel, entry
+#define TIER_COMPAT_RELATION_HOOK_OID (entry->rtekind == RTE_RELATION ? entry->relid : InvalidOid)
+#else
+#define TierCompatRelationHook get_relation_info_hook_type
+#define tier_compat_relation_hook get_relation_info_hook
+#define TIER_COMPAT_RELATION_HOOK_PARAMETERS \
+	PlannerInfo *root, Oid relation_oid, bool inhparent, RelOptInfo *rel
+#define TIER_COMPAT_RELATION_HOOK_ARGUMENTS root, relation_oid, inhparent, rel
+#define TIER_COMPAT_RELATION_HOOK_OID relation_oid
+#endif
+
+/* What a setting's check hook leaves for its assign hook; NULL: no memory.  16 frees it itself. */
+static inline void *
+tier_compat_setting_extra(Size size)
+{
+#if PG_VERSION_NUM >= 160000
+	return guc_malloc(LOG, size);
+#else
+	return malloc(size);
+#endif
+}
 
 /* ---------------------------------------------------------------------
  * Catalogs

@@ -30,6 +30,7 @@
 #include "src/act/launcher.h"
 #include "src/move/throttle.h"
 #include "src/server/distributed.h"
+#include "src/server/suppose.h"
 
 PG_MODULE_MAGIC;
 
@@ -42,6 +43,7 @@ _PG_init(void)
 	tier_debug_init();
 	tier_distributed_init();
 	tier_throttle_init();
+	tier_suppose_init();
 	tier_guc_init();			/* last of the settings: it closes the prefix */
 	tier_settings_init();
 

@@ -186,7 +186,7 @@ load_past_of_relation(Past *past)
 
 	tier_relation_require(past->relation_oid, &info);
 	past->name = psprintf("%s %s", tier_relation_kind_name(info.kind), info.name);
-	family = tier_call_expand(&info, true, true);
+	family = tier_relation_members(&info, true, true);
 	oids = palloc(sizeof(Oid) * Max(list_length(family), 1));
 	for (int i = 0; i < list_length(family); i++)
 		oids[i] = list_nth_oid(family, i);

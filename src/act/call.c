@@ -55,25 +55,6 @@ resolve_target(const TierSet *set, const char *target)
 	return tablespace_oid;
 }
 
-List *
-tier_call_expand(const TierRelationInfo *info, bool include_indexes, bool also_invalid)
-{
-	List	   *heaps;
-	List	   *all = NIL;
-	ListCell   *cell;
-
-	heaps = info->kind == RELKIND_PARTITIONED_TABLE ? tier_relation_leaves(info->relation_oid) :
-		list_make1_oid(info->relation_oid);
-	foreach(cell, heaps)
-	{
-		all = lappend_oid(all, lfirst_oid(cell));
-		if (include_indexes && info->kind != RELKIND_INDEX)
-			all = list_concat(all, also_invalid ? tier_relation_all_indexes(lfirst_oid(cell)) :
-							  tier_relation_indexes(lfirst_oid(cell)));
-	}
-	return all;
-}
-
 static TierDestination
 resolve_destination(const TierSet *set, const char *target)
 {
@@ -133,7 +114,7 @@ tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call)
 				 call->info.kind == RELKIND_INDEX ?
 				 errhint("Name the place of an index as the target.") :
 				 errhint("Leave it out, or set include_indexes.")));
-	call->relations = tier_call_expand(&call->info, call->include_indexes, false);
+	call->relations = tier_relation_members(&call->info, call->include_indexes, false);
 }
 
 /* What was named, as the statement for a shard has it. */
@@ -271,7 +252,7 @@ tier_call_left(const TierMoveCall *call, const List *tried)
 	List	   *left = NIL;
 	ListCell   *cell;
 
-	foreach(cell, tier_call_expand(&call->info, call->include_indexes, true))
+	foreach(cell, tier_relation_members(&call->info, call->include_indexes, true))
 	{
 		TierRelationInfo member;
 

@@ -51,13 +51,6 @@ typedef struct TierMoveCall
 extern void tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call);
 
 /*
- * A relation with its indexes, or the partitions of a partitioned table with theirs; tables before
- * their indexes.
- */
-extern List *tier_call_expand(const TierRelationInfo *info, bool include_indexes,
-							  bool also_invalid);
-
-/*
  * Why the call is refused as a whole, for what was named, and by one of the checks up to
  * TIER_CALL_LAST_CHECK for one of its relations; message NULL: it is not.
  */

@@ -372,8 +372,13 @@ extern int64 tier_relation_disk_bytes(const TierRelationInfo *info);
 /* The valid indexes of a table, as OIDs; NIL when it is gone.  No lock stays. */
 extern List *tier_relation_indexes(Oid relation_oid);
 
-/* Also those that are not: being built, or left over from a failed build. */
-extern List *tier_relation_all_indexes(Oid relation_oid);
+/*
+ * All that a statement about a relation means: itself, or the leaves of a partitioned table,
+ * each before its indexes, unless these are not included; also_invalid: those too that are being
+ * built, or are left over from a failed build.
+ */
+extern List *tier_relation_members(const TierRelationInfo *info, bool include_indexes,
+								   bool also_invalid);
 
 /*
  * What is moved with a relation, in the order of moving: the TOAST table's

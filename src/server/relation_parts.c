@@ -103,9 +103,20 @@ tier_relation_indexes(Oid relation_oid)
 }
 
 List *
-tier_relation_all_indexes(Oid relation_oid)
+tier_relation_members(const TierRelationInfo *info, bool include_indexes, bool also_invalid)
 {
-	return find_indexes(relation_oid, true);
+	List	   *heaps = info->kind == RELKIND_PARTITIONED_TABLE ?
+	tier_relation_leaves(info->relation_oid) : list_make1_oid(info->relation_oid);
+	List	   *all = NIL;
+	ListCell   *cell;
+
+	foreach(cell, heaps)
+	{
+		all = lappend_oid(all, lfirst_oid(cell));
+		if (include_indexes && info->kind != RELKIND_INDEX)
+			all = list_concat(all, find_indexes(lfirst_oid(cell), also_invalid));
+	}
+	return all;
 }
 
 List *

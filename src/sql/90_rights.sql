@@ -51,6 +51,7 @@ GRANT USAGE ON SCHEMA tiered_storage TO pg_monitor;
 GRANT SELECT ON tiered_storage.tiers, tiered_storage.devices, tiered_storage.heat,
 	tiered_storage.history, tiered_storage.file_class_io,
 	tiered_storage.write_amplification, tiered_storage.standbys, tiered_storage.recommendations,
+	tiered_storage.supposed,
 	tiered_storage.policies, tiered_storage.pins, tiered_storage.move_windows,
 	tiered_storage.moves, tiered_storage.move_progress, tiered_storage.move_batches,
 	tiered_storage.activity, tiered_storage.workers, tiered_storage.metrics TO pg_monitor;
@@ -60,8 +61,9 @@ GRANT EXECUTE ON FUNCTION tiered_storage.device_profiles, tiered_storage.recomme
 	tiered_storage.unused_relations, tiered_storage.recommend_placement,
 	tiered_storage.explain_placement, tiered_storage.placement_summary,
 	tiered_storage.simulate_placement, tiered_storage.tier_size_curve,
-	tiered_storage.recommend_partitioning, tiered_storage.evaluate_policies,
-	tiered_storage.preflight, tiered_storage.orphaned_files,
+	tiered_storage.recommend_partitioning, tiered_storage.suppose,
+	tiered_storage.suppose_recommended, tiered_storage.suppose_reset,
+	tiered_storage.evaluate_policies, tiered_storage.preflight, tiered_storage.orphaned_files,
 	tiered_storage.report TO pg_monitor;
 
 /*
@@ -102,7 +104,7 @@ BEGIN
 		activity_rows,report_heat,report_load,report_facts,report_answer,report_tiers,
 		report_heat_step,report_heat_map,report_budget,report_moved,report_unknown,report_escape,
 		report_words,report_cell,report_table,report_figure,report_label,report_bar,report_bars,
-		report_legend,report_ticks,report_time_ticks,report_page}',
+		report_legend,report_ticks,report_time_ticks,report_page,suppositions}',
 		ARRAY(SELECT pg_catalog.concat('stored_', t)
 			FROM pg_catalog.unnest(_tiered_storage.state_tables()) t))
 	LOOP

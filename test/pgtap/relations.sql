@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(38);
+SELECT plan(39);
 
 CREATE TEMP VIEW relations AS
 	SELECT c.*, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c
@@ -17,7 +17,7 @@ $$;
 SELECT views_are('tiered_storage', ARRAY[
 	'activity', 'devices', 'file_class_io', 'heat', 'history', 'metrics', 'move_batches', 'move_progress',
 	'move_windows', 'moves', 'pins', 'policies', 'recommendations',
-	'standbys', 'tiers', 'workers', 'write_amplification']);
+	'standbys', 'supposed', 'tiers', 'workers', 'write_amplification']);
 SELECT views_are('_tiered_storage', ARRAY[
 	'device_io', 'file_rows', 'fullness_policies', 'heat', 'history_rows',
 	'last_estimates', 'last_load', 'last_sample', 'load_rows',
@@ -137,6 +137,13 @@ SELECT is(pg_temp.columns_of('recommendations'), $$
 	firm_when text,
 	reason text
 $$, 'columns of recommendations, in order');
+SELECT is(pg_temp.columns_of('supposed'), $$
+	relation regclass,
+	current_tier name,
+	supposed_tier name,
+	seq_page_cost double precision,
+	random_page_cost double precision
+$$, 'columns of supposed, in order');
 SELECT is(pg_temp.columns_of('history'), $$
 	period_start timestamp with time zone,
 	relation_oid oid,

@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(67);
+SELECT plan(68);
 
 -- Functions: pg_monitor what only looks, and what that rests on; nobody else anything.
 SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee, 0)::regrole::text, 'PUBLIC'), a.privilege_type
@@ -26,6 +26,10 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.recommend_placement', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.recommend_settings', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.report', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.suppose', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.suppose_recommended', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.suppose_reset', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.suppositions', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.refuse', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.first_hour', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_saving', 'pg_monitor', 'EXECUTE'),
@@ -161,6 +165,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || c.relname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.pins', 'pg_monitor', 'SELECT'),
 	('tiered_storage.policies', 'pg_monitor', 'SELECT'),
 	('tiered_storage.standbys', 'pg_monitor', 'SELECT'),
+	('tiered_storage.supposed', 'pg_monitor', 'SELECT'),
 	('tiered_storage.tiers', 'pg_monitor', 'SELECT'),
 	('tiered_storage.workers', 'pg_monitor', 'SELECT'),
 	('tiered_storage.write_amplification', 'pg_monitor', 'SELECT')
@@ -246,6 +251,7 @@ SELECT lives_ok('SELECT * FROM tiered_storage.pins', 'pg_monitor: the view pins'
 SELECT lives_ok('SELECT * FROM tiered_storage.policies', 'pg_monitor: the view policies');
 SELECT lives_ok('SELECT * FROM tiered_storage.history', 'pg_monitor: the view history');
 SELECT lives_ok('SELECT * FROM tiered_storage.standbys', 'pg_monitor: the view standbys');
+SELECT lives_ok('SELECT * FROM tiered_storage.supposed', 'pg_monitor: the view supposed');
 SELECT lives_ok('SELECT * FROM tiered_storage.tiers', 'pg_monitor: the view tiers');
 SELECT lives_ok('SELECT * FROM tiered_storage.workers', 'pg_monitor: the view workers');
 SELECT lives_ok('SELECT * FROM tiered_storage.write_amplification', 'pg_monitor: the view write_amplification');
