@@ -46,7 +46,9 @@ CREATE VIEW tiered_storage.moves AS
 				COALESCE(h.to_tier, h.to_tablespace)::text),
 			_tiered_storage.short_bytes(h.size_bytes), h.state,
 			CASE WHEN h.state = 'done' THEN concat_ws(', ',
-				_tiered_storage.short_quantity(h.elapsed_ms / 1000, 60, ' s', ' min', ' h'),
+				CASE WHEN h.elapsed_ms < 59950
+					THEN _tiered_storage.short_quantity(h.elapsed_ms, 1000, ' ms', ' s')
+					ELSE _tiered_storage.short_quantity(h.elapsed_ms / 60000, 60, ' min', ' h') END,
 				concat('locked ', _tiered_storage.short_quantity(h.lock_held_ms, 1000,
 					' ms', ' s')))
 				ELSE _tiered_storage.wrap(COALESCE(h.error, h.reason), 21) END,
