@@ -148,6 +148,9 @@ WITH stored AS (SELECT place, relation, from_tier, to_tier, from_tablespace, to_
 	(TABLE stored EXCEPT TABLE made) UNION (TABLE made EXCEPT TABLE stored);
 SELECT tiered_storage.pause();
 SELECT DISTINCT state, reason FROM _tiered_storage.move_queue_entries();
+-- In the views for people that it waits is said once.
+SELECT DISTINCT now FROM tiered_storage.activity WHERE part = 'queue' AND name <> '';
+SELECT DISTINCT state, replace(note, E'\n', '/') AS note FROM tiered_storage.moves WHERE at IS NULL;
 SELECT tiered_storage.resume();
 CREATE ROLE regress_nobody;
 SET ROLE regress_nobody;

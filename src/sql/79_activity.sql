@@ -35,8 +35,9 @@ $$;
 CREATE FUNCTION _tiered_storage.wrap(what text, width integer) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT rtrim(regexp_replace(regexp_replace(wrap.what, format(E'\\s+|(\\S{%s})', wrap.width),
-		E'\\1 ', 'g'), format('(.{1,%s})(?: +|$)', wrap.width), E'\\1\n', 'g'), E' \n')
+	SELECT rtrim(regexp_replace(regexp_replace(_tiered_storage.first_columns(wrap.what, 100000),
+		format(E'\\s+|(\\S{%s})', wrap.width), E'\\1 ', 'g'),
+		format('(.{1,%s})(?: +|$)', wrap.width), E'\\1\n', 'g'), E' \n')
 $$;
 
 /*

@@ -48,7 +48,7 @@ CREATE VIEW tiered_storage.moves AS
 			CASE WHEN h.state = 'done' THEN concat_ws(', ',
 				CASE WHEN h.elapsed_ms < 59950
 					THEN _tiered_storage.short_quantity(h.elapsed_ms, 1000, ' ms', ' s')
-					ELSE _tiered_storage.short_quantity(h.elapsed_ms / 60000, 60, ' min', ' h') END,
+					ELSE _tiered_storage.short_quantity(h.elapsed_ms / 6e4, 60, ' min', ' h') END,
 				concat('locked ', _tiered_storage.short_quantity(h.lock_held_ms, 1000,
 					' ms', ' s')))
 				ELSE _tiered_storage.wrap(COALESCE(h.error, h.reason), 21) END,
