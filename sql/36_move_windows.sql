@@ -25,15 +25,14 @@ BEGIN
 	w := jsonb_populate_record(w, changes);
 	PERFORM tiered_storage.remove_move_window(name);
 	PERFORM tiered_storage.add_move_window(w.window_name, w.days, w.starts, w.ends, w.time_zone, w.max_bytes,
-		w.jitter, w.enabled);
+		w.enabled);
 END
 $$;
 \set ECHO all
 SELECT * FROM _tiered_storage.move_windows;
-SELECT tiered_storage.add_move_window('nightly', NULL, '22:00', '06:00', 'europe/berlin', max_bytes => 1000000,
-	jitter => '0') \g /dev/null
+SELECT tiered_storage.add_move_window('nightly', NULL, '22:00', '06:00', 'europe/berlin', max_bytes => 1000000) \g /dev/null
 SELECT tiered_storage.add_move_window('week"end', '{SUN,sat,sat}', '00:00', '24:00') \g /dev/null
-SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM _tiered_storage.move_windows
+SELECT window_name, days, starts, ends, time_zone, max_bytes, enabled FROM _tiered_storage.move_windows
 	ORDER BY 1;
 \set VERBOSITY default
 SELECT tiered_storage.add_move_window('nightly', NULL, '1:00', '2:00');
@@ -49,19 +48,15 @@ SELECT tiered_storage.add_move_window('w', '{mon,monday}', '1:00', '2:00');
 SELECT tiered_storage.add_move_window('w', '{mon,NULL}', '1:00', '2:00');
 SELECT tiered_storage.add_move_window('w', '{}', '1:00', '2:00');
 SELECT tiered_storage.add_move_window('w', NULL, '1:00', '2:00', max_bytes => 0);
-SELECT tiered_storage.add_move_window('w', NULL, '1:00', '2:00', jitter => '-1 s');
-SELECT tiered_storage.add_move_window('w', NULL, '23:00', '1:00', jitter => '2 hours');
-SELECT tiered_storage.add_move_window('w', NULL, '23:00', '1:00', jitter => '-1 years 360 days');
-SELECT tiered_storage.add_move_window('w', NULL, '23:00', '1:00', jitter => '1 day -23:50');
 SELECT tiered_storage.remove_move_window('w');
 SELECT tiered_storage.remove_move_window('w', if_exists => true);
 SELECT tiered_storage.remove_move_window(NULL, if_exists => true); \echo :SQLSTATE
 \set VERBOSITY terse
-SELECT regress_alter('nightly', jsonb_build_object('days', '{fri}', 'starts', '23:00', 'time_zone', 'UTC', 'jitter', '1 hour', 'enabled', false)) \g /dev/null
-SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM _tiered_storage.move_windows
+SELECT regress_alter('nightly', jsonb_build_object('days', '{fri}', 'starts', '23:00', 'time_zone', 'UTC', 'enabled', false)) \g /dev/null
+SELECT window_name, days, starts, ends, time_zone, max_bytes, enabled FROM _tiered_storage.move_windows
 	WHERE window_name = 'nightly';
 SELECT regress_alter('nightly', jsonb_build_object('days', NULL, 'max_bytes', NULL, 'enabled', true)) \g /dev/null
-SELECT window_name, days, starts, ends, time_zone, max_bytes, jitter, enabled FROM _tiered_storage.move_windows
+SELECT window_name, days, starts, ends, time_zone, max_bytes, enabled FROM _tiered_storage.move_windows
 	WHERE window_name = 'nightly';
 BEGIN;
 SET LOCAL transaction_read_only = on;
@@ -69,7 +64,7 @@ SELECT tiered_storage.add_move_window('w', NULL, '1:00', '2:00');
 \set ECHO none
 ROLLBACK;
 BEGIN;
-INSERT INTO _tiered_storage.move_window SELECT 'many_' || i, NULL, '1:00', '2:00', 'UTC', NULL, '0', true
+INSERT INTO _tiered_storage.move_window SELECT 'many_' || i, NULL, '1:00', '2:00', 'UTC', NULL, true
 	FROM generate_series(1, 62) i;
 \set ECHO all
 SELECT tiered_storage.add_move_window('one_more', NULL, '1:00', '2:00');
@@ -100,7 +95,7 @@ SELECT tiered_storage.remove_move_window('week"end') \g /dev/null
 ---------------------------------------------------------------------------
 
 \set ECHO none
-SELECT regress_alter('nightly', jsonb_build_object('starts', '22:00', 'time_zone', 'Europe/Berlin', 'jitter', '0')) \g /dev/null
+SELECT regress_alter('nightly', jsonb_build_object('starts', '22:00', 'time_zone', 'Europe/Berlin')) \g /dev/null
 SET timezone = 'Europe/Berlin';
 CREATE FUNCTION regress_w(now text) RETURNS TABLE (is_open boolean, opens_at timestamptz, closes_at timestamptz)
 	LANGUAGE sql AS $$
@@ -117,11 +112,8 @@ SELECT n, w.* FROM unnest('{2026-03-28 12:00+01,2026-10-24 12:00+02}'::text[]) n
 -- A time that is over on that day before it begins.
 SELECT regress_alter('nightly', jsonb_build_object('starts', '02:15', 'ends', '02:45')) \g /dev/null
 SELECT n, w.* FROM unnest('{2026-03-28 12:00+01}'::text[]) n, regress_w(n) w;
--- It opens later, never beyond the jitter, and always by the same time.
-SELECT regress_alter('nightly', jsonb_build_object('days', '{mon}', 'starts', '01:00', 'ends', '06:00', 'jitter', '1 hour')) \g /dev/null
-SELECT w.opens_at BETWEEN '2026-11-30 01:00+01' AND '2026-11-30 02:00+01' AS later, v.opens_at - w.opens_at AS week
-FROM regress_w('2026-11-24 12:00+01') w, regress_w('2026-12-01 12:00+01') v;
 -- Disabled, and of a zone that this server does not have.
+SELECT regress_alter('nightly', jsonb_build_object('days', '{mon}', 'starts', '01:00', 'ends', '06:00')) \g /dev/null
 SELECT regress_alter('nightly', jsonb_build_object('enabled', false)) \g /dev/null
 SELECT * FROM regress_w('2026-11-24 12:00+01');
 SELECT regress_alter('nightly', jsonb_build_object('enabled', true)) \g /dev/null
@@ -151,7 +143,7 @@ SET client_min_messages = notice;
 SET tiered_storage.test_now = '2026-11-24 12:00+01';
 \set ECHO all
 CALL tiered_storage.migrate();
-UPDATE _tiered_storage.move_window SET time_zone = 'Europe/Berlin', jitter = '0' \g /dev/null
+UPDATE _tiered_storage.move_window SET time_zone = 'Europe/Berlin' \g /dev/null
 CALL tiered_storage.migrate();
 CALL tiered_storage.migrate(dry_run => true);
 \set ECHO none

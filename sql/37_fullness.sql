@@ -131,7 +131,7 @@ CALL tiered_storage.migrate(dry_run => true);
 SELECT tiered_storage.resume();
 -- It knows what windows have left.  What waits for one leaves then, and nothing hotter in its place.
 SELECT tiered_storage.add_move_window('little', NULL, '0:00', '24:00', 'UTC',
-	max_bytes => pg_table_size('regress_b') + 8192, jitter => '0') \g /dev/null
+	max_bytes => pg_table_size('regress_b') + 8192) \g /dev/null
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate(dry_run => true, ignore_windows => true);
 SELECT tiered_storage.remove_move_window('little') \g /dev/null
@@ -408,7 +408,7 @@ CALL regress_table('regress_k4', 1, 100000);
 CALL regress_observe();
 SELECT tiered_storage.add_move_window('little', NULL, '0:00', '24:00', 'UTC',
 	max_bytes => pg_table_size('regress_k1') + 8192 + (SELECT sum(CASE WHEN state = 'done' THEN greatest(size_bytes,
-		copied_bytes) ELSE copied_bytes END)::bigint FROM _tiered_storage.move), jitter => '0') \g /dev/null
+		copied_bytes) ELSE copied_bytes END)::bigint FROM _tiered_storage.move)) \g /dev/null
 RESET client_min_messages;
 \set ECHO all
 -- The next one leaves when it opens again, and meanwhile no hotter one that has room in it.

@@ -28,7 +28,7 @@ SELECT check_name, verdict IN ('ok', 'warning') AS fine, finding <> '' AS found,
 	AS has_remedy
 	FROM tiered_storage.preflight('regress_p', 'regress_slow', include_all => true) WHERE check_name <> 'verdict';
 :show('regress_p', 'regress_slow', include_all => true)
-	WHERE check_name ~ '^(relation|rights|pin|method|directory|capacity|locks|wear)$'
+	WHERE check_name ~ '^(relation|rights|pin|method|directory|capacity|locks)$'
 		ORDER BY check_name COLLATE "C";
 -- By default the verdict, and what is not ok.
 SELECT check_name, verdict, regress_masked(finding) AS finding, remedy
@@ -40,7 +40,7 @@ SELECT check_name, verdict, regexp_replace(finding, ', \w+:', ':') AS finding
 SELECT finding FROM tiered_storage.preflight('regress_p', 'regress_slow', index_target => 'regress_fast', include_all => true)
 	WHERE check_name = 'relation';
 -- Where it is.
-:show('regress_p', 'regress_fast', include_all => true) WHERE check_name IN ('verdict', 'place', 'space', 'wal', 'time', 'lock', 'wear')
+:show('regress_p', 'regress_fast', include_all => true) WHERE check_name IN ('verdict', 'place', 'space', 'wal', 'time', 'lock')
 	ORDER BY check_name COLLATE "C";
 -- Moves under a lock.
 CREATE UNLOGGED TABLE regress_p_unlogged (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;

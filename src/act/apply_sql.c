@@ -101,7 +101,6 @@ typedef struct Past
 	TierBatchMove *moves;		/* the last one first */
 	int			n;
 	int64		undone_by;		/* 0: no batch */
-	bool		may_redo;		/* something is where that has put it */
 } Past;
 
 /* What is not moved back though the batch has moved it. */
@@ -142,11 +141,7 @@ report_nothing_to_undo(const Past *past, const Left *left)
 			 past->n == 0 && OidIsValid(past->relation_oid) ?
 			 errdetail("No move of it is recorded.") :
 			 past->n == 0 ? errdetail("It has moved nothing.") :
-			 left_text(left) == NULL ? 0 : errdetail_internal("%s", left_text(left)),
-			 !past->may_redo ? 0 :
-			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") "
-					 "would move the relations again.",
-					 past->undone_by)));
+			 left_text(left) == NULL ? 0 : errdetail_internal("%s", left_text(left))));
 }
 
 /*
@@ -225,7 +220,6 @@ load_past(Past *past)
 	past->set = tier_catalog_load_tiers(context);
 	past->moves = tier_catalog_load_batch(context, past->batch_id, &past->n);
 	past->undone_by = tier_catalog_undone_by(past->batch_id);
-	past->may_redo = past->undone_by != 0 && tier_catalog_can_undo(past->undone_by);
 	tier_catalog_leave(&scope);
 }
 

@@ -51,9 +51,6 @@
 #define DATABASE_SCAN_INTERVAL_MS (60 * 1000)
 #define FRESH_SCAN_MS 500
 
-/* A transaction that was prepared is looked at after so long, and then ever more rarely. */
-#define PREPARED_LOOK_MS 500
-
 /* Cycles for the sake of new policies have at least this distance, however many are added. */
 #define NEW_POLICY_MS 10000
 
@@ -119,58 +116,6 @@ scan_databases(void)
 	if (!overflow)
 		tier_shmem_keep_claims(known, nknown);
 	LWLockRelease(tier_shmem->lock);
-}
-
-/*
- * Nobody tells when a prepared transaction ends: whoever commits it may have nothing to do with
- * us.  So its xid is looked for, each time after as long again as it has been waited for.
- */
-static void
-end_prepared(TimestampTz *next_look_at)
-{
-	typedef struct
-	{
-		Oid			database_oid;
-		TransactionId xid;
-		TimestampTz since;
-	} PreparedTransaction;
-	PreparedTransaction prepared[TIER_MAX_DATABASES];
-	int			n = 0;
-	TimestampTz now = GetCurrentTimestamp();
-
-	LWLockAcquire(tier_shmem->lock, LW_SHARED);
-	for (int i = 0; i < tier_shmem->ndatabases; i++)
-	{
-		const TierDatabaseSlot *slot = &tier_shmem->databases[i];
-
-		if (OidIsValid(slot->database_oid) && TransactionIdIsValid(slot->prepared_xid))
-			prepared[n++] = (PreparedTransaction)
-		{
-			slot->database_oid, slot->prepared_xid, slot->prepared_at
-		};
-	}
-	LWLockRelease(tier_shmem->lock);
-
-	for (int i = 0; i < n; i++)
-	{
-		TierDatabaseSlot *slot;
-		long		waited_ms = TimestampDifferenceMilliseconds(prepared[i].since, now);
-
-		if (TransactionIdIsInProgress(prepared[i].xid))
-		{
-			TimestampTz look_at = TimestampTzPlusMilliseconds(now, Max(PREPARED_LOOK_MS,
-																	   waited_ms));
-
-			*next_look_at = Min(*next_look_at, look_at);
-			continue;
-		}
-		LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-		slot = tier_shmem_slot(prepared[i].database_oid, false);
-		if (slot != NULL && slot->prepared_xid == prepared[i].xid)
-			slot->prepared_xid = InvalidTransactionId;
-		LWLockRelease(tier_shmem->lock);
-		tier_shmem_notify(prepared[i].database_oid);
-	}
 }
 
 /*
@@ -320,7 +265,6 @@ tier_launcher_main(Datum argument)
 			scanned_at = now;
 		}
 		next_at = TimestampTzPlusMilliseconds(scanned_at, DATABASE_SCAN_INTERVAL_MS);
-		end_prepared(&next_at);
 		while (start_next_worker())
 			CHECK_FOR_INTERRUPTS();
 

@@ -69,11 +69,13 @@ add_leaving(void *argument)
 	TierPlanning *planning = item->planning;
 	const char *closed = item->closed;
 	TierMoveRequest request = request_of(item->evaluation, item->member);
-	int			to_tier = tier_set_tier_of_tablespace(planning->set, request.tablespace_oid);
 	TierRelationInfo info;
-	TierPlanEntry *entry = tier_plan_begin_entry(planning, &request, TIER_SOURCE_FULLNESS,
-												 to_tier, &info);
+	TierPlanEntry *entry;
 
+	tier_foresight_choose(planning->foresight, &request);
+	entry = tier_plan_begin_entry(planning, &request, TIER_SOURCE_FULLNESS,
+								  tier_set_tier_of_tablespace(planning->set,
+															  request.tablespace_oid), &info);
 	if (entry == NULL)
 		return;
 	if (closed != NULL && entry->state == TIER_PLAN_READY)
@@ -116,8 +118,6 @@ take_away(TierFullnessEvaluation *evaluation, int i)
 	problem->level.disk_bytes -= unit->disk_bytes;
 	problem->target_bytes -= unit->target_bytes;
 	problem->has_begun = true;
-	if (evaluation->result.places[i] >= 0)
-		problem->place_bytes[evaluation->result.places[i]] -= unit->place_bytes;
 }
 
 /*
@@ -130,12 +130,9 @@ fits(TierFullnessEvaluation *evaluation, int i, const TierRelationInfo *info)
 	TierFullnessUnit *unit = &evaluation->units[i];
 	const TierTier *target = &evaluation->advice->set->tiers[evaluation->target];
 	double		bytes = tier_relation_disk_bytes(info);
-	int			place = evaluation->result.places[i];
 
-	unit->place_bytes = Max(unit->place_bytes, bytes);
 	unit->target_bytes = Max(unit->target_bytes, tier_cost_stored_bytes(bytes, &target->profile));
-	return unit->target_bytes <= evaluation->problem.target_bytes &&
-		(place < 0 || unit->place_bytes <= evaluation->problem.place_bytes[place]);
+	return unit->target_bytes <= evaluation->problem.target_bytes;
 }
 
 /* It is added, or does not fit: then it is decided again without it. */
@@ -167,7 +164,7 @@ empty_tier(Look *look, TierFullnessEvaluation *evaluation)
 	problem->level = tier_fullness_level(set, evaluation->tier, &look->question);
 	problem->level.own_bytes += evaluation->arriving_bytes;
 	problem->level.disk_bytes += evaluation->arriving_bytes;
-	tier_fullness_find_room(evaluation, set, &look->question);
+	problem->target_bytes = tier_fullness_room(evaluation, set, &look->question);
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -99,13 +99,9 @@ typedef struct TierSurvey
 	double		logged_bytes;	/* of the largest that goes into the WAL */
 } TierSurvey;
 
-/* The device of a tablespace, also of one that belongs to no tier. */
-extern const TierDevice *tier_survey_device(const TierSurvey *survey, Oid tablespace_oid);
-
 /* preflight_forecast.c: places among the movers; how long, what wears, which lock, when. */
 extern TierFinding tier_preflight_pause(TierSurvey *survey);
 extern TierFinding tier_preflight_time(TierSurvey *survey);
-extern TierFinding tier_preflight_wear(TierSurvey *survey);
 extern TierFinding tier_preflight_lock(TierSurvey *survey);
 extern TierFinding tier_preflight_start(TierSurvey *survey);
 

@@ -48,49 +48,6 @@ tier_preflight_time(TierSurvey *survey)
 						   tier_size_text(survey->bytes), tier_size_text(survey->wal_bytes));
 }
 
-/* Of the tiers that something goes to: which wears out, or is not known to. */
-TierFinding
-tier_preflight_wear(TierSurvey *survey)
-{
-	MemoryContext context = CurrentMemoryContext;
-	const TierSet *set = survey->call->set;
-	const char *unknown = NULL;
-	const char *within = NULL;
-	TierCatalogScope scope;
-	TierWears  *wears;
-	ListCell   *cell;
-
-	tier_catalog_enter(&scope);
-	wears = tier_wears_load(context);
-	tier_catalog_leave(&scope);
-	foreach(cell, survey->routes)
-	{
-		int			tier = tier_set_tier_of_tablespace(set, ((const TierRoute *)
-															 lfirst(cell))->to_tablespace_oid);
-		const NameData *name = tier < 0 ? NULL : &set->tiers[tier].name;
-		const TierWear *exceeded = name == NULL ? NULL : tier_wears_exceeded(wears, name);
-
-		if (exceeded != NULL)
-			return tier_finding_warn("SELECT * FROM tiered_storage.devices has the figures; "
-									 "a CALL and policies by age move all the same.",
-									 "tier \"%s\" wears out: %s; what only the load asks for is "
-									 "not moved there", NameStr(*name), tier_wear_text(exceeded));
-		if (name == NULL || isnan(tier_wears_endurance(wears, name)))
-			continue;
-		if (isnan(tier_wears_written(wears, name)))
-			unknown = NameStr(*name);
-		else
-			within = NameStr(*name);
-	}
-	if (unknown != NULL)
-		return tier_finding_warn("SELECT * FROM tiered_storage.devices says why.",
-								 "not known: how much is written to the devices of tier \"%s\"",
-								 unknown);
-	if (within == NULL)
-		return tier_finding_ok("endurance of the target is not configured");
-	return tier_finding_ok("tier \"%s\" is written to less than it endures", within);
-}
-
 TierFinding
 tier_preflight_lock(TierSurvey *survey)
 {

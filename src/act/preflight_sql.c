@@ -32,8 +32,9 @@ PG_FUNCTION_INFO_V1(tier_preflight_sql);
 /* The argument behind those of tier_call_read(). */
 #define PREFLIGHT_ALL 5
 
-const TierDevice *
-tier_survey_device(const TierSurvey *survey, Oid tablespace_oid)
+/* The device of a tablespace, also of one that belongs to no tier. */
+static const TierDevice *
+device_of(const TierSurvey *survey, Oid tablespace_oid)
 {
 	const TierTablespace *tablespace = tier_set_tablespace(survey->call->set, tablespace_oid);
 
@@ -301,11 +302,11 @@ look_at_place(TierSurvey *survey)
 	{
 		const TierRoute *route = lfirst(cell);
 
-		to = tier_survey_device(survey, route->to_tablespace_oid);
-		if (tier_device_is_shared(tier_survey_device(survey, route->from_tablespace_oid), to))
+		to = device_of(survey, route->to_tablespace_oid);
+		if (tier_device_is_shared(device_of(survey, route->from_tablespace_oid), to))
 			on_same_device += route->moves;
 	}
-	to = tier_survey_device(survey, first->to_tablespace_oid);
+	to = device_of(survey, first->to_tablespace_oid);
 	if (on_same_device > 0)
 		return tier_finding_warn("See the view tiered_storage.devices.",
 								 "tablespace \"%s\" is on the same device%s%s: "
@@ -345,8 +346,7 @@ look_at_method(TierSurvey *survey)
 static TierFinding
 look_at_directory(TierSurvey *survey)
 {
-	const TierDevice *device = tier_survey_device(survey,
-												  survey->call->destination[0].tablespace_oid);
+	const TierDevice *device = device_of(survey, survey->call->destination[0].tablespace_oid);
 
 	if (device->exists && device->writable)
 		return tier_finding_ok("the directory of the tablespace is there and can be written to");
@@ -567,7 +567,6 @@ static const struct
 	{"locks", TIER_CHECK_USERS, true, look_at_users, NULL},
 	{"pause", NOT_REFUSED, false, tier_preflight_pause, NULL},
 	{"time", NOT_REFUSED, false, tier_preflight_time, NULL},
-	{"wear", NOT_REFUSED, true, tier_preflight_wear, NULL},
 	{"lock", NOT_REFUSED, false, tier_preflight_lock, NULL},
 	{"start", NOT_REFUSED, true, tier_preflight_start, NULL},
 };

@@ -36,7 +36,6 @@
 
 PG_FUNCTION_INFO_V1(tier_sample_sql);
 PG_FUNCTION_INFO_V1(tier_smoothed_rate);
-PG_FUNCTION_INFO_V1(tier_activity_pattern);
 PG_FUNCTION_INFO_V1(tier_tablespace_claims);
 PG_FUNCTION_INFO_V1(tier_worker_status);
 PG_FUNCTION_INFO_V1(tier_notify_launcher);
@@ -64,47 +63,6 @@ tier_smoothed_rate(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(tier_heat_read(PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1),
 									PG_GETARG_FLOAT8(2), PG_GETARG_FLOAT8(3)));
-}
-
-/* Beyond that, times are not those of anything that was observed: 1,000 years. */
-#define LONGEST_US 31557600e9
-
-/*
- * Evidence as it is stored: when it began, the length of its intervals, and amounts, negative
- * ones too or not, which go to the array of floats given.  False: nothing was noted yet, or
- * not by us.
- */
-static bool
-stored_evidence(FunctionCallInfo fcinfo, TierEvidence *evidence, float *amounts,
-				bool is_signed)
-{
-	const bytea *stored = PG_GETARG_BYTEA_PP(2);
-
-	evidence->began_at = PG_GETARG_TIMESTAMPTZ(0);
-	evidence->interval_s = PG_GETARG_FLOAT8(1);
-	if (VARSIZE_ANY_EXHDR(stored) != sizeof(float) * TIER_EVIDENCE_INTERVALS ||
-		!(evidence->interval_s >= 1.0 && evidence->interval_s <= TIER_EVIDENCE_LONGEST_S) ||
-		fabs((double) PG_GETARG_TIMESTAMPTZ(3) - (double) evidence->began_at) > LONGEST_US)
-		return false;
-	tier_column_amounts(amounts, sizeof(float) * TIER_EVIDENCE_INTERVALS, is_signed, stored);
-	return true;
-}
-
-Datum
-tier_activity_pattern(PG_FUNCTION_ARGS)
-{
-	TierEvidence evidence = {0};
-	TierEvidenceJudgement judgement;
-	TimestampTz at = PG_GETARG_TIMESTAMPTZ(3);
-
-	if (!stored_evidence(fcinfo, &evidence, evidence.reads, false))
-		PG_RETURN_NULL();
-	judgement = tier_evidence_judge(&evidence, evidence.reads, at);
-
-	if (!(judgement.active > 0.0))
-		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(cstring_to_text(judgement.weight >= 1.0 ? "rate" :
-									 judgement.weight > 0.0 ? "unclear" : "event"));
 }
 
 Datum
@@ -256,8 +214,6 @@ notify_callback(XactEvent event, void *argument)
 {
 	if (event == XACT_EVENT_COMMIT && notify_at_commit)
 		tier_shmem_notify(MyDatabaseId);
-	if (event == XACT_EVENT_PRE_PREPARE && notify_at_commit)
-		tier_shmem_notify_later(MyDatabaseId, GetTopTransactionIdIfAny());
 	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)
 		notify_at_commit = false;
 }

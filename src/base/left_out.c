@@ -30,8 +30,8 @@
 
 static bool is_worker = false;
 
-/* Relations that were left out and not remembered since a pass of the step has ended, or NULL. */
-static HTAB *not_remembered[TIER_STEPS];
+/* Failures that found no entry, since a pass of the step has ended. */
+static int	not_remembered[TIER_STEPS];
 
 static const char *const step_names[] = {
 	[TIER_STEP_IDENTIFY] = "search for renamed relations",
@@ -147,20 +147,6 @@ copy_clipped(char *to, const char *from, int size)
 }
 
 static void
-count_not_remembered(TierStep step, Oid relation_oid)
-{
-	if (not_remembered[step] == NULL)
-	{
-		HASHCTL		control = {.keysize = sizeof(Oid),.entrysize = sizeof(Oid)};
-
-		control.hcxt = TopMemoryContext;
-		not_remembered[step] = hash_create("tiered_storage left out", 64, &control,
-										   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-	(void) hash_search(not_remembered[step], &relation_oid, HASH_ENTER, NULL);
-}
-
-static void
 remember(const TierPass *pass, Oid relation_oid, const char *name, const char *message)
 {
 	TierDatabaseSlot *slot = lock_slot(LW_EXCLUSIVE);
@@ -183,9 +169,9 @@ remember(const TierPass *pass, Oid relation_oid, const char *name, const char *m
 		copy_clipped(entry->name, name, TIER_LEFT_OUT_NAME_LENGTH);
 		copy_clipped(entry->error, message, TIER_LEFT_OUT_ERROR_LENGTH);
 	}
+	else
+		not_remembered[pass->step]++;
 	LWLockRelease(tier_shmem->lock);
-	if (entry == NULL)
-		count_not_remembered(pass->step, relation_oid);
 }
 
 static const char *
@@ -299,7 +285,6 @@ void
 tier_pass_end(TierPass *pass)
 {
 	TierDatabaseSlot *slot = lock_slot(LW_EXCLUSIVE);
-	HTAB	   *others = not_remembered[pass->step];
 
 	if (slot == NULL)
 		return;
@@ -310,12 +295,10 @@ tier_pass_end(TierPass *pass)
 		if (entry != NULL && !pass->known[i].is_backed_off && entry->failed_at < pass->began_at)
 			entry->failures = 0;
 	}
-	slot->not_remembered[pass->step] = others == NULL ? 0 : (int) hash_get_num_entries(others);
+	slot->not_remembered[pass->step] = not_remembered[pass->step];
 	LWLockRelease(tier_shmem->lock);
 	pass->nknown = 0;
-	if (others != NULL)
-		hash_destroy(others);
-	not_remembered[pass->step] = NULL;
+	not_remembered[pass->step] = 0;
 }
 
 int

@@ -129,26 +129,6 @@ tier_shmem_notify(Oid database_oid)
 	LWLockRelease(tier_shmem->lock);
 }
 
-void
-tier_shmem_notify_later(Oid database_oid, TransactionId xid)
-{
-	if (tier_shmem == NULL || !TransactionIdIsValid(xid))
-		return;
-
-	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-	{
-		TierDatabaseSlot *slot = tier_shmem_slot(database_oid, true);
-
-		if (slot != NULL)
-		{
-			slot->prepared_xid = xid;
-			slot->prepared_at = GetCurrentTimestamp();
-		}
-		tier_shmem_wake_launcher();
-	}
-	LWLockRelease(tier_shmem->lock);
-}
-
 /* Removes the database's claims; the lock is held exclusively. */
 static void
 remove_claims(Oid database_oid)
@@ -332,34 +312,4 @@ tier_shmem_keep_claims(const Oid *database_oids, int n)
 				break;
 			}
 	tier_shmem->nclaims = kept;
-}
-
-bool
-tier_shmem_wear_is_news(const char *device, TimestampTz now)
-{
-	TierWornDevice *place = NULL;
-	bool		is_news = true;
-	NameData	name;
-
-	if (tier_shmem == NULL)
-		return true;
-	namestrcpy(&name, device);
-	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < TIER_MAX_WORN_DEVICES; i++)
-	{
-		TierWornDevice *worn = &tier_shmem->worn[i];
-		bool		counts = worn->told_at > now - USECS_PER_DAY && worn->told_at <= now;
-
-		if (counts && strcmp(NameStr(worn->device), NameStr(name)) == 0)
-			is_news = false;
-		else if (!counts && place == NULL)
-			place = worn;
-	}
-	if (is_news && place != NULL)
-	{
-		place->device = name;
-		place->told_at = now;
-	}
-	LWLockRelease(tier_shmem->lock);
-	return is_news;
 }

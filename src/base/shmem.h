@@ -77,8 +77,7 @@ typedef struct TierLeftOut
  * (tier_worker_end_cycle), by its exit callback at the latest.  The launcher ends
  * the cycle itself where no worker could be registered, or none has begun in time;
  * one that begins later finds no STARTING slot and exits.  Any session may set
- * notified, next_run_at, migrated_at and planned_at (tier_shmem_notify), prepared_xid and
- * prepared_at (tier_shmem_notify_later), and policy_due_at.
+ * notified, next_run_at, migrated_at and planned_at (tier_shmem_notify), and policy_due_at.
  */
 typedef struct TierDatabaseSlot
 {
@@ -107,11 +106,6 @@ typedef struct TierDatabaseSlot
 								 * migrated, and since: a bit by name */
 	bool		is_moving;		/* RUNNING, and migrating: takes no place from
 								 * those who sample */
-	TransactionId prepared_xid; /* a prepared transaction whose commit is like
-								 * tier_shmem_notify; Invalid: none.  Set by
-								 * its session, as prepared_at; by the
-								 * launcher once it has ended */
-	TimestampTz prepared_at;
 	int			failures;		/* in a row, up to the last cycle that ended */
 	char		last_error[TIER_ERROR_LENGTH];	/* of FAILED; or, while
 												 * WAITING, what keeps it from
@@ -176,16 +170,6 @@ typedef struct TierMoverControl
 												 * administrator's */
 } TierMoverControl;
 
-/* Of more devices each database warns for itself. */
-#define TIER_MAX_WORN_DEVICES 64
-
-/* Which device was warned of, by whichever database; told_at is 0: the place is free. */
-typedef struct TierWornDevice
-{
-	NameData	device;
-	TimestampTz told_at;		/* by tier_clock_now */
-} TierWornDevice;
-
 /* All zero at the start of the server; rebuilt by the launcher and the workers. */
 typedef struct TierShmem
 {
@@ -200,7 +184,6 @@ typedef struct TierShmem
 	TierDatabaseSlot databases[TIER_MAX_DATABASES];
 	TierClaim	claims[TIER_MAX_CLAIMS];
 	TierMoverControl movers;
-	TierWornDevice worn[TIER_MAX_WORN_DEVICES];
 } TierShmem;
 
 extern TierShmem *tier_shmem;
@@ -219,18 +202,6 @@ extern void tier_shmem_wake_launcher(void);
 
 /* Makes the launcher look at this database at once.  No-op without preload. */
 extern void tier_shmem_notify(Oid database_oid);
-
-/*
- * The same once the transaction, which is being prepared, has ended.  A database remembers one
- * of them, the last; what others have done is seen when its worker runs by itself.
- */
-extern void tier_shmem_notify_later(Oid database_oid, TransactionId xid);
-
-/*
- * True once a day for each device, whichever database asks: a device is the same for all of
- * them.  Always without preload.
- */
-extern bool tier_shmem_wear_is_news(const char *device, TimestampTz now);
 
 /*
  * The three that follow read claims, those of databases that exist: in a transaction.

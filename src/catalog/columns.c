@@ -72,8 +72,13 @@ known_or_0(double value, const TierColumn *column)
 	return value >= (column->is_signed ? -most : 0.0) && value <= most ? value : 0.0;
 }
 
-void
-tier_column_amounts(float *field, size_t bytes, bool is_signed, const bytea *stored)
+/*
+ * An array of amounts as it is stored, for a field of so many bytes.  What cannot be is 0:
+ * what is negative, unless they are signed, as where something may shrink, NaN and what is
+ * too large; and all of it, if the stored value has another length.
+ */
+static void
+set_amounts(float *field, size_t bytes, bool is_signed, const bytea *stored)
 {
 	double		least = is_signed ? -MOST_AMOUNT : 0.0;
 
@@ -132,8 +137,8 @@ set_field(void *row, const TierColumn *column, Datum value)
 												column->null_if_zero);
 			break;
 		case BYTEAOID:
-			tier_column_amounts((float *) field, column->bytes, column->is_signed,
-								DatumGetByteaPP(value));
+			set_amounts((float *) field, column->bytes, column->is_signed,
+						DatumGetByteaPP(value));
 			break;
 		default:
 			Assert(column->type == FLOAT8OID);

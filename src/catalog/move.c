@@ -326,14 +326,6 @@ tier_catalog_policies_of_batch(MemoryContext context, int64 batch_id, int *n,
 	return tier_get_text(context, 0, 2);
 }
 
-bool
-tier_catalog_can_undo(int64 batch_id)
-{
-	return tier_query("SELECT FROM _tiered_storage.move_batches b "
-					  "WHERE b.batch_id = $1 AND b.undo_command IS NOT NULL",
-					  tier_arg_int8(batch_id)) > 0;
-}
-
 int64
 tier_catalog_undone_by(int64 batch_id)
 {

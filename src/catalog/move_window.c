@@ -26,25 +26,20 @@ tier_catalog_load_move_windows(MemoryContext context, int *n)
 	"WHERE d.day = ANY (w.days)), 127), "
 	"(EXTRACT(epoch FROM w.starts) * 1000000)::int8, "
 	"(EXTRACT(epoch FROM w.ends) * 1000000)::int8, "
-	"(EXTRACT(epoch FROM w.jitter) * 1000000)::int8, "
 	"w.time_zone, COALESCE(w.max_bytes::float8, 'Infinity'), w.enabled "
 	"FROM _tiered_storage.move_window w ORDER BY w.window_name";
-	TierMoveWindowRow *rows;
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierMoveWindowRow, name, NAMEOID),
+		TIER_FIELD(TierMoveWindowRow, window.days, INT4OID),
+		TIER_FIELD(TierMoveWindowRow, window.starts_us, INT8OID),
+		TIER_FIELD(TierMoveWindowRow, window.ends_us, INT8OID),
+		TIER_FIELD(TierMoveWindowRow, time_zone, TEXTOID),
+		TIER_FIELD(TierMoveWindowRow, window.max_bytes, TIER_FLOAT8_OR_NAN),
+		TIER_FIELD(TierMoveWindowRow, is_enabled, BOOLOID),
+	};
 
 	*n = (int) tier_query_plain(sql);
-	rows = MemoryContextAllocZero(context, sizeof(TierMoveWindowRow) * Max(*n, 1));
-	for (int i = 0; i < *n; i++)
-	{
-		rows[i].name = tier_get_name(i, 1);
-		rows[i].window.days = (uint8) tier_get_int4(i, 2);
-		rows[i].window.starts_us = tier_get_int8(i, 3);
-		rows[i].window.ends_us = tier_get_int8(i, 4);
-		rows[i].jitter_us = tier_get_int8(i, 5);
-		rows[i].time_zone = tier_get_text(context, i, 6);
-		rows[i].window.max_bytes = tier_get_float8(i, 7);
-		rows[i].is_enabled = tier_get_bool(i, 8);
-	}
-	return rows;
+	return TIER_ROWS(context, TierMoveWindowRow, fields, *n);
 }
 
 double

@@ -173,9 +173,6 @@ extern char *tier_catalog_policies_of_batch(MemoryContext context, int64 batch_i
 /* The last batch that has undone something of it; 0: none. */
 extern int64 tier_catalog_undone_by(int64 batch_id);
 
-/* Is anything where this batch has put it? */
-extern bool tier_catalog_can_undo(int64 batch_id);
-
 /* Deletes the row of a move that turned out not to be needed. */
 extern void tier_catalog_forget_move(int64 move_id);
 

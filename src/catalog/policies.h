@@ -133,12 +133,10 @@ extern void tier_catalog_policy_evaluated(int policy_id, int due, int on_target,
  * ---------------------------------------------------------------------
  */
 
-/* delay_us of the window is 0: who loads it knows where that is. */
 typedef struct TierMoveWindowRow
 {
 	NameData	name;
 	TierWindow	window;
-	int64		jitter_us;
 	char	   *time_zone;		/* this server may not have it */
 	bool		is_enabled;
 } TierMoveWindowRow;

@@ -531,7 +531,6 @@ tier_catalog_maintain_history(TimestampTz now)
 	tier_query("SELECT _tiered_storage.roll_up($1, $2, $3, $4)", tier_arg_time(hour),
 			   tier_arg_time(now), tier_arg_float8(max_bytes * HOURS_MEMBER_PART),
 			   tier_arg_float8(kept_min * 60.0 / FULL_MEMBERS));
-	tier_catalog_maintain_estimates();
 	forget_moves(now, is_new_day);
 	forget_notes(now, kept_min);
 	tier_query("SELECT _tiered_storage.take_snapshot($1, $2)", tier_arg_time(now),

@@ -251,14 +251,6 @@ typedef struct TierColumn
 								 * or in an hour; no square */
 } TierColumn;
 
-/*
- * An array of amounts as it is stored, for a field of so many bytes.  What cannot be is 0:
- * what is negative, unless they are signed, as where something may shrink, NaN and what is
- * too large; and all of it, if the stored value has another length.
- */
-extern void tier_column_amounts(float *field, size_t bytes, bool is_signed,
-								const bytea *stored);
-
 /* Appends "a, b", and "a = EXCLUDED.a, b = EXCLUDED.b". */
 #define TIER_FIELD(row, field, column_type) \
 	{.type = (column_type), .offset = offsetof(row, field)}

@@ -315,8 +315,9 @@ tier_set_roomiest_tablespace(const TierSet *set, int tier)
 	return best == NULL ? InvalidOid : best->oid;
 }
 
-bool
-tier_set_may_use_tablespace(const TierTablespace *tablespace, Oid role_oid)
+/* Does it exist, is it writable, and may the role create something there? */
+static bool
+may_use(const TierTablespace *tablespace, Oid role_oid)
 {
 	return tablespace->device->exists && tablespace->device->writable &&
 		(tablespace->oid == MyDatabaseTableSpace ||
@@ -343,7 +344,7 @@ tier_set_usable_after(const TierSet *set, int tier, Oid role_oid, TierAddedBytes
 
 		if (candidate->tier != tier)
 			continue;
-		allowed = tier_set_may_use_tablespace(candidate, role_oid);
+		allowed = may_use(candidate, role_oid);
 		if (best == NULL || (allowed && !best_allowed) ||
 			(allowed == best_allowed && is_roomier(candidate, best, added, argument)))
 		{

@@ -133,32 +133,6 @@ extern void tier_catalog_hold_tier(const NameData *tier_name);
  */
 extern double tier_set_compression_ratio(const TierSet *set, int tier);
 
-/* What was found of how a relation would compress: the last estimate of it. */
-typedef struct TierEstimateRow
-{
-	Oid			relation_oid;
-	NameData	algorithm;
-	TimestampTz estimated_at;
-	TierCompressionEstimate estimate;
-	int64		size_bytes;
-	int64		pieces;			/* that it was cut into */
-	int64		sampled_pieces; /* and that were compressed */
-	bool		counts;			/* of one that was loaded: the relation has
-								 * not grown much, or been rewritten, since */
-} TierEstimateRow;
-
-/*
- * Keeps estimates, in place of earlier ones that nobody has locked, unless the transaction
- * cannot see what others have committed since it began.  Waits for nobody.
- */
-extern void tier_catalog_add_estimates(const TierEstimateRow *rows, int n);
-
-/* The last of each relation and algorithm, by relation, *n of them. */
-extern TierEstimateRow *tier_catalog_load_estimates(MemoryContext context, int *n);
-
-/* Removes what later estimates have replaced, and those of relations that are gone. */
-extern void tier_catalog_maintain_estimates(void);
-
 /*
  * Bytes, stored, that other databases have of a tier, as of some seconds ago at most, if its
  * capacity is that; 0 where the capacity is that of the file systems, whose free space says
@@ -214,9 +188,6 @@ extern bool tier_set_same_file_system(const TierTablespace *a, const TierTablesp
  * system it is the first.
  */
 extern Oid	tier_set_roomiest_tablespace(const TierSet *set, int tier);
-
-/* Does it exist, is it writable, and may the role create something there? */
-extern bool tier_set_may_use_tablespace(const TierTablespace *tablespace, Oid role_oid);
 
 /*
  * The same of those that exist, are writable, and that the role may use; if

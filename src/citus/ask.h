@@ -32,9 +32,8 @@ extern int	tier_citus_test_node_timeout_ms;
 /*
  * Runs the command on the nodes as the current role, and sets `succeeded` and `answer` of each
  * of them, in the current memory context.  A node that does not answer in time
- * fails.  one_by_one: the nodes run it one after the other and never twice; otherwise at the
- * same time, and a command that changes something may run twice.  Raises an error if the caller
- * may not run commands on nodes, or cancels.
+ * fails.  one_by_one: the nodes run it one after the other; otherwise at the same time.  Raises
+ * an error if the caller may not run commands on nodes, or cancels.
  */
 extern void tier_citus_ask(TierCitusNode *nodes, int n, const char *command, bool one_by_one);
 

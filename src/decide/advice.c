@@ -25,7 +25,6 @@
 
 #include "src/base/clock.h"
 #include "src/decide/advice.h"
-#include "src/decide/compression.h"
 #include "src/decide/units.h"
 #include "src/decide/wear.h"
 #include "src/model/bottleneck.h"
@@ -52,9 +51,7 @@ TierCost
 tier_advice_cost_of(const TierAdvice *advice, const TierAdviceUnit *unit,
 					const TierCostLoad *load, int tier)
 {
-	TierCostProfile profile = tier_advice_profile(advice, unit, tier);
-
-	return tier_cost_on(load, &profile);
+	return tier_cost_on(load, &advice->set->tiers[tier].profile);
 }
 
 TierCost
@@ -72,17 +69,13 @@ tier_advice_busy(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 double
 tier_advice_stored(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 {
-	TierCostProfile profile = tier_advice_profile(advice, unit, tier);
-
-	return tier_cost_stored_bytes(unit->size_bytes, &profile);
+	return tier_cost_stored_bytes(unit->size_bytes, &advice->set->tiers[tier].profile);
 }
 
 double
 tier_advice_price(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 {
-	TierCostProfile profile = tier_advice_profile(advice, unit, tier);
-
-	return tier_cost_price_per_month(unit->size_bytes, &profile,
+	return tier_cost_price_per_month(unit->size_bytes, &advice->set->tiers[tier].profile,
 									 advice->set->tiers[tier].reserve_fraction);
 }
 
@@ -157,8 +150,6 @@ apply_overrides(TierAdvice *advice)
 					   override->sequential_write_mb_per_s);
 		apply_override(&tier->profile.parallelism, override->parallelism);
 		apply_override(&tier->profile.compression_ratio, override->compression_ratio);
-		if (!isnan(override->compression_ratio))
-			tier_compression_forget(advice, t);
 		if (!isnan(override->price_per_gb_month))
 			tier->price_is_assumed = false;
 	}
@@ -211,7 +202,6 @@ tier_advice_load(const TierAdviceOptions *options)
 	else
 		tier_advice_default_options(&advice->options);
 	tier_units_load(advice);
-	tier_compression_mark(advice);
 	tier_advice_load_rules(advice);
 	load_wear(advice);
 	return advice;

@@ -23,7 +23,6 @@
 #include "src/base/debug.h"
 #include "src/base/left_out.h"
 #include "src/base/sql.h"
-#include "src/decide/compression.h"
 #include "src/decide/fullness.h"
 #include "src/server/relation.h"
 
@@ -101,98 +100,11 @@ room_of(const TierSet *set, int tier, const TierFullnessQuestion *question)
 		tier_fullness_bytes(&level);
 }
 
-static bool
-is_same_place(const TierSet *set, const TierTablespace *tablespace, Oid place_oid)
+double
+tier_fullness_room(const TierFullnessEvaluation *evaluation, const TierSet *set,
+				   const TierFullnessQuestion *question)
 {
-	const TierTablespace *place = tier_set_tablespace(set, place_oid);
-
-	return tablespace->oid == place_oid ||
-		(place != NULL && tier_set_same_file_system(tablespace, place));
-}
-
-/* The file systems of the target, where it has several: one tablespace of each. */
-static void
-find_places(TierFullnessEvaluation *evaluation)
-{
-	const TierSet *set = evaluation->advice->set;
-	int			n = 0;
-
-	for (int i = 0; i < set->ntablespaces && n < TIER_FULLNESS_PLACES; i++)
-	{
-		const TierTablespace *tablespace = &set->tablespaces[i];
-		bool		is_known = tablespace->tier != evaluation->target;
-
-		for (int p = 0; p < n && !is_known; p++)
-			is_known = is_same_place(set, tablespace, evaluation->places[p]);
-		if (!is_known)
-			evaluation->places[n++] = tablespace->oid;
-	}
-	evaluation->problem.nplaces = n > 1 ? n : 0;
-}
-
-/* What its file system has beside the reserve; what has been taken from the tier: nothing. */
-static double
-room_of_place(const TierSet *set, int tier, Oid place_oid, const TierFullnessQuestion *question)
-{
-	const TierTablespace *place = tier_set_tablespace(set, place_oid);
-	double		bytes;
-
-	if (place == NULL || place->tier != tier)
-		return -1.0;
-	if (place->device->total_bytes < 0)
-		return INFINITY;
-	bytes = place->device->free_bytes -
-		set->tiers[tier].reserve_fraction * place->device->total_bytes;
-	for (int i = 0; i < set->ntablespaces && question->flight != NULL; i++)
-		if (is_same_place(set, &set->tablespaces[i], place_oid))
-			bytes -= question->flight(set->tablespaces[i].oid, question->argument).disk_bytes;
-	return bytes;
-}
-
-void
-tier_fullness_find_room(TierFullnessEvaluation *evaluation, const TierSet *set,
-						const TierFullnessQuestion *question)
-{
-	TierFullnessProblem *problem = &evaluation->problem;
-
-	problem->target_bytes = room_of(set, evaluation->target, question);
-	for (int p = 0; p < problem->nplaces; p++)
-		problem->place_bytes[p] = room_of_place(set, evaluation->target, evaluation->places[p],
-												question);
-}
-
-/*
- * The tablespace of the target with the most free space that the role may use, of those of
- * one place if that is not negative; if there is none, any.
- */
-static Oid
-tablespace_for(const TierFullnessEvaluation *evaluation, const TierSet *set, int place,
-			   Oid role_oid)
-{
-	Oid			found = InvalidOid;
-
-	for (int i = 0; i < set->ntablespaces && place >= 0 && !OidIsValid(found); i++)
-		if (set->tablespaces[i].tier == evaluation->target &&
-			is_same_place(set, &set->tablespaces[i], evaluation->places[place]) &&
-			tier_set_may_use_tablespace(&set->tablespaces[i], role_oid))
-			found = set->tablespaces[i].oid;
-	return OidIsValid(found) ? found :
-		tier_set_usable_tablespace(set, evaluation->target, role_oid);
-}
-
-/* Those to which the role may move something. */
-static unsigned
-places_for(const TierFullnessEvaluation *evaluation, const TierSet *set, Oid role_oid)
-{
-	unsigned	places = 0;
-
-	for (int p = 0; p < evaluation->problem.nplaces; p++)
-		for (int i = 0; i < set->ntablespaces && (places & (1u << p)) == 0; i++)
-			if (set->tablespaces[i].tier == evaluation->target &&
-				is_same_place(set, &set->tablespaces[i], evaluation->places[p]) &&
-				tier_set_may_use_tablespace(&set->tablespaces[i], role_oid))
-				places |= 1u << p;
-	return places;
+	return room_of(set, evaluation->target, question);
 }
 
 double
@@ -268,6 +180,17 @@ known_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuest
 	return TIER_FULLNESS_NONE;
 }
 
+/* One file system takes a relation as a whole; this is the roomiest of the target. */
+static bool
+fits_nowhere(const TierSet *set, Oid tablespace_oid, double bytes)
+{
+	const TierTablespace *place = tier_set_tablespace(set, tablespace_oid);
+
+	return place != NULL && place->device->total_bytes >= 0 &&
+		bytes > place->device->free_bytes -
+		set->tiers[place->tier].reserve_fraction * place->device->total_bytes;
+}
+
 /*
  * Nobody asks for these moves but the policy, which has no rights of its own: they need
  * those of the owner, and no lock for the whole copy.
@@ -293,7 +216,10 @@ find_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuesti
 	why = !OidIsValid(member->to_tablespace) ? NULL :
 		tier_relation_refuse(info, info->owner_oid, member->to_tablespace).message;
 	if (OidIsValid(member->to_tablespace) && why == NULL)
-		return TIER_FULLNESS_NONE;
+		return !fits_nowhere(evaluation->advice->set, member->to_tablespace,
+							 member->unit->size_bytes) ? TIER_FULLNESS_NONE :
+			because("it is larger than the room on each file system of the target",
+					TIER_FULLNESS_TOO_LARGE, &member->why);
 	member->why = why == NULL ? "the target has no tablespace" :
 		psprintf("its owner may not move it: %s", why);
 	return TIER_FULLNESS_NO_RIGHT;
@@ -343,9 +269,7 @@ look_at_member(const TierFullnessEvaluation *evaluation, const TierFullnessQuest
 	TierFullnessMember *member = &evaluation->members[i];
 
 	member->owner_oid = info->owner_oid;
-	member->from_tablespace = info->tablespace_oid;
-	member->to_tablespace = tablespace_for(evaluation, set, evaluation->result.places[i],
-										   info->owner_oid);
+	member->to_tablespace = tier_set_usable_tablespace(set, evaluation->target, info->owner_oid);
 	member->why = NULL;
 	evaluation->units[i].obstacle = find_obstacle(evaluation, question, info, member);
 }
@@ -371,23 +295,6 @@ tier_fullness_look_again(TierFullnessEvaluation *evaluation, const TierFullnessQ
 	if (is_there(evaluation, set, i, &info))
 		look_at_member(evaluation, question, set, &info, i);
 	return evaluation->units[i].obstacle == TIER_FULLNESS_NONE;
-}
-
-/* Of what leaves, now that it is decided which place takes it. */
-static void
-find_tablespaces(TierFullnessEvaluation *evaluation, const TierSet *set)
-{
-	const TierFullnessResult *result = &evaluation->result;
-
-	for (int i = 0; i < result->norder && evaluation->problem.nplaces > 0; i++)
-	{
-		int			u = result->order[i];
-		TierFullnessMember *member = &evaluation->members[u];
-
-		if (result->verdicts[u] == TIER_FULLNESS_LEAVES)
-			member->to_tablespace = tablespace_for(evaluation, set, result->places[u],
-												   member->owner_oid);
-	}
 }
 
 /* What is asked of the units of a tier. */
@@ -432,8 +339,6 @@ add_member(void *argument, int u)
 	model->disk_bytes = shares_file_system(advice->set, info.tablespace_oid,
 										   member->to_tablespace) ? 0.0 : model->own_bytes;
 	model->target_bytes = tier_advice_stored(advice, unit, evaluation->target);
-	model->place_bytes = unit->size_bytes;
-	model->places = places_for(evaluation, advice->set, info.owner_oid);
 	model->lost_s = tier_advice_busy(advice, unit, evaluation->target) -
 		tier_advice_busy(advice, unit, evaluation->tier);
 	model->move_s = move_seconds(evaluation, unit) / advice->options.horizon_hours;
@@ -484,20 +389,6 @@ check_policy(const TierFullnessEvaluation *evaluation, const TierSet *set)
 	return NULL;
 }
 
-/* Looks once what the target can take now; for a start everything that comes has room. */
-static void
-keep_room(TierFullnessEvaluation *evaluation, const TierFullnessQuestion *question)
-{
-	TierFullnessProblem *problem = &evaluation->problem;
-
-	tier_fullness_find_room(evaluation, evaluation->advice->set, question);
-	evaluation->room_bytes = problem->target_bytes;
-	memcpy(evaluation->room_places, problem->place_bytes, sizeof(problem->place_bytes));
-	problem->target_bytes = INFINITY;
-	for (int p = 0; p < problem->nplaces; p++)
-		problem->place_bytes[p] = INFINITY;
-}
-
 static void
 begin_evaluation(TierFullnessEvaluation *evaluation, const TierAdvice *advice,
 				 TierFullnessRow *policy, const TierFullnessQuestion *question)
@@ -532,13 +423,10 @@ begin_evaluation(TierFullnessEvaluation *evaluation, const TierAdvice *advice,
 												  MCXT_ALLOC_HUGE);
 	evaluation->result.order = palloc_extended(sizeof(int) * Max(n, 1), MCXT_ALLOC_HUGE);
 	evaluation->result.scratch = palloc_extended(sizeof(int) * Max(n, 1), MCXT_ALLOC_HUGE);
-	evaluation->result.places = palloc_extended(sizeof(int) * Max(n, 1), MCXT_ALLOC_HUGE);
-	for (int i = 0; i < n; i++)
-		evaluation->result.places[i] = -1;
 	evaluation->problem.units = evaluation->units;
 	evaluation->problem.has_begun = list_member_int(question->begun, policy->policy_id);
-	find_places(evaluation);
-	keep_room(evaluation, question);
+	evaluation->room_bytes = tier_fullness_room(evaluation, advice->set, question);
+	evaluation->problem.target_bytes = INFINITY;
 	evaluation->problem.level = tier_fullness_level(advice->set, evaluation->tier, question);
 	tier_pass_begin(&pass, TIER_STEP_PLAN);
 	tier_pass_each(&pass, &each);
@@ -620,37 +508,6 @@ pass_on(TierFullnessEvaluation *evaluations, int n, const TierFullnessQuestion *
 	}
 }
 
-/* What leaves another tier for the same target comes first. */
-static void
-book_room(TierFullnessEvaluation *evaluation, const TierFullnessEvaluation *other)
-{
-	TierFullnessProblem *problem = &evaluation->problem;
-
-	problem->target_bytes -= other->result.arriving_bytes;
-	for (int i = 0; i < other->problem.nunits && problem->nplaces > 0; i++)
-		if (other->result.verdicts[i] == TIER_FULLNESS_LEAVES && other->result.places[i] >= 0)
-			problem->place_bytes[other->result.places[i]] -= other->units[i].place_bytes;
-}
-
-/* What leaves the target makes room on the file system where it is. */
-static void
-free_places(TierFullnessEvaluation *evaluation, const TierFullnessEvaluation *next)
-{
-	const TierSet *set = evaluation->advice->set;
-	TierFullnessProblem *problem = &evaluation->problem;
-
-	for (int i = 0; i < next->problem.nunits && problem->nplaces > 0; i++)
-	{
-		const TierTablespace *from = tier_set_tablespace(set, next->members[i].from_tablespace);
-
-		if (next->result.verdicts[i] != TIER_FULLNESS_LEAVES || from == NULL)
-			continue;
-		for (int p = 0; p < problem->nplaces; p++)
-			if (is_same_place(set, from, evaluation->places[p]))
-				problem->place_bytes[p] += next->units[i].disk_bytes;
-	}
-}
-
 /*
  * What a tier can take: beside what others bring that leave before, and with what leaves it.
  */
@@ -662,17 +519,15 @@ find_room(TierFullnessEvaluation *evaluations, int i, int n, const TierFullnessQ
 	const TierFullnessEvaluation *next = evaluation_of(evaluations, n, evaluation->target);
 
 	problem->target_bytes = evaluation->room_bytes;
-	memcpy(problem->place_bytes, evaluation->room_places, sizeof(problem->place_bytes));
 	for (int j = 0; j < i; j++)
 		if (tier_fullness_has_turn(&evaluations[j], question) &&
 			evaluations[j].target == evaluation->target)
-			book_room(evaluation, &evaluations[j]);
+			problem->target_bytes -= evaluations[j].result.arriving_bytes;
 	if (next == NULL || !next->policy->is_enabled)
 		return;
 	problem->later_bytes = problem->target_bytes + tier_fullness_can_leave(&next->problem);
 	if (!tier_fullness_has_turn(next, question))
 		return;
-	free_places(evaluation, next);
 	problem->target_bytes += next->result.leaving_bytes;
 }
 
@@ -686,7 +541,6 @@ decide_all(TierFullnessEvaluation *evaluations, int n, const TierFullnessQuestio
 			continue;
 		find_room(evaluations, i, n, question);
 		tier_fullness_decide(&evaluations[i].problem, &evaluations[i].result);
-		find_tablespaces(&evaluations[i], evaluations[i].advice->set);
 	}
 }
 

@@ -61,7 +61,6 @@ typedef struct TierFullnessMember
 {
 	const TierAdviceUnit *unit;
 	Oid			owner_oid;		/* whose rights count */
-	Oid			from_tablespace;
 	Oid			to_tablespace;	/* 0: none of the target's */
 	const char *why;			/* it does not leave, in words; NULL: none */
 } TierFullnessMember;
@@ -80,11 +79,8 @@ typedef struct TierFullnessEvaluation
 								 * one sends */
 	TierFullnessProblem problem;	/* its units are those below */
 	TierFullnessResult result;
-	Oid			places[TIER_FULLNESS_PLACES];	/* one tablespace of each
-												 * place */
 	double		room_bytes;		/* that the target can take as it is, when
 								 * this was evaluated */
-	double		room_places[TIER_FULLNESS_PLACES];	/* and each place */
 	TierFullnessUnit *units;	/* what is on the tier, by OID */
 	TierFullnessMember *members;	/* the same */
 } TierFullnessEvaluation;
@@ -119,12 +115,11 @@ extern TierFullnessLevel tier_fullness_level(const TierSet *set, int tier,
 											 const TierFullnessQuestion *question);
 
 /*
- * Looks how much the target may take until it is at its high watermark, or its reserve, and
- * what each of its file systems may: the problem has it then.  INFINITY: it is not known.
- * The set as above.
+ * How much the target may take until it is at its high watermark, or its reserve; INFINITY: it is
+ * not known.  The set as above.
  */
-extern void tier_fullness_find_room(TierFullnessEvaluation *evaluation, const TierSet *set,
-									const TierFullnessQuestion *question);
+extern double tier_fullness_room(const TierFullnessEvaluation *evaluation, const TierSet *set,
+								 const TierFullnessQuestion *question);
 
 /*
  * Shares of the tier's capacity: up to where it is filled by what another tier sends away,

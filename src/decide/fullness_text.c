@@ -31,6 +31,7 @@ static const char *const obstacle_words[] = {
 	[TIER_FULLNESS_EMPTY] = "empty",
 	[TIER_FULLNESS_NOT_ONLINE] = "not online",
 	[TIER_FULLNESS_NO_RIGHT] = "no right",
+	[TIER_FULLNESS_TOO_LARGE] = "too large",
 	[TIER_FULLNESS_NOT_NOW] = "failed lately",
 };
 

@@ -49,7 +49,6 @@ add_openings(TierMoveWindows *windows, int index)
 		!tier_time_zone_between(row->time_zone, windows->now - LOOK_BACK_DAYS * TIER_US_PER_DAY,
 								until + LOOK_BACK_DAYS * TIER_US_PER_DAY, &zone))
 		return;
-	row->window.delay_us = tier_window_delay(row->jitter_us, GetSystemIdentifier(), MyDatabaseId);
 	n = tier_window_openings(&row->window, &zone, windows->now, until, openings,
 							 OPENINGS_OF_A_WINDOW);
 	for (int i = 0; i < n; i++)

@@ -480,22 +480,6 @@ mark_pins(TierAdvice *advice, const TierPins *pins)
 	}
 }
 
-/* What was estimated of a TOAST table is a part of what its table comes to. */
-static void
-attach_estimates(TierAdvice *advice, TierEstimateRow *estimates, int n,
-				 const TierRelationState *states, int nstates)
-{
-	for (int i = 0; i < n; i++)
-	{
-		const TierRelationState *state = find_state(states, nstates, estimates[i].relation_oid);
-
-		if (state != NULL && state->id.kind == RELKIND_TOASTVALUE)
-			estimates[i].relation_oid = state->id.heap_oid;
-	}
-	advice->estimates = estimates;
-	advice->nestimates = n;
-}
-
 /* Everything times the factor that was asked for, but its size. */
 static void
 scale_loads(TierAdvice *advice, double factor)
@@ -697,8 +681,6 @@ tier_units_load(TierAdvice *advice)
 	TierStandbyUse standbys;
 	TierDevices *devices;
 	TierGrowths *growths;
-	TierEstimateRow *estimates;
-	int			nestimates;
 	TierRecentMove *recent;
 	int			nrecent;
 	TierPass	pass;
@@ -716,7 +698,6 @@ tier_units_load(TierAdvice *advice)
 	pins = tier_catalog_load_pins(context);
 	devices = tier_catalog_load_devices(context);
 	growths = tier_catalog_load_growths(context);
-	estimates = tier_catalog_load_estimates(context, &nestimates);
 	recent = tier_catalog_load_recent_moves(context, now - tier_cooldown_min * USECS_PER_MINUTE,
 											now, &nrecent);
 	advice->client_time = tier_catalog_client_time();
@@ -728,7 +709,6 @@ tier_units_load(TierAdvice *advice)
 	mark_unseen(advice, &view, &standbys, now);
 	build_units(advice, devices, view.states, view.nstates, now);
 	mark_recent(advice, recent, nrecent, now);
-	attach_estimates(advice, estimates, nestimates, view.states, view.nstates);
 	mark_measured(advice, &memory, view.states, view.nstates, now);
 	discount_builds(advice, &view);
 	mark_unread(advice, now);

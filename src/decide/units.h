@@ -104,8 +104,6 @@ typedef struct TierAdviceUnit
 	double		size_bytes;		/* of all forks, which take room and are
 								 * moved; loads has that of main forks, which
 								 * are read */
-	double	   *ratios;			/* by tier: bytes of it that fit into one, 0:
-								 * as many as of any; NULL: so on all tiers */
 	TierRelationLoad loads;		/* of all that belongs to it; middle is what
 								 * counts */
 	double		operations;		/* scans that the server's statistics know, of
@@ -157,9 +155,6 @@ typedef struct TierAdvice
 	TierAdviceUnit *units;		/* by OID */
 	TierFullnessRow *fullness;	/* the other policies, of the tiers above */
 	int			nfullness;
-	const TierEstimateRow *estimates;	/* of how units compress; those of a
-										 * TOAST table have its table's OID */
-	int			nestimates;
 	TimestampTz uses_since;		/* uses may have been missed before, and reads
 								 * on standbys; 0: they never were */
 	const char *uncounted;		/* whose use of the database nobody counts;

@@ -34,8 +34,9 @@ is_of_tier(const TierWear *wear, const NameData *tier_name)
 	return strcmp(NameStr(wear->tier_name), NameStr(*tier_name)) == 0;
 }
 
-const TierWear *
-tier_wears_exceeded(const TierWears *wears, const NameData *tier_name)
+/* The tier's device that is worn too fast; NULL: none is known to be. */
+static const TierWear *
+find_exceeded(const TierWears *wears, const NameData *tier_name)
 {
 	for (int i = 0; i < wears->n; i++)
 		if (is_of_tier(&wears->rows[i], tier_name) && wears->rows[i].is_exceeded)
@@ -43,8 +44,9 @@ tier_wears_exceeded(const TierWears *wears, const NameData *tier_name)
 	return NULL;
 }
 
-char *
-tier_wear_text(const TierWear *wear)
+/* In words, "device "sdb" is written ...", in the current memory context. */
+static char *
+wear_text(const TierWear *wear)
 {
 	if (wear->used_fraction >= 1.0)
 		return psprintf("device \"%s\" has used up %.0f %% of its life", wear->device,
@@ -57,7 +59,7 @@ tier_wear_text(const TierWear *wear)
 static void
 tell(const TierWear *wear, int level)
 {
-	char	   *sentence = tier_wear_text(wear);
+	char	   *sentence = wear_text(wear);
 
 	sentence[0] = pg_toupper((unsigned char) sentence[0]);
 	ereport(level,
@@ -108,12 +110,12 @@ tier_wears_reason(const TierWears *wears, const TierSet *set, Oid to_tablespace_
 {
 	int			tier = tier_set_tier_of_tablespace(set, to_tablespace_oid);
 	const TierWear *exceeded = tier < 0 ? NULL :
-	tier_wears_exceeded(wears, &set->tiers[tier].name);
+	find_exceeded(wears, &set->tiers[tier].name);
 
 	if (exceeded == NULL)
 		return NULL;
 	return psprintf("waiting: tier \"%s\" wears out: %s", NameStr(set->tiers[tier].name),
-					tier_wear_text(exceeded));
+					wear_text(exceeded));
 }
 
 void
@@ -136,7 +138,7 @@ tier_wear_tell(const TierSet *set, const List *to_tablespaces)
 		if (tier < 0 || bms_is_member(tier, told))
 			continue;
 		told = bms_add_member(told, tier);
-		exceeded = tier_wears_exceeded(wears, &set->tiers[tier].name);
+		exceeded = find_exceeded(wears, &set->tiers[tier].name);
 		if (exceeded != NULL)
 			tell(exceeded, NOTICE);
 	}
@@ -151,8 +153,7 @@ tier_wear_warn(void)
 	{
 		const TierWear *wear = &wears->rows[i];
 
-		if (wear->is_exceeded && tier_catalog_wear_is_news(wear->device) &&
-			tier_shmem_wear_is_news(wear->device, tier_clock_now()))
+		if (wear->is_exceeded && tier_catalog_wear_is_news(wear->device))
 			tell(wear, WARNING);
 	}
 }

@@ -23,12 +23,6 @@ typedef struct TierWears
 /* Inside of a scope; the result lives in the given context. */
 extern TierWears *tier_wears_load(MemoryContext context);
 
-/* The tier's device that is worn too fast; NULL: none is known to be. */
-extern const TierWear *tier_wears_exceeded(const TierWears *wears, const NameData *tier_name);
-
-/* In words, "device "sdb" is written ...", in the current memory context. */
-extern char *tier_wear_text(const TierWear *wear);
-
 /*
  * What is written to the tier's devices in a day, our moves apart, and what they endure; NaN
  * if that is not known of each of them.
@@ -49,7 +43,7 @@ extern char *tier_wears_reason(const TierWears *wears, const TierSet *set,
  */
 extern void tier_wear_tell(const TierSet *set, const List *to_tablespaces);
 
-/* Warns of each device that is worn too fast, one database once a day.  Inside of a scope. */
+/* Warns of each device that is worn too fast, once a day.  Inside of a scope. */
 extern void tier_wear_warn(void);
 
 #endif							/* TIER_DECIDE_WEAR_H */

@@ -51,41 +51,22 @@ density_of(const TierFullnessUnit *unit)
 	return cost_of(unit) / (bytes > 1.0 ? bytes : 1.0);
 }
 
-/* Does a leave before b? */
-static bool
-is_before(const TierFullnessUnit *units, int a, int b)
-{
-	double		left = density_of(&units[a]);
-	double		right = density_of(&units[b]);
+/* What compare_units() compares, while tier_fullness_arrange() runs. */
+static const TierFullnessUnit *compared_units;
 
-	if (units[a].reluctance != units[b].reluctance)
-		return units[a].reluctance < units[b].reluctance;
-	return left != right ? left < right : a < b;
+static int
+compare_units(const void *a, const void *b)
+{
+	int			i = *(const int *) a;
+	int			j = *(const int *) b;
+	double		left = density_of(&compared_units[i]);
+	double		right = density_of(&compared_units[j]);
+
+	if (compared_units[i].reluctance != compared_units[j].reluctance)
+		return compared_units[i].reluctance - compared_units[j].reluctance;
+	return left != right ? (left < right ? -1 : 1) : i - j;
 }
 
-/* Lets what is at the top of a heap, whose top is to leave last, sink to its place. */
-static void
-sink(const TierFullnessUnit *units, int *heap, int top, int n)
-{
-	for (;;)
-	{
-		int			child = 2 * top + 1;
-		int			moved;
-
-		if (child >= n)
-			return;
-		if (child + 1 < n && is_before(units, heap[child], heap[child + 1]))
-			child++;
-		if (!is_before(units, heap[top], heap[child]))
-			return;
-		moved = heap[top];
-		heap[top] = heap[child];
-		heap[child] = moved;
-		top = child;
-	}
-}
-
-/* By heap sort, which needs no memory of its own. */
 void
 tier_fullness_arrange(const TierFullnessProblem *problem, TierFullnessResult *result)
 {
@@ -95,16 +76,8 @@ tier_fullness_arrange(const TierFullnessProblem *problem, TierFullnessResult *re
 		if (problem->units[i].obstacle == TIER_FULLNESS_NONE)
 			result->order[n++] = i;
 	result->norder = n;
-	for (int i = n / 2 - 1; i >= 0; i--)
-		sink(problem->units, result->order, i, n);
-	for (int last = n - 1; last > 0; last--)
-	{
-		int			moved = result->order[0];
-
-		result->order[0] = result->order[last];
-		result->order[last] = moved;
-		sink(problem->units, result->order, 0, last);
-	}
+	compared_units = problem->units;
+	qsort(result->order, (size_t) n, sizeof(int), compare_units);
 }
 
 /* ---------------------------------------------------------------------
@@ -119,7 +92,6 @@ typedef struct State
 								 * the two measures; 0 or less: it is reached */
 	double		disk;
 	double		room;			/* left on the target */
-	double		places[TIER_FULLNESS_PLACES];	/* and on each of its places */
 	double		cost;			/* of what has left */
 	double		bytes;
 } State;
@@ -129,15 +101,12 @@ state_of(const TierFullnessProblem *problem)
 {
 	const TierFullnessLevel *level = &problem->level;
 	double		wanted = level->capacity_bytes * (problem->low + ROUNDING);
-	State		state = {
-		.own = level->own_bytes - wanted,
-		.disk = level->disk_bytes - wanted,
-		.room = problem->target_bytes
-	};
 
-	for (int i = 0; i < problem->nplaces; i++)
-		state.places[i] = problem->place_bytes[i];
-	return state;
+	return (State)
+	{
+		.own = level->own_bytes - wanted,.disk = level->disk_bytes - wanted,
+			.room = problem->target_bytes
+	};
 }
 
 static bool
@@ -146,26 +115,11 @@ is_reached(const State *state)
 	return state->own <= 0.0 && state->disk <= 0.0;
 }
 
-/* The roomiest place that takes it; -1: none does, or there are none. */
-static int
-place_of(const TierFullnessProblem *problem, const State *state, const TierFullnessUnit *unit)
-{
-	int			best = -1;
-
-	for (int i = 0; i < problem->nplaces; i++)
-		if ((unit->places & (1u << i)) != 0 && state->places[i] >= unit->place_bytes &&
-			(best < 0 || state->places[i] > state->places[best]))
-			best = i;
-	return best;
-}
-
 static State
-without(const State *state, const TierFullnessUnit *unit, int place)
+without(const State *state, const TierFullnessUnit *unit)
 {
 	State		after = *state;
 
-	if (place >= 0)
-		after.places[place] -= unit->place_bytes;
 	after.own -= unit->own_bytes;
 	after.disk -= unit->disk_bytes;
 	after.room -= unit->target_bytes;
@@ -205,15 +159,13 @@ choose(const TierFullnessProblem *problem, TierFullnessResult *result, int *chos
 	{
 		int			u = result->order[i];
 		const TierFullnessUnit *unit = &problem->units[u];
-		int			place = place_of(problem, &state, unit);
-		State		next = without(&state, unit, place);
+		State		next = without(&state, unit);
 
-		result->places[u] = place;
 		if (best_last >= 0 && unit->reluctance > problem->units[best_last].reluctance)
 			break;				/* without these it is enough */
 		if (!is_useful(&state, unit))
 			result->verdicts[u] = TIER_FULLNESS_FREES_NOTHING;
-		else if (next.room < 0.0 || (problem->nplaces > 0 && place < 0))
+		else if (next.room < 0.0)
 			result->verdicts[u] = TIER_FULLNESS_NO_ROOM;
 		else if (!is_reached(&next))
 		{

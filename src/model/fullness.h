@@ -27,6 +27,7 @@ typedef enum TierFullnessObstacle
 	TIER_FULLNESS_EMPTY,
 	TIER_FULLNESS_NOT_ONLINE,
 	TIER_FULLNESS_NO_RIGHT,
+	TIER_FULLNESS_TOO_LARGE,	/* for what any file system of the target has */
 	TIER_FULLNESS_NOT_NOW,		/* it was tried in vain, lately or in this run */
 } TierFullnessObstacle;
 
@@ -39,8 +40,6 @@ typedef struct TierFullnessUnit
 	double		disk_bytes;		/* by which its file systems have more free;
 								 * 0: it stays on the same file system */
 	double		target_bytes;	/* that it takes of the target */
-	double		place_bytes;	/* and of one of its places */
-	unsigned	places;			/* bits: the places that it may go to */
 	double		lost_s;			/* device time per hour that it costs there
 								 * more than here; negative: less */
 	double		used_s;			/* per hour, of use that memory serves: at
@@ -62,9 +61,6 @@ typedef struct TierFullnessLevel
 								 * free; -INFINITY: not known */
 } TierFullnessLevel;
 
-/* A target has no more places that are told from each other. */
-#define TIER_FULLNESS_PLACES 16
-
 typedef struct TierFullnessProblem
 {
 	TierFullnessLevel level;
@@ -76,10 +72,6 @@ typedef struct TierFullnessProblem
 	double		later_bytes;	/* the same, with all that may leave it by a
 								 * policy of its own as it fills; counts if
 								 * that is more */
-	int			nplaces;		/* file systems of the target, one of which
-								 * takes a relation as a whole; 0: what
-								 * target_bytes says is all there is to say */
-	double		place_bytes[TIER_FULLNESS_PLACES];	/* that each can take */
 	int			nunits;
 	const TierFullnessUnit *units;
 } TierFullnessProblem;
@@ -107,8 +99,6 @@ typedef struct TierFullnessResult
 								 * first; given by the caller, for nunits */
 	int			norder;
 	int		   *scratch;		/* for nunits; given by the caller */
-	int		   *places;			/* by unit, of what leaves: its place, -1 if
-								 * there are none; given by the caller */
 } TierFullnessResult;
 
 /* The larger of the two measures, in bytes. */
@@ -126,8 +116,7 @@ extern void tier_fullness_arrange(const TierFullnessProblem *problem,
  * reached, at most twice the optimum where one of two costs counts).
  *
  * Holds of every result: nobody leaves who has an obstacle; the target gets no more
- * than it can take, and none of its places, of which each goes to the roomiest that it
- * may; each that leaves is needed, so that without any one of them the tier
+ * than it can take; each that leaves is needed, so that without any one of them the tier
  * would stay above its low watermark; and nobody leaves a tier that is at it or below.
  */
 extern void tier_fullness_decide(const TierFullnessProblem *problem,

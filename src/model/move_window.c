@@ -72,8 +72,7 @@ tier_window_openings(const TierWindow *window, const TierZone *zone, int64_t fro
 
 		if ((window->days & (1 << weekday_of(day))) == 0)
 			continue;
-		opens = tier_zone_moment(zone, day * TIER_US_PER_DAY + window->starts_us) +
-			window->delay_us;
+		opens = tier_zone_moment(zone, day * TIER_US_PER_DAY + window->starts_us);
 		closes = tier_zone_moment(zone, end_day * TIER_US_PER_DAY + window->ends_us);
 		if (opens >= closes || closes <= from_us || opens >= until_us)
 			continue;
@@ -152,16 +151,4 @@ tier_openings_ask(const TierOpening *openings, int n, int64_t now_us, double byt
 	answer.opening = -1;
 	answer.verdict = verdict_now(openings, n, now_us, bytes);
 	return answer;
-}
-
-int64_t
-tier_window_delay(int64_t jitter_us, uint64_t system_identifier, uint32_t database_oid)
-{
-	/* The finalizer of SplitMix64, by Steele, Lea and Flood. */
-	uint64_t	hash = system_identifier + database_oid * UINT64_C(0x9e3779b97f4a7c15);
-
-	hash = (hash ^ (hash >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	hash = (hash ^ (hash >> 27)) * UINT64_C(0x94d049bb133111eb);
-	hash ^= hash >> 31;
-	return (int64_t) ((double) (hash >> 11) / 9007199254740992.0 * (double) jitter_us);
 }

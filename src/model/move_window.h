@@ -35,11 +35,10 @@ typedef struct TierZone
 /* Its days are those on which it starts; the first bit is Monday's. */
 typedef struct TierWindow
 {
-	uint8_t		days;
+	int			days;
 	int64_t		starts_us;		/* since midnight; 0 to a day, exclusive */
 	int64_t		ends_us;		/* 0 to a day, inclusive; not after starts_us:
 								 * on the next day */
-	int64_t		delay_us;		/* it opens so much later */
 	double		max_bytes;		/* of an opening; INFINITY: no limit */
 } TierWindow;
 
@@ -101,12 +100,5 @@ typedef struct TierWindowAnswer
  */
 extern TierWindowAnswer tier_openings_ask(const TierOpening *openings, int n, int64_t now_us,
 										  double bytes, double seconds);
-
-/*
- * By how much a window opens later here, from 0 to jitter_us, exclusive: always the same
- * for a database of a server, and spread evenly over databases and servers.
- */
-extern int64_t tier_window_delay(int64_t jitter_us, uint64_t system_identifier,
-								 uint32_t database_oid);
 
 #endif							/* TIER_MOVE_WINDOW_H */

@@ -386,8 +386,9 @@ check_wal_space(TierAdmission *admission)
 	return tier_space_wal_shortage(tier_preflight_space(admission), logged_bytes(admission));
 }
 
-bool
-tier_preflight_has_capacity(const TierSet *set, Oid tablespace_oid)
+/* Has somebody said that the tier may take less than its disks have? */
+static bool
+has_capacity(const TierSet *set, Oid tablespace_oid)
 {
 	const TierTablespace *target = tier_set_tablespace(set, tablespace_oid);
 	const TierTier *tier = target == NULL ? NULL : &set->tiers[target->tier];
@@ -404,7 +405,7 @@ tier_preflight_tier_bytes(TierAdmission *admission)
 	const TierSpace *space;
 	double		bytes = 0;
 
-	if (target == NULL || !tier_preflight_has_capacity(set, admission->where.tablespace_oid))
+	if (target == NULL || !has_capacity(set, admission->where.tablespace_oid))
 		return -1;
 	if (admission->facts->tier_bytes >= 0)
 		return admission->facts->tier_bytes;

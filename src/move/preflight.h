@@ -130,9 +130,6 @@ extern char *tier_preflight_standby_conflict_text(const TierStandbyUser *user);
 /* Bytes of the tablespace's file system that its tier keeps free; 0 if it has none. */
 extern double tier_preflight_reserve(const TierSet *set, Oid tablespace_oid);
 
-/* Has somebody said that the tier may take less than its disks have? */
-extern bool tier_preflight_has_capacity(const TierSet *set, Oid tablespace_oid);
-
 /*
  * The transaction that has used the relation, or a part of it, for the longest time, of
  * those of others that have it locked now; NULL: none.  *n of them.

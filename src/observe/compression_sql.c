@@ -222,39 +222,6 @@ put_method(TierResultRow *row, const Part *part, const Method *method)
 	tier_row_put(row);
 }
 
-/* What is kept of it, in the catalog; as far as this transaction can write. */
-static void
-keep(const Part *part, const Methods *methods)
-{
-	TierEstimateRow rows[TIER_COMPRESSORS];
-	TierCatalogScope scope;
-	int			n = 0;
-
-	if (part->why_not != NULL || XactReadOnly || RecoveryInProgress())
-		return;
-	for (int i = 0; i < methods->n; i++)
-	{
-		if (methods->of[i].why_not != NULL)
-			continue;
-		rows[n] = (TierEstimateRow)
-		{
-			.relation_oid = part->relation_oid,
-				.estimated_at = tier_clock_now(),
-				.estimate = tier_compression_estimate(&methods->of[i].sums,
-													  (double) part->pieces),
-				.size_bytes = (int64) part->npages * BLCKSZ,
-				.pieces = part->pieces,
-				.sampled_pieces = part->sampled
-		};
-		namestrcpy(&rows[n++].algorithm, tier_compressor_name(methods->of[i].compressor));
-	}
-	if (n == 0)
-		return;
-	tier_catalog_enter(&scope);
-	tier_catalog_add_estimates(rows, n);
-	tier_catalog_leave(&scope);
-}
-
 /* The relation, its TOAST table, and, if wanted, its indexes. */
 static List *
 parts_of(const TierRelationInfo *info, bool include_indexes)
@@ -298,7 +265,6 @@ tier_estimate_compression(PG_FUNCTION_ARGS)
 			continue;
 		for (int i = 0; i < methods.n; i++)
 			put_method(&row, &part, &methods.of[i]);
-		keep(&part, &methods);
 	}
 	return (Datum) 0;
 }

@@ -12,16 +12,6 @@ RETURNS float8
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_smoothed_rate';
 
-/*
- * Rate, event or unclear, as evidence of relation_state says at that time; null: it says
- * nothing.
- */
-CREATE FUNCTION _tiered_storage.activity_pattern(began_at timestamptz, interval_s float8,
-	amounts bytea, at timestamptz)
-RETURNS text
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'tier_activity_pattern';
-
 CREATE VIEW _tiered_storage.heat AS
 	SELECT s.relation_oid::regclass AS relation,
 		CASE s.kind WHEN 'r' THEN 'table' WHEN 'i' THEN 'index' WHEN 't' THEN 'toast table'
@@ -72,10 +62,6 @@ CREATE VIEW _tiered_storage.heat AS
 		_tiered_storage.smoothed_rate(s.image_bytes_fast, a.idle_s, w.observed_s, 86400)
 			AS full_page_image_bytes_per_hour,
 		CASE WHEN w.observed_s IS NULL THEN 'statistics' ELSE 'wal' END AS write_source,
-		_tiered_storage.activity_pattern(s.evidence_began_at, s.evidence_interval_s,
-			s.evidence_reads, now()) AS read_pattern,
-		_tiered_storage.activity_pattern(s.evidence_began_at, s.evidence_interval_s,
-			s.evidence_writes, now()) AS write_pattern,
 		_tiered_storage.distributed_table(s.relation_oid) AS distributed_table
 	FROM _tiered_storage.stored_relation_state() s
 	CROSS JOIN LATERAL (SELECT _tiered_storage.relation_persistence(s.relation_oid)

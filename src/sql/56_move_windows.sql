@@ -15,8 +15,6 @@ CREATE TABLE _tiered_storage.move_window
 	ends time NOT NULL CHECK (ends OPERATOR(pg_catalog.<>) starts),
 	time_zone text NOT NULL,
 	max_bytes bigint CHECK (max_bytes OPERATOR(pg_catalog.>) 0),
-	jitter interval NOT NULL CHECK (jitter OPERATOR(pg_catalog.>=) '0'
-		AND jitter OPERATOR(pg_catalog.<) '24 hours'),
 	enabled boolean NOT NULL
 );
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.move_window', '');
@@ -30,7 +28,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_move_window_state';
 
 CREATE VIEW _tiered_storage.move_windows AS
-	SELECT w.window_name, w.days, w.starts, w.ends, w.time_zone, w.max_bytes, w.jitter, w.enabled,
+	SELECT w.window_name, w.days, w.starts, w.ends, w.time_zone, w.max_bytes, w.enabled,
 		COALESCE(s.is_open, false) AS is_open, s.opens_at, s.closes_at, s.moved_bytes
 	FROM _tiered_storage.move_window w
 	LEFT JOIN _tiered_storage.move_window_state() s ON s.window_name = w.window_name;
@@ -42,7 +40,6 @@ CREATE FUNCTION tiered_storage.add_move_window(
 	ends time,
 	time_zone text DEFAULT NULL,
 	max_bytes bigint DEFAULT NULL,
-	jitter interval DEFAULT '0',
 	enabled boolean DEFAULT true)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -72,8 +69,7 @@ BEGIN
 			FROM unnest(week) WITH ORDINALITY d(day, n)
 			WHERE d.day IN (SELECT lower(x) FROM unnest(days) x)), starts, ends,
 		(SELECT z.name FROM pg_timezone_names z WHERE lower(z.name) = lower(wanted)
-			ORDER BY z.name <> wanted LIMIT 1), max_bytes, COALESCE(jitter, '0'),
-		COALESCE(enabled, true));
+			ORDER BY z.name <> wanted LIMIT 1), max_bytes, COALESCE(enabled, true));
 	IF w.time_zone IS NULL THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
 			format('time zone "%s" not recognized', wanted),
@@ -95,19 +91,6 @@ BEGIN
 	ELSIF w.max_bytes <= 0 THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value', 'max_bytes must be positive',
 			hint => 'Leave it out for no limit; enabled => false keeps a window closed.');
-	ELSIF EXTRACT(year FROM w.jitter) <> 0 OR EXTRACT(month FROM w.jitter) <> 0
-		OR EXTRACT(day FROM w.jitter) <> 0 THEN
-		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			'jitter must be hours, minutes and seconds',
-			detail => 'Days, months and years are not always equally long.',
-			hint => 'For example ''20 minutes''.');
-	ELSIF w.jitter < '0' THEN
-		PERFORM _tiered_storage.refuse('invalid_parameter_value', 'jitter must not be negative');
-	ELSIF (w.jitter >= w.ends - w.starts
-		+ CASE WHEN w.ends < w.starts THEN interval '24 hours' ELSE '0' END) THEN
-		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			'jitter must be less than the move window is long',
-			detail => 'It would be over before it opens.');
 	END IF;
 	LOCK TABLE _tiered_storage.move_window IN SHARE ROW EXCLUSIVE MODE;
 	IF EXISTS (SELECT FROM _tiered_storage.move_window x WHERE x.window_name = name) THEN
@@ -125,8 +108,7 @@ $$;
 COMMENT ON FUNCTION tiered_storage.add_move_window IS
 'automatic moves begin in this window from now on, or in another one: on days '
 'such as ''{sat,sun}'' (null: every day), from starts to ends (if that is not later, on the '
-'next day) in time_zone (default that of the session), at most max_bytes in each opening; it '
-'opens up to jitter later, by another time in each database and cluster';
+'next day) in time_zone (default that of the session), at most max_bytes in each opening';
 
 CREATE FUNCTION tiered_storage.remove_move_window(name name, if_exists boolean DEFAULT false)
 RETURNS void

@@ -23,7 +23,7 @@ COMMENT ON COLUMN tiered_storage.move_windows.at_most IS
 'what may be moved in one opening; null: no limit';
 COMMENT ON COLUMN tiered_storage.move_windows.state IS 'open, closed or disabled';
 COMMENT ON COLUMN tiered_storage.move_windows.opens IS
-'when it opens next, with its jitter; null: never, or not within three weeks';
+'when it opens next; null: never, or not within three weeks';
 
 CREATE VIEW tiered_storage.moves AS
 	WITH queue AS MATERIALIZED (

@@ -269,7 +269,7 @@ describe_disks(TierDevice *device, const char *root, const TierBacking *backing,
 
 /*
  * The part of the lookup that does not touch the directory itself: sets device, filesystem,
- * mount_point, kind, rotational, is_virtual, compressed, algorithm and fs_id, which are zero, for
+ * mount_point, kind, rotational, is_virtual, compressed and fs_id, which are zero, for
  * an absolute path without symbolic links, of which st is told.
  */
 static void
@@ -295,7 +295,6 @@ resolve(TierDevice *device, const struct stat *st, const char *path, const char 
 		device->mount_point = MemoryContextStrdup(caller,
 												  backing.mount.mount_point);
 		device->compressed = tier_mount_is_compressed(&backing.storage);
-		device->algorithm = tier_mount_algorithm(&backing.storage);
 		if (tier_mount_is_memory(&backing.storage))
 			device->kind = TIER_DEVICE_MEMORY;
 	}

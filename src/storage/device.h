@@ -66,8 +66,6 @@ typedef struct TierDevice
 	bool		compressed;		/* btrfs mounted with compress, or zfs; a
 								 * property of a single btrfs file or zfs
 								 * dataset is not looked at */
-	const char *algorithm;		/* by which it does, or would if it did;
-								 * constant; NULL: no file system is known */
 	uint64		fs_id;			/* equal iff two tablespaces share a file
 								 * system (st_dev; for btrfs that of the
 								 * source device; for overlay that of the

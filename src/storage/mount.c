@@ -315,42 +315,19 @@ get_mount_option(const TierMount *mount, const char *name, char *value, int size
 	return found;
 }
 
-/* What btrfs was told to compress with; an empty value is its default. */
-static bool
-get_btrfs_compression(const TierMount *mount, char *value, int size)
-{
-	static const char *const options[] = {"compress", "compress-force"};
-
-	if (strcmp(mount->filesystem, "btrfs") != 0)
-		return false;
-	for (int i = 0; i < (int) lengthof(options); i++)
-	{
-		if (get_mount_option(mount, options[i], value, size) &&
-			strcmp(value, "no") != 0 && strcmp(value, "none") != 0)
-			return true;
-	}
-	return false;
-}
-
 bool
 tier_mount_is_compressed(const TierMount *mount)
 {
+	static const char *const options[] = {"compress", "compress-force"};
 	char		value[VALUE_BYTES];
 
-	return strcmp(mount->filesystem, "zfs") == 0 ||
-		get_btrfs_compression(mount, value, sizeof(value));
-}
-
-const char *
-tier_mount_algorithm(const TierMount *mount)
-{
-	char		value[VALUE_BYTES];
-
-	if (!get_btrfs_compression(mount, value, sizeof(value)))
-		return "lz4";
-	if (strncmp(value, "zstd", 4) == 0)
-		return "zstd";
-	return strncmp(value, "lzo", 3) == 0 ? "lzo" : "zlib";
+	if (strcmp(mount->filesystem, "btrfs") != 0)
+		return strcmp(mount->filesystem, "zfs") == 0;
+	for (int i = 0; i < (int) lengthof(options); i++)
+		if (get_mount_option(mount, options[i], value, sizeof(value)) &&
+			strcmp(value, "no") != 0 && strcmp(value, "none") != 0)
+			return true;
+	return false;
 }
 
 bool

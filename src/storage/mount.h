@@ -69,12 +69,6 @@ extern List *tier_path_list(const char *path, int max_entries);
 /* As far as type and mount options tell; see TierDevice.compressed. */
 extern bool tier_mount_is_compressed(const TierMount *mount);
 
-/*
- * By what a file system that is compressed does so, as storage/compressor.h names it: of zfs,
- * whose mounts do not tell, what it takes unless told otherwise.  Constant.
- */
-extern const char *tier_mount_algorithm(const TierMount *mount);
-
 /* tmpfs and ramfs. */
 extern bool tier_mount_is_memory(const TierMount *mount);
 

@@ -20,18 +20,18 @@ SELECT views_are('tiered_storage', ARRAY[
 	'standbys', 'supposed', 'tiers', 'workers', 'write_amplification']);
 SELECT views_are('_tiered_storage', ARRAY[
 	'device_io', 'file_rows', 'fullness_policies', 'heat', 'history_rows',
-	'last_estimates', 'last_load', 'last_sample', 'load_rows',
+	'last_load', 'last_sample', 'load_rows',
 	'move_batches', 'move_progress', 'move_windows', 'moves', 'pin_targets', 'pinned_relations',
 	'pins', 'placed_heat', 'policies', 'policy_schemas', 'standbys', 'tier_tablespaces', 'tiers',
 	'write_amplification']);
 SELECT tables_are('tiered_storage', '{}'::name[], 'users meet no tables');
-SELECT tables_are('_tiered_storage', ARRAY['compression_estimate', 'device_profile', 'device_state', 'device_wear', 'device_wear_day', 'device_wear_given', 'file_history', 'file_state', 'fullness_policy', 'history_hour', 'history_hour_0', 'history_hour_1', 'history_hour_2', 'history_hour_3', 'history_hour_4', 'history_hour_5', 'history_hour_6', 'history_hour_7', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'pin', 'planned_move', 'policy', 'policy_result', 'rebuilt_index', 'relation_history', 'relation_state', 'restore_turn', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_room', 'standby_state', 'state_snapshot', 'state_snapshot_0', 'state_snapshot_1', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace', 'wal_calibration']);
+SELECT tables_are('_tiered_storage', ARRAY['device_profile', 'device_state', 'device_wear', 'device_wear_day', 'device_wear_given', 'file_history', 'file_state', 'fullness_policy', 'history_hour', 'history_hour_0', 'history_hour_1', 'history_hour_2', 'history_hour_3', 'history_hour_4', 'history_hour_5', 'history_hour_6', 'history_hour_7', 'load_history', 'load_state', 'move', 'move_effect', 'move_file', 'move_window', 'pin', 'planned_move', 'policy', 'policy_result', 'rebuilt_index', 'relation_history', 'relation_state', 'restore_turn', 'sampler', 'standby', 'standby_counters', 'standby_reads', 'standby_room', 'standby_state', 'state_snapshot', 'state_snapshot_0', 'state_snapshot_1', 'tablespace_growth', 'tier', 'tier_calibration', 'tier_tablespace', 'wal_calibration']);
 SELECT bag_eq($$ SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = '_tiered_storage'::regnamespace AND c.relkind = 'r' AND c.relpersistence = 'u' AND c.relname <> 'planned_move' $$,
 	$$ SELECT unnest(_tiered_storage.state_tables()) $$, 'unlogged are the tables of state, which are in each snapshot');
 SELECT is_empty($$ SELECT c.relname, c.reloptions FROM pg_class c WHERE c.relnamespace = '_tiered_storage'::regnamespace AND c.relkind = 'r'
 	AND (c.relpersistence = 'u' OR c.relispartition) AND NOT COALESCE(c.reloptions && '{autovacuum_enabled=off,autovacuum_analyze_threshold=2147483647}', false) $$,
 	'none of them is analyzed, and no member of a ring vacuumed');
-SELECT sequences_are('_tiered_storage', ARRAY['compression_estimate_estimate_id_seq', 'move_batch', 'move_move_id_seq', 'pin_pin_id_seq', 'policy_policy_id_seq']);
+SELECT sequences_are('_tiered_storage', ARRAY['move_batch', 'move_move_id_seq', 'pin_pin_id_seq', 'policy_policy_id_seq']);
 
 SELECT is(pg_temp.columns_of('activity'), $$
 	part text,

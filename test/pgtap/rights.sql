@@ -100,7 +100,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.smoothed_rate', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.period_share', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.wal_written_ratio', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.activity_pattern', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.tablespace_claims', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_number', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_quantity', 'pg_monitor', 'EXECUTE'),

@@ -55,7 +55,7 @@ SELECT tiered_storage.alter_policy('"My Schema"."Old ""Name"', 'slow', enabled =
 SELECT tiered_storage.pin('"My Schema"."Old ""Name"', 'slow', '2100-01-01 UTC');
 SELECT tiered_storage.pin('m_next_pkey');
 SELECT tiered_storage.add_move_window('all day', NULL, '00:00', '24:00', 'Europe/Berlin', max_bytes => 1000000000000000);
-SELECT tiered_storage.add_move_window('Week"end', '{sun,sat}', '22:00', '06:00', 'America/New_York', jitter => '7 minutes', enabled => false);
+SELECT tiered_storage.add_move_window('Week"end', '{sun,sat}', '22:00', '06:00', 'America/New_York', enabled => false);
 SELECT tiered_storage.add_fullness_policy('$discovered', 'Arch"ive', low_watermark => 0.25);
 SELECT tiered_storage.add_fullness_policy('slow', 'Arch"ive', 0.9, 0.7);
 SELECT tiered_storage.alter_policy(tier => '$discovered', enabled => false);

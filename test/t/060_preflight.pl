@@ -611,7 +611,7 @@ is( join(',',
 		grep { $rows->{$_}[1] =~ /^not known/ } sort keys %$rows),
 	join(',',
 		map { "$_: warning" }
-		  qw(capacity directory locks space standby_space standby_users start wal wear)
+		  qw(capacity directory locks space standby_space standby_users start wal)
 	),
 	'and what it cannot know is never ok');
 like(

@@ -158,11 +158,6 @@ CALL tiered_storage.sample();)
 		'0|2',
 		"$what: no metric of a device, but of its room");
 	is( $ask->(
-			"SELECT count(*) > 0, bool_and(ratio >= 1) FROM _tiered_storage.last_estimates"
-		),
-		't|t',
-		"$what: what is estimated needs no device");
-	is( $ask->(
 			"SELECT bool_and(measured > 0) FROM _tiered_storage.tier_calibration WHERE measurement IN ('random_read_ms', 'fsync_ms', 'sequential_read_mb_per_s')"
 		),
 		't',

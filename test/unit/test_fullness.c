@@ -18,7 +18,6 @@ static TierFullnessUnit units[MOST];
 static TierFullnessVerdict verdicts[MOST];
 static int	order[MOST];
 static int	scratch[MOST];
-static int	places[MOST];
 
 static TierFullnessResult
 decide(TierFullnessProblem *problem)
@@ -29,7 +28,6 @@ decide(TierFullnessProblem *problem)
 	result.verdicts = verdicts;
 	result.order = order;
 	result.scratch = scratch;
-	result.places = places;
 	problem->units = units;
 	tier_fullness_arrange(problem, &result);
 	tier_fullness_decide(problem, &result);
@@ -359,38 +357,6 @@ test_days(void)
 	ok(emptied > 10 && emptied < 730 / 9, "not every day: %d times", emptied);
 }
 
-/* A target of two file systems, which together have room for what none of them has. */
-static void
-test_places(void)
-{
-	TierFullnessProblem problem = problem_of(4, 100.0);
-	TierFullnessResult result;
-
-	for (int i = 0; i < 4; i++)
-	{
-		set_unit(i, 7.0, i);
-		units[i].place_bytes = 7.0;
-		units[i].places = 3;
-	}
-	problem.target_bytes = 24.0;
-	problem.nplaces = 2;
-	problem.place_bytes[0] = 12.0;
-	problem.place_bytes[1] = 13.0;
-	result = decide(&problem);
-	ok(strcmp(leaving(4), "0,1") == 0 && !result.is_enough && verdicts[2] == TIER_FULLNESS_NO_ROOM,
-	   "each takes what it has room for: %s", leaving(4));
-	ok(places[0] == 1 && places[1] == 0, "the roomiest first");
-	units[0].places = 1;
-	units[1].places = 1;
-	decide(&problem);
-	ok(strcmp(leaving(4), "0,2") == 0 && places[0] == 0 && places[2] == 1,
-	   "and only what it may: %s", leaving(4));
-	units[2].place_bytes = 14.0;
-	decide(&problem);
-	ok(strcmp(leaving(4), "0,3") == 0, "a smaller one instead of what fits nowhere: %s",
-	   leaving(4));
-}
-
 static void
 test_may_leave(void)
 {
@@ -417,7 +383,6 @@ main(void)
 	test_last();
 	test_random();
 	test_days();
-	test_places();
 	test_may_leave();
 	return done();
 }

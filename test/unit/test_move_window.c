@@ -43,7 +43,7 @@ window(int days, int from_hour, int from_minute, int to_hour, int to_minute)
 {
 	TierWindow	result = {0};
 
-	result.days = (uint8_t) days;
+	result.days = days;
 	result.starts_us = from_hour * HOUR + from_minute * MINUTE;
 	result.ends_us = to_hour * HOUR + to_minute * MINUTE;
 	result.max_bytes = INFINITY;
@@ -216,43 +216,6 @@ test_sort(void)
 	ok(o[0].window == 2 && o[1].window == 1 && o[2].window == 0, "in the order of time");
 }
 
-static void
-test_delay(void)
-{
-	TierWindow	late = window(EVERY_DAY, 22, 0, 23, 0);
-	int			tenths[10] = {0};
-	bool		is_bounded = true;
-	bool		is_even = true;
-
-	late.delay_us = 59 * MINUTE;
-	ok(is_from_to(opening_on(&late, &utc, 9700), at(9700, 22, 59), at(9700, 23, 0)),
-	   "it opens later");
-	late.delay_us = HOUR;
-	ok(opening_on(&late, &utc, 9700).closes_us == 0, "or not at all");
-	for (uint32_t i = 0; i < 10000; i++)
-	{
-		uint64_t	system = UINT64_C(7000000000000000000) + i / 100;
-		int64_t		delay = tier_window_delay(1000, system, 16384 + i % 100);
-
-		is_bounded = is_bounded && delay >= 0 && delay < 1000;
-		tenths[delay / 100 % 10]++;
-	}
-	ok(is_bounded, "within the jitter");
-
-	/*
-	 * Of 10,000 even draws a tenth has 1,000, with a standard deviation of
-	 * 30.
-	 */
-	for (int i = 0; i < 10; i++)
-		is_even = is_even && tenths[i] > 850 && tenths[i] < 1150;
-	ok(is_even, "spread over databases and servers");
-	ok(tier_window_delay(1000000, 42, 5) == tier_window_delay(1000000, 42, 5) &&
-	   tier_window_delay(1000000, 42, 5) != tier_window_delay(1000000, 42, 6) &&
-	   tier_window_delay(1000000, 42, 5) != tier_window_delay(1000000, 43, 5),
-	   "the same for the same, another for another");
-	ok(tier_window_delay(0, 42, 5) == 0, "none without jitter");
-}
-
 /* Random changes of clocks, against going through all hours. */
 static void
 test_random(void)
@@ -297,7 +260,6 @@ main(void)
 	test_day_left_out();
 	test_ask();
 	test_sort();
-	test_delay();
 	test_random();
 	return done();
 }
