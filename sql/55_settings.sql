@@ -103,6 +103,31 @@ SELECT tiered_storage.alter_tier('regress_slow',
 SELECT substring(reason FROM '^.* in sequence') AS reason FROM tiered_storage.recommend_settings()
 	WHERE setting = 'random_page_cost' AND tier_name = 'regress_slow';
 
+-- How many pages come from the device is what was observed; nothing is cut off for a slow one.
+SELECT tiered_storage.alter_tier('regress_slow',
+	device => '{"random_read_ms": 8, "sequential_read_mb_per_s": 160}') \g /dev/null
+INSERT INTO _tiered_storage.tier_calibration SELECT 'regress_slow', now(), 'random_read_ms', 'ms', 8, 8, 8, 'x';
+CREATE TABLE regress_s_cached (a int) TABLESPACE regress_ts_slow;
+CALL tiered_storage.sample();
+CREATE VIEW costs AS SELECT setting, recommended_value, substring(reason FROM 'times.*$') AS reason
+	FROM tiered_storage.recommend_settings() WHERE setting LIKE '%_page_cost' AND tablespace_name = 'regress_ts_slow';
+SELECT * FROM costs;
+UPDATE _tiered_storage.relation_state SET hits_slow = 400, random_slow = 200, device_random_slow = 100, heat_at = now(),
+	sequential_slow = 100, device_sequential_slow = 50, observed_since = now() - interval '300 days'
+	WHERE relation_oid = 'regress_s_cached'::regclass;
+SELECT * FROM costs;
+UPDATE _tiered_storage.relation_state SET hits_slow = 4000, random_slow = 5000, device_random_slow = 4000,
+	sequential_slow = 1000, device_sequential_slow = 1000 WHERE relation_oid = 'regress_s_cached'::regclass;
+SELECT * FROM costs;
+-- What is right to a fifth stays.
+ALTER TABLESPACE regress_ts_slow SET (seq_page_cost = 5, random_page_cost = 400);
+SELECT * FROM costs;
+ALTER TABLESPACE regress_ts_slow SET (random_page_cost = 200);
+SELECT setting, recommended_value FROM costs;
+ALTER TABLESPACE regress_ts_slow RESET (seq_page_cost, random_page_cost);
+DROP VIEW costs;
+DROP TABLE regress_s_cached;
+
 -- Measuring the methods. (What becomes of it needs fsync: test/t/076_settings.pl.)
 \set VERBOSITY default
 \set VERBOSITY terse

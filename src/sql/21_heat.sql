@@ -41,6 +41,9 @@ CREATE VIEW _tiered_storage.heat AS
 			AS maintenance_reads_per_hour,
 		_tiered_storage.smoothed_rate(s.hits_slow, a.idle_s, a.observed_s, 1209600)
 			AS hits_14d_per_hour,
+		_tiered_storage.smoothed_rate(s.random_slow + s.sequential_slow, a.idle_s, a.observed_s,
+			1209600) AS misses_14d_per_hour,
+		d.slow AS reads_14d_per_hour,
 		CASE WHEN s.size_bytes > 0 THEN LEAST(1.0, s.cached_buffers * 8192.0
 				/ s.size_bytes)::float8 END AS cached_fraction,
 		CASE WHEN s.size_bytes > 0 AND s.os_cached_bytes >= 0 THEN

@@ -7,9 +7,10 @@
  *
  * The planner needs the average cost of a page read at random relative to one read
  * sequentially.  The server's default of 4 stands for a disk that is 40 times slower at
- * random, with nine of ten reads found in memory.  The same rule gives the other costs,
- * with two limits: a backend needs 5 us for a page however fast it arrives, and above 10
- * no plan gets better.
+ * random, with nine of ten reads found in memory.  The same rule gives the other costs, with the
+ * share of pages that were read from the tier's devices, where a thousand an hour or more were
+ * looked for in the last two weeks.  A backend needs 5 us for a page however fast it arrives.
+ * That share changes from day to day: costs that are right to a fifth stay.
  *
  * Tiers on one device are equally fast, whatever their profiles say: they get the figures of the
  * fastest.  Measured figures are believed.
@@ -40,16 +41,25 @@ AS $$
 				max(o.parallelism) AS parallelism
 			FROM _tiered_storage.tiers o
 			WHERE o.tier_name = p.tier_name OR o.tier_name = ANY (s.others)) f),
+	observed AS (
+		SELECT h.tier_name, LEAST(sum(h.reads_14d_per_hour)
+			/ sum(h.hits_14d_per_hour + h.misses_14d_per_hour), 1) AS device_share
+		FROM _tiered_storage.heat h
+		GROUP BY h.tier_name
+		HAVING sum(h.hits_14d_per_hour + h.misses_14d_per_hour) >= 1000),
 	costs AS (
-		SELECT f.*,
-			/* One read of ten reaches the device, on each tier. */
-			round((1 + 0.1 * (f.sequential_page_ms / f.fastest_page_ms - 1))::numeric, 2)
-				AS seq_page_cost,
-			round(LEAST(10, GREATEST(1.1, 0.1 * f.random_read_ms / f.sequential_page_ms))::numeric
-				* (1 + 0.1 * (f.sequential_page_ms / f.fastest_page_ms - 1))::numeric, 2)
-					AS random_page_cost,
+		SELECT f.*, s.sequential AS seq_page_cost,
+			round((GREATEST(1.1, s.share * f.random_read_ms / f.sequential_page_ms)
+				* s.sequential)::numeric, 2) AS random_page_cost,
+			CASE WHEN o.device_share IS NULL THEN 'assumes a 90 % cache hit rate'
+				ELSE format('%s %% of the pages were found in memory',
+					round((100 * (1 - o.device_share))::numeric)) END AS cached,
 			LEAST(1000, GREATEST(1, round(f.parallelism)))::integer AS io_concurrency
-		FROM figures f),
+		FROM figures f
+		LEFT JOIN observed o ON o.tier_name = f.tier_name
+		CROSS JOIN LATERAL (SELECT COALESCE(o.device_share, 0.1) AS share, round((1
+			+ COALESCE(o.device_share, 0.1) * (f.sequential_page_ms / f.fastest_page_ms - 1))
+				::numeric, 2) AS sequential) s),
 	advice AS (
 		SELECT c.tier_name, c.tablespace_name, s.spcoptions, c.calibrated_at, a.setting, a.value,
 			a.reason || COALESCE(' (on one device with ' || array_to_string(c.others, ', ')
@@ -58,16 +68,15 @@ AS $$
 		JOIN pg_tablespace s ON s.oid = c.tablespace_oid
 		CROSS JOIN LATERAL (VALUES
 			('seq_page_cost', c.seq_page_cost::text,
-				format('a page in sequence takes %s us, on the fastest tier %s us; assumes a '
-					'90 %% cache hit rate',
+				format('a page in sequence takes %s us, on the fastest tier %s us; %s',
 					round((c.sequential_page_ms * 1000)::numeric, 1),
-					round((c.fastest_page_ms * 1000)::numeric, 1))),
+					round((c.fastest_page_ms * 1000)::numeric, 1), c.cached)),
 			('random_page_cost', c.random_page_cost::text,
-				format('a page at random takes %s ms, %s times one in sequence; assumes a '
-					'90 %% cache hit rate',
+				format('a page at random takes %s ms, %s times one in sequence; %s',
 					trim_scale(round(c.random_read_ms::numeric, 3)),
 					round((c.random_read_ms / c.sequential_page_ms)::numeric,
-						CASE WHEN c.random_read_ms < c.sequential_page_ms THEN 2 ELSE 0 END))),
+						CASE WHEN c.random_read_ms < c.sequential_page_ms THEN 2 ELSE 0 END),
+					c.cached)),
 			('effective_io_concurrency', c.io_concurrency::text,
 				format('the device serves %s requests at once',
 					trim_scale(round(c.parallelism::numeric, 1)))),
@@ -100,7 +109,11 @@ AS $$
 	FROM compared c
 	/* What is set in another way, as a hexadecimal number is, is not compared. */
 	WHERE CASE WHEN c.current_value ~ '^[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$'
-		THEN c.current_value::numeric <> c.value::numeric ELSE true END
+		THEN CASE WHEN c.setting LIKE '%cost'
+			THEN abs(c.current_value::numeric - c.value::numeric)
+				> 0.2 * LEAST(c.current_value::numeric, c.value::numeric)
+			ELSE c.current_value::numeric <> c.value::numeric END
+		ELSE true END
 $$;
 
 /*
