@@ -60,7 +60,7 @@ $$;
 
 CREATE VIEW tiered_storage.tiers AS
 	SELECT t.tier_name, t.rank,
-		_tiered_storage.clip(array_to_string(t.tablespaces, ', '), 24) AS tablespaces,
+		_tiered_storage.wrap(array_to_string(t.tablespaces, ', '), 24) AS tablespaces,
 		_tiered_storage.clip(t.profile, 17) AS profile,
 		_tiered_storage.short_bytes(t.capacity_bytes) AS capacity,
 		_tiered_storage.short_bytes(t.free_bytes) AS free,
@@ -72,7 +72,7 @@ COMMENT ON COLUMN tiered_storage.tiers.tier_name IS 'name of the tier';
 COMMENT ON COLUMN tiered_storage.tiers.rank IS
 'place in the order of tiers, the lowest is the fastest';
 COMMENT ON COLUMN tiered_storage.tiers.tablespaces IS
-'its tablespaces, in at most 24 columns of a screen; null: none';
+'its tablespaces; null: none';
 COMMENT ON COLUMN tiered_storage.tiers.profile IS
 'device profile, the source of figures that are neither given nor measured';
 COMMENT ON COLUMN tiered_storage.tiers.capacity IS
@@ -135,7 +135,7 @@ $$;
 
 CREATE VIEW tiered_storage.heat AS
 	SELECT _tiered_storage.clip(h.relation::text, 130) AS relation,
-		_tiered_storage.clip(h.tier_name::text, 20) AS tier_name,
+		_tiered_storage.clip(h.tier_name::text, 130) AS tier_name,
 		_tiered_storage.short_bytes(h.size_bytes) AS size,
 		_tiered_storage.significant(h.random_reads_per_hour) AS random_reads_per_hour,
 		_tiered_storage.significant(h.sequential_reads_per_hour) AS sequential_reads_per_hour
@@ -154,7 +154,7 @@ COMMENT ON VIEW tiered_storage.heat IS
 COMMENT ON COLUMN tiered_storage.heat.relation IS
 'table, partition or materialized view with its TOAST table, or index';
 COMMENT ON COLUMN tiered_storage.heat.tier_name IS
-'tier that it is on, in at most 20 columns of a screen; null: none';
+'tier that it is on; null: none';
 COMMENT ON COLUMN tiered_storage.heat.size IS 'size of all forks';
 COMMENT ON COLUMN tiered_storage.heat.random_reads_per_hour IS
 'blocks per hour that were read at random and reached the device, until the last sample';
@@ -162,7 +162,7 @@ COMMENT ON COLUMN tiered_storage.heat.sequential_reads_per_hour IS
 'blocks per hour that scans read from the device, until the last sample';
 
 CREATE VIEW tiered_storage.file_class_io AS
-	SELECT f.file_class, f.tier_name, _tiered_storage.clip(f.place, 20) AS place,
+	SELECT f.file_class, f.tier_name, _tiered_storage.wrap(f.place, 20) AS place,
 		_tiered_storage.short_rate(f.read_bytes_per_hour) AS read,
 		_tiered_storage.short_rate(f.write_bytes_per_hour) AS written,
 		_tiered_storage.short_quantity(NULLIF(f.fsyncs_per_hour, 0), 1000, '', 'k', 'M', 'G')
@@ -177,7 +177,7 @@ COMMENT ON COLUMN tiered_storage.file_class_io.file_class IS 'relations, wal, te
 COMMENT ON COLUMN tiered_storage.file_class_io.tier_name IS
 'tier that these files are on; null: more than one, or none';
 COMMENT ON COLUMN tiered_storage.file_class_io.place IS
-'tablespaces, directory, or name of the SLRU, in at most 20 columns of a screen';
+'tablespaces, directory, or name of the SLRU';
 COMMENT ON COLUMN tiered_storage.file_class_io.read IS 'bytes read per hour';
 COMMENT ON COLUMN tiered_storage.file_class_io.written IS 'bytes written per hour';
 COMMENT ON COLUMN tiered_storage.file_class_io.fsyncs IS 'fsyncs per hour';
@@ -267,19 +267,19 @@ COMMENT ON COLUMN tiered_storage.recommendations.reason IS
 
 CREATE VIEW tiered_storage.policies AS
 	SELECT p.policy_id, 'tiering' AS kind, _tiered_storage.clip(COALESCE(
-			p.relation::text, p.relation_name), 24) AS relation,
-		_tiered_storage.clip(p.tier_name::text, 16) AS tier_name,
+			p.relation::text, p.relation_name), 130) AS relation,
+		_tiered_storage.clip(p.tier_name::text, 130) AS tier_name,
 		_tiered_storage.wrap(concat_ws(', ', 'older than ' || p.move_after,
 			'idle for ' || p.idle_for, 'unwritten for ' || p.no_writes_for, 'under '
-			|| _tiered_storage.short_number(p.below_reads_per_hour) || ' reads/h'), 26)
+			|| _tiered_storage.short_number(p.below_reads_per_hour) || ' reads/h'), 18)
 			AS condition,
 		_tiered_storage.wrap(p.last_result, 20) AS last_result
 	FROM _tiered_storage.policies p
 	UNION ALL
-	SELECT f.policy_id, 'fullness', _tiered_storage.clip(f.tier_name::text, 24),
-		_tiered_storage.clip(f.target_name::text, 16),
-		concat('over ', _tiered_storage.percent(f.high_watermark, 1), ', down to ',
-			_tiered_storage.percent(f.low_watermark, 1)),
+	SELECT f.policy_id, 'fullness', _tiered_storage.clip(f.tier_name::text, 130),
+		_tiered_storage.clip(f.target_name::text, 130),
+		_tiered_storage.wrap(concat('over ', _tiered_storage.percent(f.high_watermark, 1),
+			', down to ', _tiered_storage.percent(f.low_watermark, 1)), 18),
 		_tiered_storage.wrap(f.last_result, 20)
 	FROM _tiered_storage.fullness_policies f
 	ORDER BY 1;
