@@ -43,7 +43,11 @@ time_text(int64 us)
 static char *
 second_text(int64 us)
 {
-	return time_text(TIMESTAMP_NOT_FINITE(us) ? us : us - us % USECS_PER_SEC);
+	int64		rest = us % USECS_PER_SEC;
+
+	if (rest < 0)
+		rest += USECS_PER_SEC;
+	return time_text(TIMESTAMP_NOT_FINITE(us) ? us : us - rest);
 }
 
 static char *
