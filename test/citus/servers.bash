@@ -56,7 +56,8 @@ q() { # node statement...
 }
 
 start() { # node
-	"${user[@]}" "$bin/pg_ctl" -D "$work/$1" -l "$work/$1.log" -w -t 120 start >/dev/null
+	# A server's own connections to the nodes take no options of the test's sessions.
+	"${user[@]}" env -u PGOPTIONS "$bin/pg_ctl" -D "$work/$1" -l "$work/$1.log" -w -t 120 start >/dev/null
 }
 
 make_node() { # node
