@@ -272,56 +272,26 @@ typedef struct Settling
 	TimestampTz now;
 	TimestampTz until;
 	bool		has_started;	/* the time is over; else it begins */
-	TierEffect *effects;
-	int			n;
-	int			first;			/* of those that are done now */
-	int			end;
+	TierEffect *effect;			/* the one that is done now */
 } Settling;
 
 static void
 settle_step(void *argument)
 {
 	Settling   *settling = argument;
+	TierEffect *effect = settling->effect;
 
-	for (int i = settling->first; i < settling->end; i++)
+	tier_debug_relation("verify", effect->relation_oid);
+	if (settling->has_started)
 	{
-		TierEffect *effect = &settling->effects[i];
-
-		tier_debug_relation("verify", effect->relation_oid);
-		if (settling->has_started)
-		{
-			measure(effect, settling->set, settling->devices, settling->writes_since,
-					settling->now);
-			tier_catalog_settle_effects(effect, 1, settling->now);
-		}
-		else
-		{
-			start(effect, settling->devices, settling->now);
-			tier_catalog_start_effects(effect, 1, settling->now);
-		}
+		measure(effect, settling->set, settling->devices, settling->writes_since, settling->now);
+		tier_catalog_settle_effect(effect, settling->now);
 	}
-}
-
-/* All in one subtransaction; what fails is undone, and done again by halves. */
-static void
-settle(Settling *settling, TierPass *pass, int first, int end)
-{
-	int			middle = first + (end - first) / 2;
-	ErrorData  *error;
-
-	settling->first = first;
-	settling->end = end;
-	error = tier_attempt(settle_step, settling);
-	if (error == NULL)
-		return;
-	if (end - first <= 1 || tier_error_is_about_all(error))
+	else
 	{
-		(void) tier_pass_failed(pass, settling->effects[first].relation_oid, NULL, error);
-		return;
+		start(effect, settling->devices, settling->now);
+		tier_catalog_start_effect(effect, settling->now);
 	}
-	FreeErrorData(error);
-	settle(settling, pass, first, middle);
-	settle(settling, pass, middle, end);
 }
 
 /*
@@ -333,24 +303,31 @@ run_effects(Settling *settling, TierPass *pass, bool has_started, MemoryContext 
 {
 	int			done = 0;
 	int			left_out = 0;
+	int			n;
 
 	settling->has_started = has_started;
 	do
 	{
-		int			failed_before = pass->nfailed;
-		int			kept = 0;
+		TierEffect *effects = tier_catalog_load_effects(context, has_started, settling->until,
+														left_out, MOST_EFFECTS, &n);
 
-		CHECK_FOR_INTERRUPTS();
-		settling->effects = tier_catalog_load_effects(context, has_started, settling->until,
-													  left_out, MOST_EFFECTS, &settling->n);
-		for (int i = 0; i < settling->n; i++)
-			if (!tier_pass_skips(pass, settling->effects[i].relation_oid))
-				settling->effects[kept++] = settling->effects[i];
-		if (kept > 0)
-			settle(settling, pass, 0, kept);
-		left_out += settling->n - kept + pass->nfailed - failed_before;
-		done += kept - (pass->nfailed - failed_before);
-	} while (settling->n == MOST_EFFECTS && done < MOST_EFFECTS);
+		for (int i = 0; i < n; i++)
+		{
+			ErrorData  *error = NULL;
+			bool		skips = tier_pass_skips(pass, effects[i].relation_oid);
+
+			CHECK_FOR_INTERRUPTS();
+			settling->effect = &effects[i];
+			if (!skips)
+				error = tier_attempt(settle_step, settling);
+			if (error != NULL)
+				(void) tier_pass_failed(pass, effects[i].relation_oid, NULL, error);
+			if (skips || error != NULL)
+				left_out++;
+			else
+				done++;
+		}
+	} while (n == MOST_EFFECTS && done < MOST_EFFECTS);
 }
 
 /* What judge_step() is given, and what it finds. */

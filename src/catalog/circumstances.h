@@ -17,7 +17,7 @@
 #include "src/model/device_state.h"
 
 /* ---------------------------------------------------------------------
- * Who reads the server's WAL (catalog/wal_readers.c): not on a standby
+ * Who reads the server's WAL: not on a standby
  * ---------------------------------------------------------------------
  */
 

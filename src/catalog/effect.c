@@ -156,7 +156,6 @@ settle_unless_measurable(const TierEffect *effect, TimestampTz now)
 	"UPDATE _tiered_storage.move_effect SET settled_at = $2, not_measurable = $3 "
 	"WHERE move_id = $1 AND settled_at IS NULL";
 
-	CHECK_FOR_INTERRUPTS();
 	if (effect->not_measurable == NULL)
 		return true;
 	tier_query(sql, tier_arg_int8(effect->move_id), tier_arg_time(now),
@@ -165,44 +164,34 @@ settle_unless_measurable(const TierEffect *effect, TimestampTz now)
 }
 
 void
-tier_catalog_start_effects(const TierEffect *effects, int n, TimestampTz now)
+tier_catalog_start_effect(const TierEffect *effect, TimestampTz now)
 {
 	static const char sql[] =
 	"UPDATE _tiered_storage.move_effect "
 	"SET observed_since = $2, totals = $3, device = $4, device_totals = $5 "
 	"WHERE move_id = $1 AND settled_at IS NULL";
 
-	for (int i = 0; i < n; i++)
-	{
-		const TierEffect *effect = &effects[i];
-
-		if (settle_unless_measurable(effect, now))
-			tier_query(sql, tier_arg_int8(effect->move_id), tier_arg_time(effect->since),
-					   tier_arg_float8s(&effect->before, TOTALS_FIELDS),
-					   tier_arg_text(effect->device),
-					   tier_arg_if(effect->device != NULL,
-								   tier_arg_float8s(&effect->device_before, WORK_FIELDS)));
-	}
+	if (settle_unless_measurable(effect, now))
+		tier_query(sql, tier_arg_int8(effect->move_id), tier_arg_time(effect->since),
+				   tier_arg_float8s(&effect->before, TOTALS_FIELDS),
+				   tier_arg_text(effect->device),
+				   tier_arg_if(effect->device != NULL,
+							   tier_arg_float8s(&effect->device_before, WORK_FIELDS)));
 }
 
 void
-tier_catalog_settle_effects(const TierEffect *effects, int n, TimestampTz now)
+tier_catalog_settle_effect(const TierEffect *effect, TimestampTz now)
 {
 	static const char sql[] =
 	"UPDATE _tiered_storage.move_effect SET settled_at = $2, unmoved_io_s_per_hour = $3, "
 	"measured_io_s_per_hour = $4, source = $5 "
 	"WHERE move_id = $1 AND settled_at IS NULL";
 
-	for (int i = 0; i < n; i++)
-	{
-		const TierEffect *effect = &effects[i];
-
-		if (settle_unless_measurable(effect, now))
-			tier_query(sql, tier_arg_int8(effect->move_id), tier_arg_time(now),
-					   tier_arg_float8(effect->unmoved_s_per_hour),
-					   tier_arg_float8(effect->measured_s_per_hour),
-					   tier_arg_text(effect->by_device ? "device" : "profile"));
-	}
+	if (settle_unless_measurable(effect, now))
+		tier_query(sql, tier_arg_int8(effect->move_id), tier_arg_time(now),
+				   tier_arg_float8(effect->unmoved_s_per_hour),
+				   tier_arg_float8(effect->measured_s_per_hour),
+				   tier_arg_text(effect->by_device ? "device" : "profile"));
 }
 
 int64 *

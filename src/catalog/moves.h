@@ -326,10 +326,10 @@ extern TierEffect *tier_catalog_load_effects(MemoryContext context, bool started
 											 TimestampTz until, int first, int most, int *n);
 
 /* Stores since, before and device_before, or that it is not measurable. */
-extern void tier_catalog_start_effects(const TierEffect *effects, int n, TimestampTz now);
+extern void tier_catalog_start_effect(const TierEffect *effect, TimestampTz now);
 
 /* Stores what was measured, or that it is not measurable. */
-extern void tier_catalog_settle_effects(const TierEffect *effects, int n, TimestampTz now);
+extern void tier_catalog_settle_effect(const TierEffect *effect, TimestampTz now);
 
 typedef struct TierWorseBatch
 {

@@ -393,3 +393,29 @@ tier_catalog_any_prepared(void)
 {
 	return tier_query_plain("SELECT FROM pg_catalog.pg_prepared_xact() LIMIT 1") > 0;
 }
+
+char *
+tier_catalog_new_publication_of_all(MemoryContext context)
+{
+	static const char sql[] =
+	"UPDATE _tiered_storage.sampler s SET told_publication = p.pubname "
+	"FROM (SELECT _tiered_storage.publication_of_all() AS pubname) p "
+	"WHERE s.told_publication IS DISTINCT FROM p.pubname "
+	"RETURNING s.told_publication::text";
+
+	return tier_query_plain(sql) > 0 ? tier_get_text(context, 0, 1) : NULL;
+}
+
+TierWalFinding *
+tier_catalog_wal_readers(MemoryContext context, double wal_bytes, Oid role_oid, int *n)
+{
+	static const char sql[] = "SELECT * FROM _tiered_storage.wal_readers($1, $2)";
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierWalFinding, check, TEXTOID),
+		TIER_FIELD(TierWalFinding, finding, TEXTOID),
+		TIER_FIELD(TierWalFinding, remedy, TEXTOID),
+	};
+
+	*n = (int) tier_query(sql, tier_arg_float8(wal_bytes), tier_arg_oid(role_oid));
+	return TIER_ROWS(context, TierWalFinding, fields, *n);
+}
