@@ -62,9 +62,9 @@ COMMENT ON PROCEDURE tiered_storage.move_relation IS
 'why; else it cannot run in a transaction block';
 
 /*
- * What preflight() finds of readers of the WAL, of which the move writes so much: of each kind what is
- * in most trouble; without a remedy it is in none.  Called as the owner of the extension; what
- * the role may not read is not told.
+ * What preflight() finds of readers of the WAL, of which the move writes so much: of each kind
+ * what is in most trouble; without a remedy it is in none.  Called as the owner of the
+ * extension; what the role may not read is not told.
  */
 CREATE FUNCTION _tiered_storage.wal_readers(wal_bytes float8, role oid)
 RETURNS TABLE (check_name text, finding text, remedy text)
@@ -73,12 +73,13 @@ AS $$
 	WITH wal AS (SELECT wal_bytes AS bytes, pg_size_pretty(wal_bytes::int8) AS text,
 			pg_has_role(role, 'pg_read_all_stats', 'USAGE') AS may_read,
 			pg_size_bytes(current_setting('max_slot_wal_keep_size')) AS keep),
-		slot AS (SELECT s.*, count(*) OVER () AS n, count(*) FILTER (WHERE s.is_idle) OVER () AS idle
+		slot AS (SELECT s.*, count(*) OVER () AS n,
+				count(*) FILTER (WHERE s.is_idle) OVER () AS idle
 			FROM (SELECT slot_name, wal_status, NOT active AND restart_lsn IS NOT NULL AS is_idle,
 				COALESCE(greatest(pg_current_wal_insert_lsn() - restart_lsn, 0), 0) AS lag
 				FROM pg_replication_slots) s
-			ORDER BY COALESCE(wal_status IN ('unreserved', 'lost'), false) DESC, lag DESC, slot_name
-			LIMIT 1),
+			ORDER BY COALESCE(wal_status IN ('unreserved', 'lost'), false) DESC, lag DESC,
+				slot_name LIMIT 1),
 		standby AS (SELECT application_name AS name, count(*) OVER () AS n,
 				count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) OVER () AS synchronous,
 				greatest(pg_current_wal_insert_lsn() - replay_lsn, 0) AS lag
@@ -91,7 +92,8 @@ AS $$
 			WHEN s.n IS NULL THEN ARRAY['there is no replication slot']
 			WHEN s.wal_status IN ('lost', 'unreserved') THEN
 				ARRAY[format('replication slot "%s" is %s: its WAL %s', s.slot_name, s.wal_status,
-					CASE s.wal_status WHEN 'lost' THEN 'is gone' ELSE 'goes with the next checkpoint' END),
+					CASE s.wal_status WHEN 'lost' THEN 'is gone'
+					ELSE 'goes with the next checkpoint' END),
 					'Drop it, or let its reader catch up first.']
 			WHEN w.keep >= 0 AND s.wal_status IS NOT NULL AND s.lag + w.bytes > w.keep THEN
 				ARRAY[format('slot "%s" is %s behind; with %s of this move it may exceed '
@@ -99,35 +101,40 @@ AS $$
 					pg_size_pretty(w.keep)), 'Let its reader catch up first, lower '
 					'tiered_storage.move_rate_limit, or raise max_slot_wal_keep_size.']
 			WHEN s.idle > 0 THEN
-				ARRAY[format('%s of %s slots are not in use, and keep the %s of WAL%s', s.idle, s.n,
-					w.text, CASE WHEN s.is_idle THEN format('; "%s" is %s behind', s.slot_name,
-					pg_size_pretty(s.lag)) END),
+				ARRAY[format('%s of %s slots are not in use, and keep the %s of WAL%s', s.idle,
+					s.n, w.text, CASE WHEN s.is_idle THEN format('; "%s" is %s behind',
+					s.slot_name, pg_size_pretty(s.lag)) END),
 					'Drop those that are not needed: SELECT pg_drop_replication_slot(...).']
-			ELSE ARRAY[format('%s in use, at most %s behind', s.n, pg_size_pretty(s.lag))] END AS finding
+			ELSE ARRAY[format('%s in use, at most %s behind', s.n, pg_size_pretty(s.lag))]
+			END AS finding
 		FROM wal w LEFT JOIN slot s ON true
 		UNION ALL SELECT 'archive', CASE
 			WHEN current_setting('archive_mode') = 'off' THEN ARRAY['archive_mode is off']
-			WHEN current_setting('archive_command') = '' AND current_setting('archive_library') = '' THEN
+			WHEN current_setting('archive_command') = ''
+				AND current_setting('archive_library') = '' THEN
 				ARRAY[format('nothing archives, so pg_wal keeps the %s of WAL', w.text),
 					'Set archive_command or archive_library.']
 			WHEN a.last_failed_time > COALESCE(a.last_archived_time, '-infinity') THEN
-				ARRAY[format('archiving of %s fails, so pg_wal keeps the %s of WAL', a.last_failed_wal,
-					w.text), 'See the server''s log, and pg_stat_archiver.']
+				ARRAY[format('archiving of %s fails, so pg_wal keeps the %s of WAL',
+					a.last_failed_wal, w.text), 'See the server''s log, and pg_stat_archiver.']
 			ELSE ARRAY[format('it gets %s of WAL, and works', w.text)] END
 		FROM wal w, pg_stat_archiver a
 		UNION ALL SELECT 'standbys', CASE
 			WHEN NOT w.may_read THEN ARRAY['not known: this role may not read pg_stat_replication',
 				format('GRANT pg_monitor TO %s allows it.', role::regrole)]
-			WHEN current_setting('synchronous_standby_names') <> '' AND COALESCE(s.synchronous, 0) = 0 THEN
-				ARRAY['no synchronous standby is connected: the record of the move would wait for one',
+			WHEN current_setting('synchronous_standby_names') <> ''
+				AND COALESCE(s.synchronous, 0) = 0 THEN
+				ARRAY['no synchronous standby is connected: the record of the move would wait '
+					'for one',
 					'Start it, or change synchronous_standby_names.']
 			WHEN s.n IS NULL THEN ARRAY['no standby is connected']
-			WHEN s.lag IS NULL THEN ARRAY[format('not known: how far standby "%s" is behind', s.name),
+			WHEN s.lag IS NULL THEN
+				ARRAY[format('not known: how far standby "%s" is behind', s.name),
 				'See pg_stat_replication.']
 			ELSE ARRAY[format('%s connected; "%s" has %s to replay, and gets %s more', s.n, s.name,
 				pg_size_pretty(s.lag), w.text), CASE WHEN s.lag > greatest(w.bytes,
-				pg_size_bytes(current_setting('wal_segment_size'))) THEN 'Wait until it has caught up, '
-				'or lower tiered_storage.move_rate_limit.' END] END
+				pg_size_bytes(current_setting('wal_segment_size'))) THEN 'Wait until it has '
+				'caught up, or lower tiered_storage.move_rate_limit.' END] END
 		FROM wal w LEFT JOIN standby s ON true
 		UNION ALL SELECT 'backup', CASE
 			WHEN b.n IS NULL THEN ARRAY['no pg_basebackup is running; other backups are not seen']
