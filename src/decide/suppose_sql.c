@@ -215,6 +215,7 @@ tier_suppositions(PG_FUNCTION_ARGS)
 {
 	TierResultRow row;
 	const TierSupposition *entries;
+	TierRelationInfo info;
 	int			n;
 
 	tier_result_start(fcinfo, &row);
@@ -224,12 +225,15 @@ tier_suppositions(PG_FUNCTION_ARGS)
 		double		random;
 		double		sequential;
 
+		if (!tier_relation_lookup(entries[i].relation_oid, &info))
+			continue;
 		get_tablespace_page_costs(entries[i].tablespace_oid, &random, &sequential);
 		tier_row_clear(&row);
-		tier_row_datum(&row, 0, ObjectIdGetDatum(entries[i].relation_oid));
-		tier_row_datum(&row, 1, ObjectIdGetDatum(entries[i].tablespace_oid));
-		tier_row_datum(&row, 2, Float8GetDatum(sequential));
-		tier_row_datum(&row, 3, Float8GetDatum(random));
+		tier_row_datum(&row, 0, ObjectIdGetDatum(info.relation_oid));
+		tier_row_datum(&row, 1, ObjectIdGetDatum(info.tablespace_oid));
+		tier_row_datum(&row, 2, ObjectIdGetDatum(entries[i].tablespace_oid));
+		tier_row_datum(&row, 3, Float8GetDatum(sequential));
+		tier_row_datum(&row, 4, Float8GetDatum(random));
 		tier_row_put(&row);
 	}
 	return (Datum) 0;

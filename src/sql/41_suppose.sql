@@ -29,24 +29,24 @@ AS 'MODULE_PATHNAME', 'tier_suppose_reset';
 COMMENT ON FUNCTION tiered_storage.suppose_reset IS
 'ends what is supposed in this session; returns the number of relations';
 
-/* What this session supposes, and the planner costs that result. */
+/*
+ * What this session supposes of relations that are there, and the planner costs that result.
+ * The catalog is read in C: Citus hides shards from queries on pg_class.
+ */
 CREATE FUNCTION _tiered_storage.suppositions(
-	OUT relation_oid oid, OUT tablespace_oid oid, OUT seq_page_cost float8,
-	OUT random_page_cost float8)
+	OUT relation_oid oid, OUT current_tablespace_oid oid, OUT tablespace_oid oid,
+	OUT seq_page_cost float8, OUT random_page_cost float8)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_suppositions';
 
 CREATE VIEW tiered_storage.supposed AS
-	SELECT c.oid::regclass AS relation, f.tier_name AS current_tier, t.tier_name AS supposed_tier,
+	SELECT s.relation_oid::regclass AS relation, f.tier_name AS current_tier, t.tier_name AS supposed_tier,
 		s.seq_page_cost, s.random_page_cost
 	FROM _tiered_storage.suppositions() s
-	JOIN pg_class c ON c.oid = s.relation_oid
-	JOIN pg_database d ON d.datname = current_database()
-	LEFT JOIN _tiered_storage.tier_tablespaces f ON f.tablespace_oid =
-		CASE WHEN c.reltablespace = 0::oid THEN d.dattablespace ELSE c.reltablespace END
+	LEFT JOIN _tiered_storage.tier_tablespaces f ON f.tablespace_oid = s.current_tablespace_oid
 	LEFT JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = s.tablespace_oid
-	ORDER BY c.oid::regclass::text;
+	ORDER BY s.relation_oid::regclass::text;
 COMMENT ON VIEW tiered_storage.supposed IS
 'what this session plans as if it were on another tier; see suppose()';
 COMMENT ON COLUMN tiered_storage.supposed.relation IS 'table, index or materialized view';
