@@ -41,7 +41,8 @@ LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_suppositions';
 
 CREATE VIEW tiered_storage.supposed AS
-	SELECT s.relation_oid::regclass AS relation, f.tier_name AS current_tier, t.tier_name AS supposed_tier,
+	SELECT s.relation_oid::regclass AS relation, f.tier_name AS current_tier,
+		t.tier_name AS supposed_tier,
 		s.seq_page_cost, s.random_page_cost
 	FROM _tiered_storage.suppositions() s
 	LEFT JOIN _tiered_storage.tier_tablespaces f ON f.tablespace_oid = s.current_tablespace_oid
