@@ -15,7 +15,6 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -37,8 +36,6 @@
 
 /* Of eight members one is being filled: the others have all of the time to be kept. */
 #define FULL_MEMBERS 7
-
-#define SAMPLER_POLL_MS 20
 
 /*
  * The columns of relation_state and the fields of TierRelationState that they
@@ -229,23 +226,9 @@ tier_catalog_lock_sampler(int patience_ms)
 	Oid			schema_oid = get_namespace_oid(TIER_CATALOG_SCHEMA, false);
 	Oid			table_oid = get_relname_relid("sampler", schema_oid);
 
-	int			waited_ms = 0;
-
-	if (patience_ms < 0)
-	{
-		LockRelationOid(table_oid, ShareUpdateExclusiveLock);
-		return true;
-	}
-	while (!ConditionalLockRelationOid(table_oid, ShareUpdateExclusiveLock))
-	{
-		if (waited_ms >= patience_ms)
-			return false;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 SAMPLER_POLL_MS, PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-		waited_ms += SAMPLER_POLL_MS;
-	}
+	if (patience_ms >= 0)
+		return tier_catalog_lock_within(table_oid, ShareUpdateExclusiveLock, &patience_ms);
+	LockRelationOid(table_oid, ShareUpdateExclusiveLock);
 	return true;
 }
 

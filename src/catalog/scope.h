@@ -15,6 +15,7 @@
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
 #include "lib/stringinfo.h"
+#include "storage/lockdefs.h"
 #include "utils/float.h"
 
 #define TIER_EXTENSION_NAME "tiered_storage"
@@ -87,12 +88,19 @@ extern bool tier_catalog_try_enter(TierCatalogScope *scope);
 extern void tier_catalog_leave(TierCatalogScope *scope);
 
 /*
- * Locks all tables of the extension for writing.  What reads tables of ours and writes
- * them later in its transaction asks for that first: REINDEX keeps writers out of a table
- * before it locks the indexes, so one that reads already would be in a deadlock with it.
- * In a scope, before the first statement.
+ * Locks for writing the tables of the extension that samples write.  What reads tables of
+ * ours and writes them later in its transaction asks for that first: REINDEX keeps writers
+ * out of a table before it locks the indexes, so one that reads already would be in a
+ * deadlock with it.  In a scope, before the first statement.  What is not free within a
+ * second, all together, is left out: the sample then waits where it writes.
  */
 extern void tier_catalog_lock_tables(void);
+
+/*
+ * Locks a relation as soon as it is free, without queueing; false: it is not within
+ * *patience_ms, which are reduced by the wait.
+ */
+extern bool tier_catalog_lock_within(Oid relation_oid, LOCKMODE mode, int *patience_ms);
 
 /*
  * true: from here to the end of the scope all statements see what others had committed when the

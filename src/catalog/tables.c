@@ -25,6 +25,7 @@
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "utils/builtins.h"
@@ -41,6 +42,10 @@
 
 /* Nobody's open transaction stops us for longer, in ms. */
 #define LONGEST_LOCK_WAIT_MS 30000
+
+/* How long a REINDEX of our tables may take, and how often we look for its end. */
+#define LOCK_TABLES_PATIENCE_MS 1000
+#define LOCK_POLL_MS 10
 
 /* Error messages are stored, and somebody else may have written them. */
 #define MAX_MESSAGE_BYTES 1000
@@ -110,15 +115,46 @@ tier_catalog_guard_oid(Oid extension_oid)
 	return members == NIL ? InvalidOid : linitial_oid(members);
 }
 
+bool
+tier_catalog_lock_within(Oid relation_oid, LOCKMODE mode, int *patience_ms)
+{
+	while (!ConditionalLockRelationOid(relation_oid, mode))
+	{
+		if (*patience_ms <= 0)
+			return false;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 LOCK_POLL_MS, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		*patience_ms -= LOCK_POLL_MS;
+	}
+	return true;
+}
+
+/* Calls lock these against each other until they commit, and no sample writes them. */
+static bool
+is_locked_by_calls(const char *table)
+{
+	return strcmp(table, "tier") == 0 || strcmp(table, "move_window") == 0 ||
+		strcmp(table, "restore_turn") == 0;
+}
+
 void
 tier_catalog_lock_tables(void)
 {
 	List	   *members = find_members(get_extension_oid(TIER_EXTENSION_NAME, false), false);
+	int			patience_ms = LOCK_TABLES_PATIENCE_MS;
 	ListCell   *cell;
 
 	foreach(cell, members)
-		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_RELATION)
-		LockRelationOid(lfirst_oid(cell), RowExclusiveLock);
+	{
+		Oid			table_oid = lfirst_oid(cell);
+		const char *name = get_rel_name(table_oid);
+
+		if (name != NULL && get_rel_relkind(table_oid) == RELKIND_RELATION &&
+			!is_locked_by_calls(name))
+			(void) tier_catalog_lock_within(table_oid, RowExclusiveLock, &patience_ms);
+	}
 	list_free(members);
 }
 
@@ -326,6 +362,10 @@ execute_step(void *argument)
  * A session that has moved something while the extension was updated could not say what came
  * of it, and may live on for days, idle; nor can one that was killed just after its swap.
  * Where the relation is by now tells it, unless a later move has brought it there.
+ *
+ * A restart is no failure of the relation, so it is tried again at once; but the second time
+ * its move may be what has crashed the server.  How much was copied is not known: all of it
+ * counts for limits.
  */
 void
 tier_catalog_refresh_identities(void)
@@ -348,7 +388,11 @@ tier_catalog_refresh_identities(void)
 	"state = CASE WHEN e.arrived THEN 'done' ELSE 'failed' END, "
 	"failures = m.failures + CASE WHEN e.arrived THEN 0 ELSE 1 END, "
 	"costly_failures = m.costly_failures + CASE WHEN e.arrived THEN 0 ELSE 1 END, "
-	"next_attempt_at = CASE WHEN e.arrived THEN NULL ELSE now() END, "
+	"next_attempt_at = CASE WHEN NOT e.arrived THEN now() + CASE m.costly_failures WHEN 0 "
+	"THEN interval '0' ELSE least(interval '1 hour', interval '1 minute' * "
+	"power(2, least(m.costly_failures, 10) - 1)) END END, "
+	"copied_bytes = CASE WHEN e.arrived THEN m.copied_bytes "
+	"ELSE COALESCE(m.copied_bytes, m.size_bytes) END, "
 	"error = CASE WHEN e.arrived THEN NULL "
 	"ELSE 'the process that moved it ended before it was done' END "
 	"FROM ended e WHERE e.move_id = m.move_id";
