@@ -121,8 +121,7 @@ $node->safe_psql('other', 'CREATE EXTENSION tiered_storage');
 $node->poll_query_until('other',
 	'SELECT samples = 2 FROM _tiered_storage.sampler')
   or die 'no worker came';
-is(samples('other'), 2,
-	'the worker of a second database runs too');
+is(samples('other'), 2, 'the worker of a second database runs too');
 
 # Not discovered by anybody.
 create_in_place_tablespace($node, 'slow', 'shared');
