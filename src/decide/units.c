@@ -652,7 +652,8 @@ clients_of(const TierAdvice *advice)
 
 /*
  * The sampler knows how long something has been where it is only if it has seen it elsewhere:
- * not what was moved before its first sample, nor an index that was rebuilt since.
+ * not what was moved before its first sample, nor an index that was rebuilt since, nor what a
+ * crash has made it forget.  What is elsewhere than it was moved to was moved by hand since.
  */
 static void
 mark_recent(TierAdvice *advice, const TierRecentMove *moves, int n, TimestampTz now)
@@ -661,8 +662,7 @@ mark_recent(TierAdvice *advice, const TierRecentMove *moves, int n, TimestampTz 
 	{
 		TierAdviceUnit *unit = find_unit(advice, moves[i].relation_oid);
 
-		if (unit != NULL && tier_set_tier_of_tablespace(advice->set, moves[i].to_tablespace_oid) ==
-			unit->current_tier)
+		if (unit != NULL)
 			unit->resides_s = Max(unit->resides_s, tier_cooldown_min * 60.0 -
 								  tier_seconds_between(moves[i].finished_at, now));
 	}
