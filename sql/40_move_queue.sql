@@ -204,6 +204,17 @@ SELECT state, reason ~ '^waiting for CALL' AS is_left_to_a_call FROM _tiered_sto
 DROP TABLE regress_w;
 
 RESET tiered_storage.test_now;
+\set ECHO all
+-- A move whose process has ended is tried again at once, but later after further times: it may be what crashes the server.
+-- What it has copied is not known, so that all of it counts.
+INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, to_tablespace, state,
+		requested_by, reason, method, size_bytes, started_at, pid, backend_start, failures, costly_failures)
+	SELECT r, r, 'table', 'a', 'b', 'running', 'c', 'd', 'online', 8192, now(), 1, now(), 2 * n - 2, 2 * n - 2
+	FROM unnest('{regress_q,regress_q_full}'::regclass[]) WITH ORDINALITY r (r, n);
+CALL tiered_storage.sample();
+SELECT state, failures, date_trunc('second', next_attempt_at - finished_at) AS rests, copied_bytes
+	FROM _tiered_storage.move WHERE requested_by = 'c' ORDER BY failures;
+\set ECHO none
 DROP FUNCTION regress_pause;
 DROP VIEW regress_queue;
 DROP TABLE regress_q, regress_q_full;

@@ -292,10 +292,10 @@ queue_step(void *argument)
 		bool		is_paused = tier_throttle_is_paused();
 
 		tier_throttle_check_pause();
-		if (tier_transaction_is_old() || idle_is_due(move))
-			return;
 		tier_progress_set(TIER_PROGRESS_PHASE, is_paused ? TIER_PHASE_PAUSED : TIER_PHASE_QUEUED);
 		tell_waiting(move, is_paused);
+		if (tier_transaction_is_old() || idle_is_due(move))
+			return;
 		tier_move_pause_ms(TIER_MOVE_QUEUE_INTERVAL_MS);
 	}
 	tier_progress_set(TIER_PROGRESS_PHASE, TIER_PHASE_STARTING);

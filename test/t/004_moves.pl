@@ -581,13 +581,14 @@ is( $node->safe_psql(
 	'done',
 	'nothing has failed');
 
-is( change_meanwhile(
+like(
+	change_meanwhile(
 		7,
 		'ALTER TABLE m_2001_07 SET TABLESPACE disk',
 		"CALL tiered_storage.move_relation('m_2001_07', 'slow')"),
-	'',
+	qr/m_2001_07: it was moved to another tablespace meanwhile/,
 	'a table that somebody moves elsewhere meanwhile');
-is(tablespaces_of($node, 'app', 'm_2001_07'), 'slow', 'is moved from there');
+like(tablespaces_of($node, 'app', 'm_2001_07'), qr/disk/, 'stays there');
 
 is( change_meanwhile(
 		8,
