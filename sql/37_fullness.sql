@@ -83,7 +83,7 @@ SET tiered_storage.test_now = '2026-01-01 01:00:00+00';
 CALL regress_observe();
 \set ECHO all
 -- None costs device time.  The one that is read from memory leaves last.
-SELECT relation, verdict, place, blocks, lost FROM regress_says ORDER BY place;
+SELECT relation, verdict, place, lost FROM regress_says ORDER BY place;
 \set ECHO none
 SELECT tiered_storage.remove_policy(policy_id => :served);
 DROP TABLE regress_scanned, regress_unread, regress_loaded;

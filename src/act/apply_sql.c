@@ -327,6 +327,8 @@ undo_all(void *argument)
 Datum
 tier_undo_move(PG_FUNCTION_ARGS)
 {
+	MemoryContext context = CurrentMemoryContext;
+	MemoryContext old_context;
 	Undoing		undoing = {0};
 	Past	   *past = &undoing.past;
 	const TierMoveCounts *counts = &undoing.counts;
@@ -357,7 +359,11 @@ tier_undo_move(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	}
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.undo_move");
+
+	/* It is told of after SPI has ended. */
+	old_context = MemoryContextSwitchTo(context);
 	load_past(past);
+	MemoryContextSwitchTo(old_context);
 	tier_claims_require(past->set, false);
 	tier_transaction_commit();
 	tier_pending_sweep();
