@@ -180,6 +180,16 @@ known_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuest
 	return TIER_FULLNESS_NONE;
 }
 
+/* Does a move from one tablespace to the other leave the file system as full as it is? */
+static bool
+shares_file_system(const TierSet *set, Oid from_oid, Oid to_oid)
+{
+	const TierTablespace *from = tier_set_tablespace(set, from_oid);
+	const TierTablespace *to = tier_set_tablespace(set, to_oid);
+
+	return from != NULL && to != NULL && tier_set_same_file_system(from, to);
+}
+
 /* One file system takes a relation as a whole; this is the roomiest of the target. */
 static bool
 fits_nowhere(const TierSet *set, Oid tablespace_oid, double bytes)
@@ -216,8 +226,10 @@ find_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuesti
 	why = !OidIsValid(member->to_tablespace) ? NULL :
 		tier_relation_refuse(info, info->owner_oid, member->to_tablespace).message;
 	if (OidIsValid(member->to_tablespace) && why == NULL)
-		return !fits_nowhere(evaluation->advice->set, member->to_tablespace,
-							 member->unit->size_bytes) ? TIER_FULLNESS_NONE :
+		return shares_file_system(evaluation->advice->set, info->tablespace_oid,
+								  member->to_tablespace) ||
+			!fits_nowhere(evaluation->advice->set, member->to_tablespace,
+						  member->unit->size_bytes) ? TIER_FULLNESS_NONE :
 			because("it is larger than the room on each file system of the target",
 					TIER_FULLNESS_TOO_LARGE, &member->why);
 	member->why = why == NULL ? "the target has no tablespace" :
@@ -229,16 +241,6 @@ find_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuesti
  * One policy
  * ---------------------------------------------------------------------
  */
-
-/* Does a move from one tablespace to the other leave the file system as full as it is? */
-static bool
-shares_file_system(const TierSet *set, Oid from_oid, Oid to_oid)
-{
-	const TierTablespace *from = tier_set_tablespace(set, from_oid);
-	const TierTablespace *to = tier_set_tablespace(set, to_oid);
-
-	return from != NULL && to != NULL && tier_set_same_file_system(from, to);
-}
 
 /* Seconds that both devices are busy with its move, the flushes of its commits included. */
 static double

@@ -41,6 +41,9 @@ my %arguments = (
 	report => '',
 	sample => '',
 	simulate_placement => '',
+	suppose => "'t', 'there'",
+	suppose_recommended => '',
+	suppose_reset => '',
 	tier_size_curve => "'here'",
 	unused_relations => '');
 
