@@ -377,10 +377,12 @@ DROP TABLE regress_names, regress_canary;
 DROP FUNCTION regress_kind, regress_hint;
 DROP EXTENSION tiered_storage;
 -- Who owns the tables says in whose name the worker moves.
-\set ECHO all
+SET client_min_messages = error;
 SET ROLE regress_super;
 CREATE EXTENSION tiered_storage;
 RESET ROLE;
+RESET client_min_messages;
+\set ECHO all
 ALTER ROLE regress_super NOSUPERUSER;
 CALL tiered_storage.sample(); \echo :SQLSTATE
 CALL tiered_storage.migrate();
