@@ -209,7 +209,7 @@ RESET tiered_storage.test_now;
 -- What it has copied is not known, so that all of it counts.
 INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, to_tablespace, state,
 		requested_by, reason, method, size_bytes, started_at, pid, backend_start, failures, costly_failures)
-	SELECT r, r, 'table', 'a', 'b', 'running', 'c', 'd', 'online', 8192, now(), 1, now(), 2 * n - 2, 2 * n - 2
+	SELECT r, r, 'table', 'a', 'b', 'running', 'c', 'd', 'online', 8192, now(), 1, now(), 4 * n - 4, 4 * n - 4
 	FROM unnest('{regress_q,regress_q_full}'::regclass[]) WITH ORDINALITY r (r, n);
 CALL tiered_storage.sample();
 SELECT state, failures, date_trunc('second', next_attempt_at - finished_at) AS rests, copied_bytes

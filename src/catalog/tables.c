@@ -363,7 +363,7 @@ execute_step(void *argument)
  * of it, and may live on for days, idle; nor can one that was killed just after its swap.
  * Where the relation is by now tells it, unless a later move has brought it there.
  *
- * A restart is no failure of the relation, so it is tried again at once; but the second time
+ * A restart is no failure of the relation, so it is tried again at once; but after some more
  * its move may be what has crashed the server.  How much was copied is not known: all of it
  * counts for limits.
  */
@@ -388,9 +388,9 @@ tier_catalog_refresh_identities(void)
 	"state = CASE WHEN e.arrived THEN 'done' ELSE 'failed' END, "
 	"failures = m.failures + CASE WHEN e.arrived THEN 0 ELSE 1 END, "
 	"costly_failures = m.costly_failures + CASE WHEN e.arrived THEN 0 ELSE 1 END, "
-	"next_attempt_at = CASE WHEN NOT e.arrived THEN now() + CASE m.costly_failures WHEN 0 "
+	"next_attempt_at = CASE WHEN NOT e.arrived THEN now() + CASE WHEN m.costly_failures < 3 "
 	"THEN interval '0' ELSE least(interval '1 hour', interval '1 minute' * "
-	"power(2, least(m.costly_failures, 10) - 1)) END END, "
+	"power(2, least(m.costly_failures, 10) - 3)) END END, "
 	"copied_bytes = CASE WHEN e.arrived THEN m.copied_bytes "
 	"ELSE COALESCE(m.copied_bytes, m.size_bytes) END, "
 	"error = CASE WHEN e.arrived THEN NULL "
