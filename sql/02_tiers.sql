@@ -1,4 +1,5 @@
 \set ECHO none
+\getenv abs_srcdir PG_ABS_SRCDIR
 \pset format unaligned
 \pset fieldsep ' | '
 \pset footer off
@@ -11,6 +12,7 @@ SET allow_in_place_tablespaces = true;
 CREATE TABLESPACE regress_ts_a LOCATION '';
 CREATE EXTENSION tiered_storage;
 RESET client_min_messages;
+\i :abs_srcdir/sql/include/refused.sql
 \set ECHO all
 
 -- A tablespace that was there at CREATE EXTENSION has been discovered.
@@ -28,8 +30,12 @@ SELECT tablespace_name, action
 \set SHOW_CONTEXT always
 SELECT tiered_storage.add_tier('regress_tier', '{regress_ts_nowhere}');
 DO $$ BEGIN PERFORM tiered_storage.add_tier('regress_tier', '{regress_ts_nowhere}'); END $$;
-SELECT _tiered_storage.refuse('undefined_object', 'called at the top');
-SELECT _tiered_storage.refuse(NULL, NULL);
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT _tiered_storage.refuse('undefined_object', 'called at the top')
+SELECT _tiered_storage.refuse(NULL, NULL)
+$refused$);
+\set ECHO all
 \set SHOW_CONTEXT errors
 
 \set ECHO none
@@ -51,30 +57,30 @@ $$;
 
 -- What a person says counts more than what was discovered.
 SELECT tiered_storage.add_tier('regress_slow', '{regress_ts_a}', profile => 'hdd_7200', reserve_fraction => 0,
-	device => '{"compressed": false}');
+	device => '{"compressed": false}') \gset
 SELECT :ours FROM _tiered_storage.tiers WHERE tier_name = 'regress_slow';
 SELECT tablespaces, discovered FROM _tiered_storage.tiers WHERE tier_name = 'regress_found';
 -- A discovered tier that has lost all its tablespaces goes.
 SELECT tiered_storage.add_tier('regress_rest', '{pg_default,regress_ts_b}', profile => 'nvme', reserve_fraction => 0,
-	device => '{"compressed": false}');
+	device => '{"compressed": false}') \gset
 SELECT tier_name, tablespaces, discovered FROM _tiered_storage.tiers ORDER BY rank;
 -- One that is altered, or added under its own name, belongs to the person from then on.
 UPDATE _tiered_storage.tier SET discovered = true WHERE tier_name = 'regress_rest';
 UPDATE _tiered_storage.tier_tablespace SET discovered = true WHERE tier_name = 'regress_rest';
-SELECT tiered_storage.alter_tier('regress_rest', device => '{"parallelism": 2}');
+SELECT tiered_storage.alter_tier('regress_rest', device => '{"parallelism": 2}') \gset
 SELECT t.discovered, array_agg(tt.discovered) FROM _tiered_storage.tier t
 	JOIN _tiered_storage.tier_tablespace tt USING (tier_name)
 	WHERE tier_name = 'regress_rest' GROUP BY 1;
 UPDATE _tiered_storage.tier SET discovered = true WHERE tier_name = 'regress_rest';
 UPDATE _tiered_storage.tier_tablespace SET discovered = true WHERE tier_name = 'regress_rest';
-SELECT tiered_storage.add_tier('regress_rest', '{pg_default}', profile => 'sata_ssd', price_per_gb_month => 3);
+SELECT tiered_storage.add_tier('regress_rest', '{pg_default}', profile => 'sata_ssd', price_per_gb_month => 3) \gset
 SELECT :ours FROM _tiered_storage.tiers WHERE tier_name = 'regress_rest';
 SELECT count(*) AS tiers_of_b FROM _tiered_storage.tier_tablespaces WHERE tablespace_name = 'regress_ts_b';
-SELECT tiered_storage.remove_tier('regress_rest');
+SELECT tiered_storage.remove_tier('regress_rest') \gset
 -- Every property.
 SELECT tiered_storage.add_tier('regress_fast', '{regress_ts_b}', profile => 'nvme', rank => 0, price_per_gb_month => 0.25, reserve_fraction => 0, low_watermark => 0.5, high_watermark => 0.6,
 	device => '{"random_read_ms": 0.5, "random_write_ms": 0.6, "sequential_read_mb_per_s": 1000,
-	"sequential_write_mb_per_s": 900, "fsync_ms": 0.7, "parallelism": 4, "capacity_bytes": 1000000, "endurance_tbw": 600, "endurance_dwpd": 0.3, "compressed": true}');
+	"sequential_write_mb_per_s": 900, "fsync_ms": 0.7, "parallelism": 4, "capacity_bytes": 1000000, "endurance_tbw": 600, "endurance_dwpd": 0.3, "compressed": true}') \gset
 SELECT tier_name, rank, tablespaces, profile, compressed, random_read_ms, random_write_ms,
 	sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms, parallelism,
 	price_per_gb_month, price_is_assumed, capacity_bytes, relation_bytes, relations,
@@ -119,45 +125,45 @@ CREATE TEMP VIEW everything AS
 		UNION ALL SELECT to_jsonb(p) FROM _tiered_storage.policy p) x (x);
 SELECT state AS before FROM everything \gset
 \set ECHO all
-SELECT tiered_storage.add_tier(NULL, '{pg_default}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('', '{pg_default}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', NULL); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{NULL}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default,NULL}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{{pg_default}}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{no_such_tablespace}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default,no_such_tablespace}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_global}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{regress_ts_a}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_slow', '{pg_default}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', profile => 'floppy'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', rank => -1); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"random_read_ms": 0}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"random_write_ms": -1}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}',
-	device => '{"sequential_read_mb_per_s": "NaN"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}',
-	device => '{"sequential_write_mb_per_s": "Infinity"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"fsync_ms": "-Infinity"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"parallelism": 0}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"endurance_tbw": 0}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"endurance_dwpd": "NaN"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', price_per_gb_month => -0.01); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', price_per_gb_month => 'NaN'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', price_per_gb_month => 'Infinity'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"capacity_bytes": 0}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"capacity_bytes": -1}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', reserve_fraction => 1); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', reserve_fraction => -0.1); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', reserve_fraction => 'NaN'); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', low_watermark => 0.9,
-	high_watermark => 0.8); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', low_watermark => 0.9,
-	high_watermark => 0.9); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', low_watermark => 0); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', high_watermark => 1.01); \echo :SQLSTATE
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}', high_watermark => 'NaN'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_tier(NULL, '{pg_default}')
+SELECT tiered_storage.add_tier('', '{pg_default}')
+SELECT tiered_storage.add_tier('regress_new', NULL)
+SELECT tiered_storage.add_tier('regress_new', '{}')
+SELECT tiered_storage.add_tier('regress_new', '{NULL}')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default,NULL}')
+SELECT tiered_storage.add_tier('regress_new', '{{pg_default}}')
+SELECT tiered_storage.add_tier('regress_new', '{no_such_tablespace}')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default,no_such_tablespace}')
+SELECT tiered_storage.add_tier('regress_new', '{pg_global}')
+SELECT tiered_storage.add_tier('regress_new', '{regress_ts_a}')
+SELECT tiered_storage.add_tier('regress_slow', '{pg_default}')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', profile => 'floppy')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', rank => -1)
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"random_read_ms": 0}')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"random_write_ms": -1}')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"sequential_read_mb_per_s": "NaN"}')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"sequential_write_mb_per_s": "Infinity"}')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"fsync_ms": "-Infinity"}')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"parallelism": 0}')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"endurance_tbw": 0}')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"endurance_dwpd": "NaN"}')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', price_per_gb_month => -0.01)
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', price_per_gb_month => 'NaN')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', price_per_gb_month => 'Infinity')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"capacity_bytes": 0}')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', device => '{"capacity_bytes": -1}')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', reserve_fraction => 1)
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', reserve_fraction => -0.1)
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', reserve_fraction => 'NaN')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', low_watermark => 0.9, high_watermark => 0.8)
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', low_watermark => 0.9, high_watermark => 0.9)
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', low_watermark => 0)
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', high_watermark => 1.01)
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}', high_watermark => 'NaN')
+$refused$);
+\set ECHO all
 -- The detail has the size of the file system in it.
 \set VERBOSITY terse
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}',
@@ -167,36 +173,36 @@ SELECT state = :'before' AS unchanged FROM everything;
 
 -- The same limits, from inside.
 SELECT tiered_storage.add_tier('regress_new', '{pg_default,pg_default}', profile => 'nvme', rank => 1000000, price_per_gb_month => 0, reserve_fraction => 0, low_watermark => 0.01, high_watermark => 1,
-	device => '{"capacity_bytes": 1}');
+	device => '{"capacity_bytes": 1}') \gset
 SELECT :ours FROM _tiered_storage.tiers ORDER BY rank, tier_name;
-SELECT tiered_storage.remove_tier('regress_new');
+SELECT tiered_storage.remove_tier('regress_new') \gset
 
 -- A tier of that speed belongs between: the slower ones make room.
 SELECT tiered_storage.add_tier('regress_mid', '{pg_default}', profile => 'sata_ssd', reserve_fraction => 0,
-	device => '{"compressed": false}');
+	device => '{"compressed": false}') \gset
 SELECT tier_name, rank, compressed, random_read_ms FROM _tiered_storage.tiers ORDER BY rank, tier_name;
-SELECT tiered_storage.remove_tier('regress_mid');
+SELECT tiered_storage.remove_tier('regress_mid') \gset
 
 ---------------------------------------------------------------------------
 -- alter_tier
 ---------------------------------------------------------------------------
 
 SELECT tiered_storage.alter_tier('regress_slow', price_per_gb_month => 0.02,
-	device => '{"capacity_bytes": 500000, "endurance_tbw": 5, "endurance_dwpd": 6}');
+	device => '{"capacity_bytes": 500000, "endurance_tbw": 5, "endurance_dwpd": 6}') \gset
 SELECT price_per_gb_month, price_is_assumed, capacity_bytes, endurance_tbw, endurance_dwpd
 	FROM _tiered_storage.tiers WHERE tier_name = 'regress_slow';
 -- Nothing given, nothing changed.
 SELECT state AS before FROM everything \gset
-SELECT tiered_storage.alter_tier('regress_slow');
-SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_slow');
+SELECT tiered_storage.alter_tier('regress_slow') \gset
+SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_slow') \gset
 SELECT state = :'before' AS unchanged FROM everything;
 -- A profile brings its figures, but not its price where there is a real one.
-SELECT tiered_storage.alter_tier('regress_slow', profile => 'hdd_15k', device => '{"fsync_ms": 9}');
+SELECT tiered_storage.alter_tier('regress_slow', profile => 'hdd_15k', device => '{"fsync_ms": 9}') \gset
 SELECT profile, random_read_ms, fsync_ms, price_per_gb_month, endurance_dwpd FROM _tiered_storage.tiers
 	WHERE tier_name = 'regress_slow';
 -- unset: back to what is assumed.
 SELECT tiered_storage.alter_tier('regress_slow',
-	device => '{"capacity_bytes": null, "endurance_tbw": null, "endurance_dwpd": null}');
+	device => '{"capacity_bytes": null, "endurance_tbw": null, "endurance_dwpd": null}') \gset
 SELECT t.capacity_bytes = d.total_bytes AS capacity_is_file_system, t.endurance_tbw, t.endurance_dwpd
 	FROM _tiered_storage.tiers t JOIN _tiered_storage.tablespace_devices() d ON d.tablespace_name = ANY (t.tablespaces)
 		WHERE t.tier_name = 'regress_slow';
@@ -209,42 +215,46 @@ SELECT abs(t.used_bytes - f.used) < 0.01 * t.capacity_bytes AS used,
 DROP TABLE regress_df;
 
 SELECT state AS before FROM everything \gset
-SELECT tiered_storage.alter_tier('no_such_tier', rank => 1); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier(NULL, rank => 1); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', profile => 'floppy'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', device => '{"price_per_gb_month": null}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_byte": 1000}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', device => '{"fsync_ms": null}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', device => '{"fsync_ms": [1]}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', device => '[]'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', new_name => ''); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_fast'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{regress_ts_a,regress_ts_b}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{pg_global}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', price_per_gb_month => 'NaN'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.95); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', device => '{"random_read_ms": -3}'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.alter_tier('no_such_tier', rank => 1)
+SELECT tiered_storage.alter_tier(NULL, rank => 1)
+SELECT tiered_storage.alter_tier('regress_slow', profile => 'floppy')
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"price_per_gb_month": null}')
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_byte": 1000}')
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"fsync_ms": null}')
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"fsync_ms": [1]}')
+SELECT tiered_storage.alter_tier('regress_slow', device => '[]')
+SELECT tiered_storage.alter_tier('regress_slow', new_name => '')
+SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_fast')
+SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{}')
+SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{regress_ts_a,regress_ts_b}')
+SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{pg_global}')
+SELECT tiered_storage.alter_tier('regress_slow', price_per_gb_month => 'NaN')
+SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.95)
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"random_read_ms": -3}')
+$refused$);
+\set ECHO all
 \set VERBOSITY terse
 SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": 9223372036854775807}'); \echo :SQLSTATE
 \set VERBOSITY default
 SELECT state = :'before' AS unchanged FROM everything;
 
 -- Tablespaces come and go; what leaves a tier can go to another.
-SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{regress_ts_a,pg_default}');
+SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{regress_ts_a,pg_default}') \gset
 SELECT tier_name, tablespaces FROM _tiered_storage.tiers ORDER BY rank;
-SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{pg_default}');
-SELECT tiered_storage.alter_tier('regress_fast', tablespaces => '{regress_ts_b,regress_ts_a}');
+SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{pg_default}') \gset
+SELECT tiered_storage.alter_tier('regress_fast', tablespaces => '{regress_ts_b,regress_ts_a}') \gset
 SELECT tier_name, tablespaces FROM _tiered_storage.tiers ORDER BY rank;
-SELECT tiered_storage.alter_tier('regress_fast', tablespaces => '{regress_ts_b}');
-SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{regress_ts_a}');
+SELECT tiered_storage.alter_tier('regress_fast', tablespaces => '{regress_ts_b}') \gset
+SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{regress_ts_a}') \gset
 
 ---------------------------------------------------------------------------
 -- remove_tier
 ---------------------------------------------------------------------------
 
 SELECT tiered_storage.remove_tier('no_such_tier'); \echo :SQLSTATE
-SELECT tiered_storage.remove_tier('no_such_tier', if_exists => true);
+SELECT tiered_storage.remove_tier('no_such_tier', if_exists => true) \gset
 SELECT tiered_storage.remove_tier(NULL); \echo :SQLSTATE
 \set ECHO none
 CREATE TABLE regress_readings (at date, v int) PARTITION BY RANGE (at);
@@ -252,16 +262,20 @@ SELECT tiered_storage.add_tiering_policy('regress_readings', '30 days', 'regress
 ALTER TABLE regress_readings RENAME TO "regress Readings";
 SELECT state AS before FROM everything \gset
 \set ECHO all
-SELECT tiered_storage.remove_tier('regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.remove_tier('regress_slow', if_exists => true); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.remove_tier('regress_slow')
+SELECT tiered_storage.remove_tier('regress_slow', if_exists => true)
+$refused$);
+\set ECHO all
 SELECT state = :'before' AS unchanged FROM everything;
 -- A policy follows a tier to its new name.
-SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_slower');
+SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_slower') \gset
 SELECT relation, tier_name FROM _tiered_storage.policies;
 SELECT tier_name, tablespaces FROM _tiered_storage.tiers ORDER BY rank;
-SELECT tiered_storage.remove_policy(policy_id => :policy_id);
+SELECT tiered_storage.remove_policy(policy_id => :policy_id) \gset
 DROP TABLE "regress Readings";
-SELECT tiered_storage.remove_tier('regress_slower');
+SELECT tiered_storage.remove_tier('regress_slower') \gset
 SELECT tier_name FROM _tiered_storage.tiers;
 SELECT tablespace_name FROM _tiered_storage.tier_tablespaces;
 
@@ -344,7 +358,7 @@ DROP TABLESPACE regress_ts_renamed;
 SELECT tier_name, tablespaces FROM _tiered_storage.tiers WHERE tier_name = 'regress_slow';
 CALL tiered_storage.sample();
 SELECT count(*) AS rows_of_it FROM _tiered_storage.tier_tablespace WHERE tier_name = 'regress_slow';
-SELECT tiered_storage.alter_tier('regress_slow', price_per_gb_month => 1);
+SELECT tiered_storage.alter_tier('regress_slow', price_per_gb_month => 1) \gset
 CREATE TABLE regress_readings (at date, v int) PARTITION BY RANGE (at);
 SELECT tiered_storage.add_tiering_policy('regress_readings', '30 days', 'regress_slow'); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_readings', 'regress_slow'); \echo :SQLSTATE

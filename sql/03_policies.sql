@@ -12,55 +12,60 @@ CREATE TABLE regress_t_2026_01 PARTITION OF regress_t FOR VALUES
 -- Made
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow');
+SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') \gset
 SELECT tiered_storage.add_tiering_policy('regress_t', move_after => '1 year', tier => 'regress_cheap',
-	options => '{"include_indexes": false}');
+	options => '{"include_indexes": false}') \gset
 SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, key_unit, key_epoch,
 	key_shift, time_zone,
 	created_by = current_user AS mine, last_evaluated_at, last_due, last_on_target, last_result
 	FROM _tiered_storage.policies ORDER BY policy_id;
 -- One for a tier.
 SELECT tiered_storage.add_tiering_policy('regress_t', '10 days', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '10 days', 'regress_slow', if_not_exists => true);
+SELECT tiered_storage.add_tiering_policy('regress_t', '10 days', 'regress_slow', if_not_exists => true) \gset
 SELECT policy_id, move_after, tier_name FROM _tiered_storage.policies ORDER BY policy_id;
 
 -- A number without a unit is one of seconds.
-SELECT tiered_storage.add_tiering_policy('regress_t', '90', 'regress_slow', dry_run => true);
-SELECT tiered_storage.alter_policy('regress_t', 'regress_slow', changes => '{"idle_for": "365"}');
-SELECT tiered_storage.alter_policy('regress_t', 'regress_slow', changes => '{"idle_for": null}');
+SELECT tiered_storage.add_tiering_policy('regress_t', '90', 'regress_slow', dry_run => true) \gset
+SELECT tiered_storage.alter_policy('regress_t', 'regress_slow', changes => '{"idle_for": "365"}') \gset
+SELECT tiered_storage.alter_policy('regress_t', 'regress_slow', changes => '{"idle_for": null}') \gset
 
 -- Zero is an age, and so is more than there was time; neither negative nor beyond the calendar.
 SELECT tiered_storage.remove_policy('regress_t');
 SELECT tiered_storage.add_tiering_policy('regress_t', '0', 'regress_slow') > 0 AS zero;
 SELECT verdict, reason FROM _tiered_storage.evaluate_policies();
-SELECT tiered_storage.remove_policy('regress_t');
+SELECT tiered_storage.remove_policy('regress_t') \gset
 SELECT tiered_storage.add_tiering_policy('regress_t', '6000 years 1 month 1 day 00:00:00.000001', 'regress_slow') > 0
 	AS huge;
 SELECT verdict, reason LIKE '%only what is before 3975-04-29%BC%, 6000 years 1 mon%' AS says_bc
 	FROM _tiered_storage.evaluate_policies();
-SELECT tiered_storage.remove_policy('regress_t');
-SELECT tiered_storage.add_tiering_policy('regress_t', '-1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day -25 hours', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '178000000 years', 'regress_slow'); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy('regress_t') \gset
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_tiering_policy('regress_t', '-1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day -25 hours', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_t', '178000000 years', 'regress_slow')
+$refused$);
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- Refused
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.add_tiering_policy(NULL, '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', NULL, 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', NULL); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(0, '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'no_such_tier'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_tiering_policy(NULL, '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_t', NULL, 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', NULL)
+SELECT tiered_storage.add_tiering_policy(0, '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'no_such_tier')
 -- A tablespace is no tier.
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_ts_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
-	options => '{"keyunit": "seconds"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
-	options => '{"move_after": "1 day"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
-	options => '{"key_unit": {}}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', options => '1'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_ts_slow')
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', options => '{"keyunit": "seconds"}')
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', options => '{"move_after": "1 day"}')
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', options => '{"key_unit": {}}')
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', options => '1')
+$refused$);
+\set ECHO all
 
 \set ECHO none
 CREATE TABLE regress_plain (at timestamptz, v int);
@@ -83,33 +88,32 @@ CREATE TABLE regress_uuid (k uuid) PARTITION BY RANGE (k);
 CREATE DOMAIN regress_domain AS text;
 CREATE TABLE regress_of_domain (k regress_domain) PARTITION BY RANGE (k);
 \set ECHO all
-SELECT tiered_storage.add_tiering_policy('regress_plain', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_plain_at', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_view', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_matview', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_sequence', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_foreign', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t_2026_01', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('pg_class', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_list', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_hash', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_expression', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_second', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_text', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow',
-	options => '{"key_unit": "uuidv7"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_text', '1 day', 'regress_slow',
-	options => '{"key_unit": "yyyymmdd"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow',
-	options => '{"key_unit": "seconds"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_of_domain', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow',
-	options => '{"key_unit": "days"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
-	options => '{"key_unit": "seconds"}'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_tiering_policy('regress_plain', '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_plain_at', '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_view', '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_matview', '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_sequence', '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_foreign', '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_t_2026_01', '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('pg_class', '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_list', '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_hash', '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_expression', '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_second', '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_text', '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow', options => '{"key_unit": "uuidv7"}')
+SELECT tiered_storage.add_tiering_policy('regress_text', '1 day', 'regress_slow', options => '{"key_unit": "yyyymmdd"}')
+SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow', options => '{"key_unit": "seconds"}')
+SELECT tiered_storage.add_tiering_policy('regress_of_domain', '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow')
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', options => '{"key_unit": "days"}')
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', options => '{"key_unit": "seconds"}')
+$refused$);
+\set ECHO all
 -- The name of a temporary schema differs from session to session.
 CREATE TEMP TABLE regress_temporary (at timestamptz) PARTITION BY RANGE (at);
 \set VERBOSITY sqlstate
@@ -117,28 +121,23 @@ SELECT tiered_storage.add_tiering_policy('regress_temporary', '1 day', 'regress_
 \set VERBOSITY default
 -- What the hint for a list-partitioned table says works.
 SELECT tiered_storage.add_tiering_policy('regress_list_1', '1 day', 'regress_slow') > 0 AS added;
-SELECT tiered_storage.remove_policy('regress_list_1');
+SELECT tiered_storage.remove_policy('regress_list_1') \gset
 
 -- What a count begins at, and the bits beneath it.
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow',
-	options => '{"key_unit": "yyyymmdd", "key_epoch": "2010-01-01"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow',
-	options => '{"key_unit": "yyyy", "key_shift": 1}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow',
-	options => '{"key_unit": "uuidv7", "key_shift": 80}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
-	options => '{"key_epoch": "2010-01-01"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow',
-	options => '{"key_unit": "seconds", "key_shift": 31}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow',
-	options => '{"key_unit": "seconds", "key_shift": -1}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow',
-	options => '{"key_unit": "seconds", "key_epoch": "infinity"}'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', options => '{"key_unit": "yyyymmdd", "key_epoch": "2010-01-01"}')
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', options => '{"key_unit": "yyyy", "key_shift": 1}')
+SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow', options => '{"key_unit": "uuidv7", "key_shift": 80}')
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', options => '{"key_epoch": "2010-01-01"}')
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', options => '{"key_unit": "seconds", "key_shift": 31}')
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', options => '{"key_unit": "seconds", "key_shift": -1}')
+SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', options => '{"key_unit": "seconds", "key_epoch": "infinity"}')
 -- The zone in which a day begins.
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
-	options => '{"time_zone": "Nowhere/Land"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow',
-	options => '{"time_zone": ""}'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', options => '{"time_zone": "Nowhere/Land"}')
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', options => '{"time_zone": ""}')
+$refused$);
+\set ECHO all
 SELECT count(*) AS policies FROM _tiered_storage.policies;
 SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow',
 	options => '{"key_unit": "seconds"}') > 0 AS added,
@@ -162,23 +161,27 @@ SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage
 SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') AS a \gset
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 year', 'regress_cheap') AS b \gset
 SELECT tiered_storage.add_tiering_policy('regress_list_1', '1 year', 'regress_cheap') AS c \gset
-SELECT tiered_storage.remove_policy(); \echo :SQLSTATE
-SELECT tiered_storage.remove_policy(tier => 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.remove_policy('regress_t', 'regress_fast'); \echo :SQLSTATE
-SELECT tiered_storage.remove_policy('regress_plain'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.remove_policy()
+SELECT tiered_storage.remove_policy(tier => 'regress_slow')
+SELECT tiered_storage.remove_policy('regress_t', 'regress_fast')
+SELECT tiered_storage.remove_policy('regress_plain')
+$refused$);
+\set ECHO all
 SELECT tiered_storage.remove_policy('regress_plain', if_exists => true);
 SELECT tiered_storage.remove_policy(policy_id => -1); \echo :SQLSTATE
 SELECT tiered_storage.remove_policy(policy_id => -1, if_exists => true);
 SELECT tiered_storage.remove_policy('regress_list_1', policy_id => :a); \echo :SQLSTATE
 SELECT count(*) AS policies FROM _tiered_storage.policies;
-SELECT tiered_storage.remove_policy('regress_t', 'regress_slow');
+SELECT tiered_storage.remove_policy('regress_t', 'regress_slow') \gset
 SELECT policy_id = :b AS is_b, tier_name FROM _tiered_storage.policies WHERE relation = 'regress_t'::regclass;
-SELECT tiered_storage.remove_policy(policy_id => :b, tier => 'regress_cheap');
+SELECT tiered_storage.remove_policy(policy_id => :b, tier => 'regress_cheap') \gset
 SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') > 0 AS again;
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 year', 'regress_cheap') > 0 AS again;
 SELECT tiered_storage.remove_policy('regress_t');
 SELECT relation FROM _tiered_storage.policies;
-SELECT tiered_storage.remove_policy(policy_id => :c);
+SELECT tiered_storage.remove_policy(policy_id => :c) \gset
 -- Adding and removing are undone with their transaction.
 BEGIN;
 SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') > 0 AS added;

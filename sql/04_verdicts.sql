@@ -41,11 +41,11 @@ SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 SET timezone = 'America/New_York';
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
 SELECT current_setting('timezone') AS still_mine;
-SELECT tiered_storage.remove_policy('regress_date');
+SELECT tiered_storage.remove_policy('regress_date') \gset
 SELECT tiered_storage.add_tiering_policy('regress_date', '31 days', 'regress_slow') AS id \gset
 SET timezone = 'UTC';
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
-SELECT tiered_storage.remove_policy('regress_date');
+SELECT tiered_storage.remove_policy('regress_date') \gset
 SELECT tiered_storage.add_tiering_policy('regress_date', '31 days', 'regress_slow',
 	options => '{"time_zone": "Asia/Tokyo"}')
 	AS id \gset
@@ -60,7 +60,7 @@ CREATE TABLE regress_domain_b PARTITION OF regress_domain FOR VALUES FROM ('2026
 SELECT tiered_storage.add_tiering_policy('regress_domain', '31 days', 'regress_slow') AS id \gset
 \set ECHO all
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts;
-SELECT tiered_storage.remove_policy('regress_domain');
+SELECT tiered_storage.remove_policy('regress_domain') \gset
 \set ECHO none
 DROP TABLE regress_domain;
 DROP DOMAIN regress_day;
@@ -217,12 +217,12 @@ SELECT tiered_storage.add_tiering_policy('regress_numeric', '31 days', 'regress_
 	AS id \gset
 \set ECHO all
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
-SELECT tiered_storage.remove_policy(policy_id => :id);
+SELECT tiered_storage.remove_policy(policy_id => :id) \gset
 SELECT tiered_storage.add_tiering_policy('regress_numeric', '31 days', 'regress_slow',
 	options => '{"key_unit": "nanoseconds"}')
 	AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
-SELECT tiered_storage.remove_policy(policy_id => :id);
+SELECT tiered_storage.remove_policy(policy_id => :id) \gset
 \set ECHO none
 DROP TABLE regress_numeric;
 -- Identifiers that begin with a time: 41 bits of milliseconds since an epoch of their
@@ -238,7 +238,7 @@ SELECT tiered_storage.add_tiering_policy('regress_snowflake', '31 days', 'regres
 	options => '{"key_unit": "milliseconds", "key_epoch": "2010-11-04 01:42:54.657+00", "key_shift": 22}') AS id \gset
 \set ECHO all
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
-SELECT tiered_storage.remove_policy(policy_id => :id);
+SELECT tiered_storage.remove_policy(policy_id => :id) \gset
 -- An epoch near the end of the calendar, negative counts, units that are finer than a time.
 SELECT tiered_storage.add_tiering_policy('regress_snowflake', '31 days', 'regress_slow',
 	options => '{"key_unit": "seconds", "key_epoch": "294276-12-31 23:59:59+00"}') AS id \gset
@@ -253,7 +253,7 @@ SELECT tiered_storage.add_tiering_policy('regress_count', '31 days', 'regress_sl
 	options => '{"key_unit": "nanoseconds", "key_epoch": "2026-05-01 00:00+00"}') AS id \gset
 \set ECHO all
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
-SELECT tiered_storage.remove_policy(policy_id => :id);
+SELECT tiered_storage.remove_policy(policy_id => :id) \gset
 SELECT tiered_storage.add_tiering_policy('regress_count', '31 days', 'regress_slow',
 	options => '{"key_unit": "seconds", "key_epoch": "2026-05-01 00:00+00", "key_shift": 10}') AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
@@ -301,7 +301,7 @@ SELECT tiered_storage.add_tiering_policy('regress_other', '1 month', 'regress_sl
 SELECT relation, verdict, to_tier, reason FROM regress_verdicts;
 SELECT current_user = session_user AS still_me, current_setting('search_path') AS search_path,
 	current_setting('timezone') AS time_zone;
-SELECT tiered_storage.remove_policy(policy_id => :other);
+SELECT tiered_storage.remove_policy(policy_id => :other) \gset
 DROP TABLE regress_other, "regress Uuid";
 
 ---------------------------------------------------------------------------
@@ -355,7 +355,7 @@ SELECT relation, verdict, lower_bound, upper_bound, from_tier, reason FROM regre
 ALTER TABLE regress_tree DETACH PARTITION regress_tree_attached;
 SELECT count(*) FROM regress_verdicts WHERE relation = 'regress_tree_attached'::regclass;
 -- A policy on a branch concerns the branch.
-SELECT tiered_storage.remove_policy('regress_tree');
+SELECT tiered_storage.remove_policy('regress_tree') \gset
 SELECT tiered_storage.add_tiering_policy('regress_tree_same', '31 days', 'regress_slow') AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_tree, regress_tree_attached;

@@ -112,10 +112,10 @@ CALL tiered_storage.migrate();
 SELECT tiered_storage.remove_policy('regress_p');
 CALL tiered_storage.migrate();
 SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_fast',
-	options => '{"include_indexes": false}');
+	options => '{"include_indexes": false}') \gset
 CALL tiered_storage.migrate();
 ALTER TABLE regress_p_default SET TABLESPACE regress_ts_fast;
-SELECT tiered_storage.remove_policy('regress_p');
+SELECT tiered_storage.remove_policy('regress_p') \gset
 -- The size in its NOTICE depends on the major version.
 SET client_min_messages = warning;
 SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_cheap',
@@ -195,7 +195,7 @@ SELECT relation, state, requested_by = current_user AS by_me FROM _tiered_storag
 
 -- A tier whose tablespace is gone; a policy that cannot be evaluated.
 DROP TABLE regress_p;
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \gset
 CREATE TABLE regress_p (k int) PARTITION BY RANGE (k);
 CREATE TABLE regress_p_1 PARTITION OF regress_p FOR VALUES FROM (0) TO (1) TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_slow',

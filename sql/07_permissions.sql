@@ -47,24 +47,32 @@ CALL tiered_storage.move_relation('pg_class', 'regress_slow');
 RESET ROLE;
 GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO regress_nobody;
 SET ROLE regress_nobody;
-SELECT * FROM tiered_storage.tiers;
-SELECT * FROM _tiered_storage.tier;
-SELECT * FROM _tiered_storage.policies;
-SELECT * FROM _tiered_storage.moves;
-SELECT * FROM _tiered_storage.heat;
-SELECT * FROM tiered_storage.workers;
-SELECT * FROM _tiered_storage.history_rows;
-SELECT * FROM tiered_storage.recommend_placement();
-SELECT * FROM tiered_storage.explain_placement('pg_class');
-SELECT * FROM tiered_storage.evaluate_policies();
-SELECT * FROM _tiered_storage.tablespace_devices();
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}');
-SELECT tiered_storage.discover_tiers();
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM tiered_storage.tiers
+SELECT * FROM _tiered_storage.tier
+SELECT * FROM _tiered_storage.policies
+SELECT * FROM _tiered_storage.moves
+SELECT * FROM _tiered_storage.heat
+SELECT * FROM tiered_storage.workers
+SELECT * FROM _tiered_storage.history_rows
+SELECT * FROM tiered_storage.recommend_placement()
+SELECT * FROM tiered_storage.explain_placement('pg_class')
+SELECT * FROM tiered_storage.evaluate_policies()
+SELECT * FROM _tiered_storage.tablespace_devices()
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}')
+SELECT tiered_storage.discover_tiers()
+$refused$);
+\set ECHO all
 CALL tiered_storage.move_relation('regress_s.t', 'regress_slow');
 CALL tiered_storage.migrate();
-CALL tiered_storage.migrate(dry_run => true);
-CALL tiered_storage.sample();
-SELECT _tiered_storage.notify_launcher();
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+CALL tiered_storage.migrate(dry_run => true)
+CALL tiered_storage.sample()
+SELECT _tiered_storage.notify_launcher()
+$refused$);
+\set ECHO all
 RESET ROLE;
 \set VERBOSITY default
 
@@ -91,7 +99,7 @@ RESET ROLE;
 :where;
 SET ROLE regress_member;
 CALL tiered_storage.move_relation('regress_s.t', 'regress_fast');
-SELECT tiered_storage.remove_policy('regress_s.p');
+SELECT tiered_storage.remove_policy('regress_s.p') \gset
 SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow') AS id \gset
 RESET ROLE;
 :where;
@@ -117,7 +125,7 @@ CALL tiered_storage.migrate();
 RESET ROLE;
 SELECT relation, state, requested_by, policy_id = :id AS by_policy FROM _tiered_storage.moves
 	ORDER BY move_id DESC LIMIT 1;
-SELECT tiered_storage.remove_policy('regress_s.p');
+SELECT tiered_storage.remove_policy('regress_s.p') \gset
 TRUNCATE _tiered_storage.move;
 
 ---------------------------------------------------------------------------
@@ -146,23 +154,31 @@ SELECT count(*) FROM tiered_storage.explain_placement('regress_s.p_1');
 SELECT count(*) FROM _tiered_storage.mover_progress(pg_backend_pid());
 SELECT _tiered_storage.is_paused();
 \set VERBOSITY terse
-SELECT tiered_storage.add_tier('regress_new', '{pg_default}');
-SELECT tiered_storage.alter_tier('regress_slow', rank => 7);
-SELECT tiered_storage.remove_tier('regress_slow');
-SELECT tiered_storage.discover_tiers();
-SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow');
-SELECT tiered_storage.remove_policy(policy_id => 1);
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_tier('regress_new', '{pg_default}')
+SELECT tiered_storage.alter_tier('regress_slow', rank => 7)
+SELECT tiered_storage.remove_tier('regress_slow')
+SELECT tiered_storage.discover_tiers()
+SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow')
+SELECT tiered_storage.remove_policy(policy_id => 1)
+$refused$);
+\set ECHO all
 CALL tiered_storage.move_relation('regress_s.t', 'regress_slow');
 CALL tiered_storage.migrate();
-CALL tiered_storage.sample();
-SELECT _tiered_storage.notify_launcher();
-SELECT tiered_storage.pause();
-SELECT tiered_storage.resume();
-SELECT * FROM _tiered_storage.move_file;
-UPDATE _tiered_storage.sampler SET samples = 0;
-DELETE FROM _tiered_storage.moves;
-INSERT INTO _tiered_storage.tier_tablespace VALUES ('x', 0, 0, 'regress_slow', false);
-SELECT * FROM _tiered_storage.tier;
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+CALL tiered_storage.sample()
+SELECT _tiered_storage.notify_launcher()
+SELECT tiered_storage.pause()
+SELECT tiered_storage.resume()
+SELECT * FROM _tiered_storage.move_file
+UPDATE _tiered_storage.sampler SET samples = 0
+DELETE FROM _tiered_storage.moves
+INSERT INTO _tiered_storage.tier_tablespace VALUES ('x', 0, 0, 'regress_slow', false)
+SELECT * FROM _tiered_storage.tier
+$refused$);
+\set ECHO all
 \set VERBOSITY default
 RESET ROLE;
 
@@ -189,9 +205,13 @@ SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow')
 CALL tiered_storage.move_relation('pg_class', 'regress_slow'); \echo :SQLSTATE
 -- What is beneath the functions is not his.
 \set VERBOSITY terse
-DELETE FROM _tiered_storage.move;
-DELETE FROM _tiered_storage.move_file;
-UPDATE _tiered_storage.policy SET created_by = current_user;
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+DELETE FROM _tiered_storage.move
+DELETE FROM _tiered_storage.move_file
+UPDATE _tiered_storage.policy SET created_by = current_user
+$refused$);
+\set ECHO all
 \set VERBOSITY default
 RESET ROLE;
 :where;
@@ -206,7 +226,7 @@ CALL tiered_storage.migrate();
 SELECT pg_get_userbyid(relowner) AS owner FROM pg_class WHERE oid IN ('regress_s.p_1'::regclass,
 	'regress_s.t'::regclass);
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_owner;
-SELECT tiered_storage.remove_policy(policy_id => :id);
+SELECT tiered_storage.remove_policy(policy_id => :id) \gset
 RESET client_min_messages;
 
 ---------------------------------------------------------------------------
@@ -248,7 +268,7 @@ CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
 SELECT current_user = session_user AS still_me;
 SELECT * FROM regress_s.log;
-SELECT tiered_storage.remove_policy(policy_id => :id);
+SELECT tiered_storage.remove_policy(policy_id => :id) \gset
 \set ECHO none
 DROP TABLE regress_s.k;
 DROP OPERATOR FAMILY regress_s.ops USING btree;
@@ -328,7 +348,7 @@ SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 3 AS advice FROM tiered_storag
 SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 3 AS heat FROM _tiered_storage.heat;
 SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 3 AS tiers FROM _tiered_storage.tiers;
 SELECT pg_catalog.count(*) OPERATOR(pg_catalog.>) 3 AS moves FROM _tiered_storage.moves;
-SELECT tiered_storage.remove_policy(policy_id => :id);
+SELECT tiered_storage.remove_policy(policy_id => :id) \gset
 RESET search_path;
 SELECT * FROM regress_s.log;
 DROP TABLE pg_temp.pg_tablespace, pg_temp.tier;

@@ -155,17 +155,19 @@ SELECT * FROM tiered_storage.compare_load('2030-02-01 00:00+00', '2030-02-01 01:
 	WHERE metric ~ '^(period|transactions|rollbacks|block_|hit_ratio|rows_inserted|server_wal_bytes|wait_cpu)';
 
 -- Periods that are none.
-SELECT * FROM tiered_storage.load_profile('2030-02-01 01:00+00', '2030-02-01 01:00+00'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.load_profile('2030-02-01 02:00+00', '2030-02-01 01:00+00'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.load_profile('-infinity', '2030-02-01 01:00+00'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.load_profile('2030-02-01 01:00+00', 'infinity'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.load_profile('2031-01-01', '2031-01-02'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.load_profile('2029-01-01', '2029-01-02'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.load_profile('2031-01-01'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.compare_load(NULL, '2030-02-01 01:00+00', '2030-02-01 01:00+00',
-	'2030-02-01 02:00+00'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.compare_load('2030-02-01 00:00+00', '2030-02-01 01:00+00', '2030-02-01 02:00+00',
-	'2030-02-01 01:00+00'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM tiered_storage.load_profile('2030-02-01 01:00+00', '2030-02-01 01:00+00')
+SELECT * FROM tiered_storage.load_profile('2030-02-01 02:00+00', '2030-02-01 01:00+00')
+SELECT * FROM tiered_storage.load_profile('-infinity', '2030-02-01 01:00+00')
+SELECT * FROM tiered_storage.load_profile('2030-02-01 01:00+00', 'infinity')
+SELECT * FROM tiered_storage.load_profile('2031-01-01', '2031-01-02')
+SELECT * FROM tiered_storage.load_profile('2029-01-01', '2029-01-02')
+SELECT * FROM tiered_storage.load_profile('2031-01-01')
+SELECT * FROM tiered_storage.compare_load(NULL, '2030-02-01 01:00+00', '2030-02-01 01:00+00', '2030-02-01 02:00+00')
+SELECT * FROM tiered_storage.compare_load('2030-02-01 00:00+00', '2030-02-01 01:00+00', '2030-02-01 02:00+00', '2030-02-01 01:00+00')
+$refused$);
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- Roll-up
@@ -246,11 +248,15 @@ SET tiered_storage.test_now = '2030-03-01 07:00:00+00';
 CALL tiered_storage.sample();
 SELECT count(*) FROM _tiered_storage.history_rows WHERE relation_oid = 'regress_l_idle'::regclass;
 
-SELECT tiered_storage.add_standby(NULL, 'host=x'); \echo :SQLSTATE
-SELECT tiered_storage.add_standby('', 'host=x'); \echo :SQLSTATE
-SELECT tiered_storage.add_standby('s', NULL); \echo :SQLSTATE
-SELECT tiered_storage.remove_standby('s'); \echo :SQLSTATE
-SELECT tiered_storage.remove_standby('s', if_exists => true);
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_standby(NULL, 'host=x')
+SELECT tiered_storage.add_standby('', 'host=x')
+SELECT tiered_storage.add_standby('s', NULL)
+SELECT tiered_storage.remove_standby('s')
+$refused$);
+\set ECHO all
+SELECT tiered_storage.remove_standby('s', if_exists => true) \gset
 SELECT tiered_storage.remove_standby(NULL, if_exists => true); \echo :SQLSTATE
 \set ECHO none
 -- A connection string says where to connect and as whom, and nothing else.
@@ -285,8 +291,12 @@ SELECT regress_add('host=' || repeat('x', 1018)) AS long, regress_add('host=' ||
 	regress_add('host=' || repeat('x', 1000000)) AS far_too_long;
 DROP FUNCTION regress_add;
 SELECT count(tiered_storage.add_standby('standby' || i, 'host=x')) FROM generate_series(1, 16) i;
-SELECT tiered_storage.add_standby('standby17', 'host=x'); \echo :SQLSTATE
-SELECT tiered_storage.add_standby('standby1', 'host=x'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_standby('standby17', 'host=x')
+SELECT tiered_storage.add_standby('standby1', 'host=x')
+$refused$);
+\set ECHO all
 SELECT * FROM _tiered_storage.standbys ORDER BY standby_name LIMIT 1;
 SELECT count(tiered_storage.remove_standby(standby_name)) FROM _tiered_storage.standbys;
 SELECT count(*) FROM _tiered_storage.standbys;

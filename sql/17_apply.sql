@@ -199,11 +199,15 @@ SELECT * FROM regress_places;
 ---------------------------------------------------------------------------
 
 \set VERBOSITY default
-CALL tiered_storage.apply_placement(confidence => 'sure');
-CALL tiered_storage.apply_placement(confidence => NULL);
-CALL tiered_storage.apply_placement(dry_run => NULL);
-CALL tiered_storage.apply_placement(max_bytes => 0);
-CALL tiered_storage.apply_placement(max_bytes => -1);
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+CALL tiered_storage.apply_placement(confidence => 'sure')
+CALL tiered_storage.apply_placement(confidence => NULL)
+CALL tiered_storage.apply_placement(dry_run => NULL)
+CALL tiered_storage.apply_placement(max_bytes => 0)
+CALL tiered_storage.apply_placement(max_bytes => -1)
+$refused$);
+\set ECHO all
 CALL tiered_storage.apply_placement(tiers => '{regress_nowhere}');
 CALL tiered_storage.apply_placement(horizon => '0');
 CALL tiered_storage.apply_placement(objective => 'speed');
@@ -232,8 +236,12 @@ CREATE ROLE regress_placer;
 GRANT USAGE ON SCHEMA tiered_storage TO regress_placer;
 SET ROLE regress_placer;
 \set ECHO all
-CALL tiered_storage.apply_placement();
-CALL tiered_storage.undo_move(1);
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+CALL tiered_storage.apply_placement()
+CALL tiered_storage.undo_move(1)
+$refused$);
+\set ECHO all
 \set ECHO none
 RESET ROLE;
 GRANT EXECUTE ON PROCEDURE tiered_storage.apply_placement TO regress_placer;

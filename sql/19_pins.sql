@@ -149,7 +149,7 @@ SELECT * FROM pinned;
 SELECT tiered_storage.pin('cold', 'regress_fast', '2099-01-01', true);
 SELECT * FROM pinned;
 SELECT * FROM pins;
-SELECT tiered_storage.unpin('cold', true);
+SELECT tiered_storage.unpin('cold', true) \gset
 -- An expired one does nothing, and a sample forgets it.
 SELECT tiered_storage.pin('cold', 'regress_fast', now() + interval '1 day');
 SELECT * FROM pinned;
@@ -194,7 +194,7 @@ ALTER INDEX m_2010_i SET TABLESPACE regress_ts_slow;
 SELECT tiered_storage.pin('measure_old');
 SELECT tiered_storage.pin('measure_old', include_indexes => false);
 SELECT * FROM pinned;
-SELECT tiered_storage.unpin('measure_old');
+SELECT tiered_storage.unpin('measure_old') \gset
 ALTER INDEX m_2010_i SET TABLESPACE regress_ts_fast;
 -- Without partitions it is where these would be made.
 CREATE TABLE none (at date NOT NULL) PARTITION BY RANGE (at) TABLESPACE regress_ts_slow;
@@ -229,7 +229,7 @@ CALL tiered_storage.migrate();
 SELECT * FROM places WHERE relname ~ '^m_';
 SELECT last_due, last_on_target, last_result FROM _tiered_storage.policies;
 SELECT tiered_storage.remove_policy('measure') \g /dev/null
-SELECT tiered_storage.unpin('m_2011');
+SELECT tiered_storage.unpin('m_2011') \gset
 
 ---------------------------------------------------------------------------
 -- Moves by hand
@@ -250,7 +250,7 @@ SELECT tiered_storage.pin('measure');
 CALL tiered_storage.move_relation('m_2010', 'regress_fast');
 CALL tiered_storage.move_relation('measure', 'regress_fast');
 SELECT tiered_storage.unpin('m_2010');
-SELECT tiered_storage.unpin('measure');
+SELECT tiered_storage.unpin('measure') \gset
 -- Within the tier it may.
 SELECT tiered_storage.pin('cold', 'regress_fast', include_indexes => false);
 CALL tiered_storage.move_relation('cold', 'regress_ts_fast_too', include_indexes => false);
@@ -323,28 +323,36 @@ SELECT tiered_storage.pin('gone', 'regress_more'), tiered_storage.pin('child', '
 	now() + interval '1 day');
 DROP TABLE gone;
 UPDATE _tiered_storage.pin SET until = now() - interval '1 second' WHERE relation_name = 'child';
-SELECT tiered_storage.remove_tier('regress_more');
+SELECT tiered_storage.remove_tier('regress_more') \gset
 SELECT relation FROM pins;
 
 ---------------------------------------------------------------------------
 -- Refused
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.pin(NULL);
-SELECT tiered_storage.unpin(NULL);
-SELECT tiered_storage.pin(0);
-SELECT tiered_storage.unpin(0);
-SELECT tiered_storage.pin('nothing');
-SELECT tiered_storage.pin('cold', 'nothing');
-SELECT tiered_storage.pin('cold', '');
-SELECT tiered_storage.pin('cold', 'regress_empty');
-SELECT tiered_storage.pin('cold', until => now());
-SELECT tiered_storage.pin('cold', until => '2000-01-01');
-SELECT tiered_storage.pin('cold', until => '-infinity');
-SELECT tiered_storage.pin('hot');
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.pin(NULL)
+SELECT tiered_storage.unpin(NULL)
+SELECT tiered_storage.pin(0)
+SELECT tiered_storage.unpin(0)
+SELECT tiered_storage.pin('nothing')
+SELECT tiered_storage.pin('cold', 'nothing')
+SELECT tiered_storage.pin('cold', '')
+SELECT tiered_storage.pin('cold', 'regress_empty')
+SELECT tiered_storage.pin('cold', until => now())
+SELECT tiered_storage.pin('cold', until => '2000-01-01')
+SELECT tiered_storage.pin('cold', until => '-infinity')
+SELECT tiered_storage.pin('hot')
+$refused$);
+\set ECHO all
 CREATE VIEW v AS SELECT 1;
-SELECT tiered_storage.pin('v');
-SELECT tiered_storage.unpin('v');
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.pin('v')
+SELECT tiered_storage.unpin('v')
+$refused$);
+\set ECHO all
 CREATE SEQUENCE s;
 SELECT tiered_storage.pin('s');
 CREATE INDEX measure_i ON measure (at);
@@ -352,8 +360,12 @@ SELECT tiered_storage.pin('measure_i');
 CREATE FOREIGN DATA WRAPPER regress_fdw;
 CREATE SERVER regress_server FOREIGN DATA WRAPPER regress_fdw;
 CREATE FOREIGN TABLE f (a int) SERVER regress_server;
-SELECT tiered_storage.pin('f');
-SELECT tiered_storage.pin('pg_class');
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.pin('f')
+SELECT tiered_storage.pin('pg_class')
+$refused$);
+\set ECHO all
 CREATE TEMP TABLE t (a int);
 DO $$
 BEGIN
@@ -369,12 +381,20 @@ EXCEPTION WHEN wrong_object_type THEN
 	RAISE NOTICE '%', regexp_replace(SQLERRM, '[0-9]+', 'N');
 END
 $$;
-SELECT tiered_storage.unpin('hot');
-SELECT tiered_storage.unpin('hot_i');
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.unpin('hot')
+SELECT tiered_storage.unpin('hot_i')
+$refused$);
+\set ECHO all
 SELECT tiered_storage.pin('m_2010');
-SELECT tiered_storage.unpin('m_2010_i');
-SELECT tiered_storage.unpin('m_2010', include_indexes => false);
-SELECT tiered_storage.unpin('m_2010');
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.unpin('m_2010_i')
+SELECT tiered_storage.unpin('m_2010', include_indexes => false)
+$refused$);
+\set ECHO all
+SELECT tiered_storage.unpin('m_2010') \gset
 CREATE UNLOGGED TABLE unlogged (a int) TABLESPACE regress_ts_slow;
 SELECT tiered_storage.pin('unlogged');
 SELECT relation, tier_name, is_on_tier FROM pins;
@@ -385,13 +405,21 @@ CREATE ROLE regress_pinner;
 GRANT USAGE ON SCHEMA tiered_storage, regress_pin TO regress_pinner;
 SET ROLE regress_pinner;
 \set ECHO all
-SELECT tiered_storage.pin('cold');
-SELECT tiered_storage.unpin('cold');
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.pin('cold')
+SELECT tiered_storage.unpin('cold')
+$refused$);
+\set ECHO all
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION tiered_storage.pin, tiered_storage.unpin TO regress_pinner;
 SET ROLE regress_pinner;
-SELECT tiered_storage.pin('child');
-SELECT tiered_storage.unpin('cold');
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.pin('child')
+SELECT tiered_storage.unpin('cold')
+$refused$);
+\set ECHO all
 RESET ROLE;
 ALTER TABLE child OWNER TO regress_pinner;
 SET ROLE regress_pinner;
@@ -403,7 +431,7 @@ SELECT relation, pinned_by FROM _tiered_storage.pins WHERE relation = 'child'::r
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_pinner;
 SET ROLE regress_pinner;
 SELECT tiered_storage.pin('child', 'regress_slow');
-SELECT tiered_storage.unpin('child');
+SELECT tiered_storage.unpin('child') \gset
 RESET ROLE;
 -- A pin outlives who made it.
 SELECT tiered_storage.pin('child', include_indexes => false);
@@ -418,7 +446,7 @@ REVOKE ALL ON SCHEMA tiered_storage, regress_pin FROM regress_pinner;
 DROP ROLE regress_pinner;
 \set ECHO all
 SELECT relation, tier_name, pinned_by FROM _tiered_storage.pins WHERE relation = 'child'::regclass;
-SELECT tiered_storage.unpin('child');
+SELECT tiered_storage.unpin('child') \gset
 
 -- Nothing of it in a transaction that is rolled back.
 BEGIN;

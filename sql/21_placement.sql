@@ -461,53 +461,59 @@ ROLLBACK;
 ---------------------------------------------------------------------------
 
 \set VERBOSITY terse
-SELECT count(*) FROM tiered_storage.recommend_placement(tiers => '{}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(tiers => '{NULL}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(tiers => '{regress_fast,no_such}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(horizon => '0'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(horizon => '-1 day'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(horizon => '1000 years'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(objective => 'speed'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(objective => ''); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(schemas => '{no_such}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{0}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{pg_catalog.pg_tables}'); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement(NULL); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{}', NULL); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{}', -1); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{}', 'NaN'); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{}', 1e300); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{"no_such": {}}'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT count(*) FROM tiered_storage.recommend_placement(tiers => '{}')
+SELECT count(*) FROM tiered_storage.recommend_placement(tiers => '{NULL}')
+SELECT count(*) FROM tiered_storage.recommend_placement(tiers => '{regress_fast,no_such}')
+SELECT count(*) FROM tiered_storage.recommend_placement(horizon => '0')
+SELECT count(*) FROM tiered_storage.recommend_placement(horizon => '-1 day')
+SELECT count(*) FROM tiered_storage.recommend_placement(horizon => '1000 years')
+SELECT count(*) FROM tiered_storage.recommend_placement(objective => 'speed')
+SELECT count(*) FROM tiered_storage.recommend_placement(objective => '')
+SELECT count(*) FROM tiered_storage.recommend_placement(schemas => '{no_such}')
+SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{0}')
+SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{pg_catalog.pg_tables}')
+SELECT count(*) FROM _tiered_storage.simulate_placement(NULL)
+SELECT count(*) FROM _tiered_storage.simulate_placement('{}', NULL)
+SELECT count(*) FROM _tiered_storage.simulate_placement('{}', -1)
+SELECT count(*) FROM _tiered_storage.simulate_placement('{}', 'NaN')
+SELECT count(*) FROM _tiered_storage.simulate_placement('{}', 1e300)
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"no_such": {}}')
+$refused$);
+\set ECHO all
 \set VERBOSITY default
 SELECT count(*) FROM _tiered_storage.simulate_placement('[]'); \echo :SQLSTATE
 \set VERBOSITY terse
-SELECT count(*) FROM _tiered_storage.simulate_placement('1'); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": 1}'); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": [1]}'); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity": 1}}'); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": "1"}}'); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": {}}}'); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": -1}}'); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 1e19}}'); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 1e400}}'); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"random_read_ms": 0}}'); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"compression_ratio": 0.5}}'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.tier_size_curve(NULL); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.tier_size_curve('no_such'); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.tier_size_curve('regress_fast', 1); \echo :SQLSTATE
-SELECT count(*) FROM tiered_storage.tier_size_curve('regress_fast', 1000000); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_fast', device => '{"compression_ratio": 2}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_fast',
-	device => '{"compressed": true, "compression_ratio": 0.9}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_fast',
-	device => '{"compressed": true, "compression_ratio": "NaN"}'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT count(*) FROM _tiered_storage.simulate_placement('1')
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": 1}')
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": [1]}')
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity": 1}}')
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": "1"}}')
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": {}}}')
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": -1}}')
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 1e19}}')
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 1e400}}')
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"random_read_ms": 0}}')
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"compression_ratio": 0.5}}')
+SELECT count(*) FROM tiered_storage.tier_size_curve(NULL)
+SELECT count(*) FROM tiered_storage.tier_size_curve('no_such')
+SELECT count(*) FROM tiered_storage.tier_size_curve('regress_fast', 1)
+SELECT count(*) FROM tiered_storage.tier_size_curve('regress_fast', 1000000)
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"compression_ratio": 2}')
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"compressed": true, "compression_ratio": 0.9}')
+SELECT tiered_storage.alter_tier('regress_fast', device => '{"compressed": true, "compression_ratio": "NaN"}')
+$refused$);
+\set ECHO all
 -- One tier, and none.
-SELECT tiered_storage.remove_tier('regress_fast');
+SELECT tiered_storage.remove_tier('regress_fast') \gset
 SELECT count(*) FROM tiered_storage.recommend_placement();
 SELECT tier_name, relations, advised_relations FROM _tiered_storage.placement_summary();
 SELECT tier_name, limited_by FROM _tiered_storage.simulate_placement();
 SELECT count(*) > 0 AS flat FROM tiered_storage.tier_size_curve('regress_slow', 3);
-SELECT tiered_storage.remove_tier('regress_slow');
+SELECT tiered_storage.remove_tier('regress_slow') \gset
 SELECT tier_name, relations, advised_relations FROM _tiered_storage.placement_summary();
 SELECT count(*) FROM _tiered_storage.simulate_placement();
 SELECT count(*) FROM tiered_storage.recommend_placement(objective => 'money');

@@ -20,10 +20,13 @@ CREATE SCHEMA regress_s AUTHORIZATION regress_admin;
 
 -- By grant, and beneath it.
 SET ROLE regress_admin;
-SELECT tiered_storage.add_standby('evil', conninfo => 'host=/tmp'); \echo :SQLSTATE
-SELECT tiered_storage.add_standby('evil', 'server'); \echo :SQLSTATE
-INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid) VALUES ('evil', 'host=/tmp',
-	current_user, 10); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_standby('evil', conninfo => 'host=/tmp')
+SELECT tiered_storage.add_standby('evil', 'server')
+INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid) VALUES ('evil', 'host=/tmp', current_user, 10)
+$refused$);
+\set ECHO all
 \set ECHO none
 -- Code of his in a superuser's session: while an index is built again, a table
 -- analyzed, a materialized view refreshed, a table moved.

@@ -178,7 +178,7 @@ RESET track_counts;
 -- Writes and heat; all conditions together
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.alter_policy('regress_l', enabled => false);
+SELECT tiered_storage.alter_policy('regress_l', enabled => false) \gset
 \set ECHO none
 CREATE TABLE regress_r (d date, a int) PARTITION BY RANGE (d);
 CREATE TABLE regress_r_old PARTITION OF regress_r FOR VALUES
@@ -227,7 +227,7 @@ SELECT tier_name, reason LIKE '%policy%' AS by_policy FROM _tiered_storage.expla
 	WHERE tier_name LIKE 'regress%' ORDER BY 1;
 -- Altered.
 SELECT tiered_storage.alter_policy('regress_r', 'regress_cheap',
-	changes => '{"idle_for": "1 day", "below_reads_per_hour": 0.5}');
+	changes => '{"idle_for": "1 day", "below_reads_per_hour": 0.5}') \gset
 SELECT move_after, idle_for, no_writes_for, below_reads_per_hour FROM _tiered_storage.policies
 	WHERE tier_name = 'regress_cheap';
 
@@ -338,69 +338,67 @@ RESET client_min_messages;
 \set ECHO all
 SELECT * FROM regress_places WHERE relname LIKE '%idx' ORDER BY relname;
 -- A tier of indexes is in use, is renamed and altered like the other one.
-SELECT tiered_storage.remove_policy('regress_s', 'regress_slow');
+SELECT tiered_storage.remove_policy('regress_s', 'regress_slow') \gset
 SELECT tiered_storage.remove_tier('regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_Slow');
+SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_Slow') \gset
 SELECT tier_name, index_tier FROM _tiered_storage.policies;
-SELECT tiered_storage.alter_policy('regress_s', changes => '{"index_tier": "regress_cheap"}');
+SELECT tiered_storage.alter_policy('regress_s', changes => '{"index_tier": "regress_cheap"}') \gset
 SELECT tier_name, index_tier FROM _tiered_storage.policies;
-SELECT tiered_storage.alter_policy('regress_s', changes => '{"index_tier": "regress_nowhere"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_s', changes => '{"include_indexes": false}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_s', '1 day', 'regress_Slow', index_tier => 'regress_fast',
-	options => '{"include_indexes": false}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_s', '1 day', 'regress_Slow',
-	index_tier => 'regress_nowhere'); \echo :SQLSTATE
-SELECT tiered_storage.alter_tier('regress_Slow', new_name => 'regress_slow');
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.alter_policy('regress_s', changes => '{"index_tier": "regress_nowhere"}')
+SELECT tiered_storage.alter_policy('regress_s', changes => '{"include_indexes": false}')
+SELECT tiered_storage.add_tiering_policy('regress_s', '1 day', 'regress_Slow', index_tier => 'regress_fast', options => '{"include_indexes": false}')
+SELECT tiered_storage.add_tiering_policy('regress_s', '1 day', 'regress_Slow', index_tier => 'regress_nowhere')
+$refused$);
+\set ECHO all
+SELECT tiered_storage.alter_tier('regress_Slow', new_name => 'regress_slow') \gset
 DROP TABLE regress_s;
 DROP VIEW regress_places;
 
 -- Refused.
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_slow', idle_for => '3 days') > 0 AS added;
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
-	move_after => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_hash', tier => 'regress_cheap', move_after => '1 day',
-	idle_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', idle_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '0'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap')
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', move_after => '1 day')
+SELECT tiered_storage.add_tiering_policy('regress_hash', tier => 'regress_cheap', move_after => '1 day', idle_for => '1 day')
+SELECT tiered_storage.add_tiering_policy('regress_renamed', idle_for => '1 day')
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '0')
 -- What a session has used is in the statistics a minute later.
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
-	idle_for => '59.9 seconds'); \echo :SQLSTATE
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '59.9 seconds')
+$refused$);
+\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
 	options => '{"no_writes_for": "1 second"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
-	idle_for => '-1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
-	idle_for => '2 mon -29 days'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
-	options => '{"no_writes_for": "1 day -1 hour"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
-	options => '{"no_writes_for": "178000000 years"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
-	options => '{"below_reads_per_hour": 0}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
-	options => '{"below_reads_per_hour": "NaN"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap',
-	options => '{"below_reads_per_hour": "Infinity"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '1 day',
-	options => '{"key_unit": "seconds"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_renamed', changes => '{"move_after": "1 day"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_renamed', changes => '{"below_reads_per_hour": "-1"}'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '-1 day')
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '2 mon -29 days')
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', options => '{"no_writes_for": "1 day -1 hour"}')
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', options => '{"no_writes_for": "178000000 years"}')
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', options => '{"below_reads_per_hour": 0}')
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', options => '{"below_reads_per_hour": "NaN"}')
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', options => '{"below_reads_per_hour": "Infinity"}')
+SELECT tiered_storage.add_tiering_policy('regress_renamed', tier => 'regress_cheap', idle_for => '1 day', options => '{"key_unit": "seconds"}')
+SELECT tiered_storage.alter_policy('regress_renamed', changes => '{"move_after": "1 day"}')
+SELECT tiered_storage.alter_policy('regress_renamed', changes => '{"below_reads_per_hour": "-1"}')
+$refused$);
+\set ECHO all
 \set VERBOSITY sqlstate
 SELECT tiered_storage.add_tiering_policy('regress_temporary', tier => 'regress_cheap', idle_for => '1 day');
 \set VERBOSITY default
-SELECT tiered_storage.add_tiering_policy('regress_unlogged', tier => 'regress_cheap',
-	idle_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_view', tier => 'regress_cheap', idle_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_sequence', tier => 'regress_cheap',
-	idle_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_foreign', tier => 'regress_cheap',
-	idle_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_l_2_k', tier => 'regress_cheap',
-	idle_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('pg_class', tier => 'regress_cheap', idle_for => '1 day'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('_tiered_storage.tier', tier => 'regress_cheap',
-	idle_for => '1 day'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_tiering_policy('regress_unlogged', tier => 'regress_cheap', idle_for => '1 day')
+SELECT tiered_storage.add_tiering_policy('regress_view', tier => 'regress_cheap', idle_for => '1 day')
+SELECT tiered_storage.add_tiering_policy('regress_sequence', tier => 'regress_cheap', idle_for => '1 day')
+SELECT tiered_storage.add_tiering_policy('regress_foreign', tier => 'regress_cheap', idle_for => '1 day')
+SELECT tiered_storage.add_tiering_policy('regress_l_2_k', tier => 'regress_cheap', idle_for => '1 day')
+SELECT tiered_storage.add_tiering_policy('pg_class', tier => 'regress_cheap', idle_for => '1 day')
+SELECT tiered_storage.add_tiering_policy('_tiered_storage.tier', tier => 'regress_cheap', idle_for => '1 day')
+$refused$);
+\set ECHO all
 
 DROP TABLE regress_l, regress_r, regress_renamed, "Regress parent", regress_child, regress_grandchild, regress_hash,
 	regress_text, regress_unlogged CASCADE;

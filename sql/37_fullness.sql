@@ -180,7 +180,7 @@ CALL tiered_storage.migrate();
 \set ECHO all
 SELECT * FROM regress_fill;
 -- Without the policy they come, and with it they would leave again.
-SELECT tiered_storage.alter_policy(tier => 'regress_fast', enabled => false);
+SELECT tiered_storage.alter_policy(tier => 'regress_fast', enabled => false) \gset
 SELECT tier_name, available_bytes / 8192 AS available FROM _tiered_storage.placement_summary()
 	WHERE tier_name = 'regress_fast';
 SELECT * FROM regress_result;
@@ -193,7 +193,7 @@ CALL tiered_storage.apply_placement('tentative');
 SELECT tiered_storage.alter_tier('regress_fast',
 	device => jsonb_build_object('capacity_bytes', 100 * 8192)) \g /dev/null
 SELECT relation, verdict FROM regress_says;
-SELECT tiered_storage.alter_policy(policy_id => :fast, enabled => true);
+SELECT tiered_storage.alter_policy(policy_id => :fast, enabled => true) \gset
 -- What is above the high watermark has to leave by the advice, too, but not more.
 SELECT tier_name, available_bytes / 8192 AS available, used_bytes / 8192 AS used
 	FROM _tiered_storage.placement_summary() WHERE tier_name = 'regress_fast';
@@ -323,7 +323,7 @@ SELECT tiered_storage.alter_tier('regress_fast',
 RESET client_min_messages;
 \set ECHO all
 SELECT tiered_storage.alter_policy(tier => 'regress_fast',
-	changes => '{"high_watermark": 0.6, "low_watermark": 0.3}');
+	changes => '{"high_watermark": 0.6, "low_watermark": 0.3}') \gset
 SELECT relation, verdict, place, blocks, lost, reason FROM regress_says;
 SELECT high_watermark, low_watermark, follows_tier FROM _tiered_storage.fullness_policies;
 CALL tiered_storage.migrate(dry_run => true);
@@ -339,7 +339,7 @@ SELECT relation, verdict FROM regress_says WHERE place IS NULL;
 -- The owner may now.
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_tenant;
 SELECT relation, verdict FROM regress_says WHERE relation = 'regress_tenants'::regclass;
-SELECT tiered_storage.remove_policy('regress_p');
+SELECT tiered_storage.remove_policy('regress_p') \gset
 \set ECHO none
 ALTER EXTENSION plpgsql DROP TABLE regress_member;
 DROP TABLE regress_member, regress_pinned, regress_pinned_there, regress_tenants, regress_owners, regress_unlogged,
@@ -373,7 +373,7 @@ CALL regress_observe();
 RESET client_min_messages;
 \set ECHO all
 SELECT tiered_storage.alter_policy(tier => 'regress_fast',
-	changes => '{"high_watermark": null, "low_watermark": null}');
+	changes => '{"high_watermark": null, "low_watermark": null}') \gset
 SELECT relation, verdict, reason FROM regress_says;
 -- It has no rights any more, and keeps the partition from nothing.
 REVOKE CREATE ON TABLESPACE regress_ts_cold FROM regress_owner;
@@ -387,7 +387,7 @@ SELECT tier_name, relations FROM regress_fill;
 SELECT tiered_storage.alter_tier('regress_cold',
 	device => jsonb_build_object('capacity_bytes', 1000 * 8192)) \g /dev/null
 -- Nothing to say, and why.
-SELECT tiered_storage.remove_policy('regress_q');
+SELECT tiered_storage.remove_policy('regress_q') \gset
 DROP TABLE regress_q, regress_filler;
 REVOKE CREATE ON TABLESPACE regress_ts_cold FROM regress_owner;
 SELECT * FROM _tiered_storage.evaluate_policies();
@@ -426,7 +426,7 @@ TRUNCATE regress_heat;
 SET client_min_messages = warning;
 SET tiered_storage.cooldown = 0;
 SELECT tiered_storage.alter_policy(tier => 'regress_fast',
-	changes => '{"high_watermark": null, "low_watermark": null}');
+	changes => '{"high_watermark": null, "low_watermark": null}') \gset
 SELECT high_watermark, low_watermark, follows_tier FROM _tiered_storage.fullness_policies;
 \set ECHO none
 -- 95 of 100, and 355 of 400 blocks: the second one is below its mark, but not with what comes.
@@ -449,19 +449,19 @@ SELECT * FROM regress_result;
 SELECT relation, policy_id = :fast AS fast, policy_id = :slow AS slow FROM _tiered_storage.moves
 	WHERE batch_id = (SELECT max(batch_id) FROM _tiered_storage.moves) ORDER BY move_id;
 -- Ranks are changed under a policy.
-SELECT tiered_storage.alter_tier('regress_cold', rank => 1);
+SELECT tiered_storage.alter_tier('regress_cold', rank => 1) \gset
 SELECT policy_id = :slow AS slow, relation, verdict, place, reason FROM _tiered_storage.evaluate_policies()
 	WHERE from_tier = 'regress_slow';
 CALL tiered_storage.migrate();
 SELECT last_fill, last_leaving, last_result FROM _tiered_storage.fullness_policies WHERE policy_id = :slow;
-SELECT tiered_storage.alter_tier('regress_cold', rank => 2);
+SELECT tiered_storage.alter_tier('regress_cold', rank => 2) \gset
 -- And marks under one that has given one of them.
-SELECT tiered_storage.alter_policy(tier => 'regress_slow', changes => '{"low_watermark": 0.85}');
-SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.05, high_watermark => 0.1);
+SELECT tiered_storage.alter_policy(tier => 'regress_slow', changes => '{"low_watermark": 0.85}') \gset
+SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.05, high_watermark => 0.1) \gset
 SELECT verdict, reason FROM _tiered_storage.evaluate_policies() WHERE policy_id = :slow;
 SELECT tier_name, available_bytes / 8192 AS available FROM _tiered_storage.placement_summary()
 	WHERE tier_name = 'regress_slow';
-SELECT tiered_storage.remove_policy(tier => 'regress_slow');
+SELECT tiered_storage.remove_policy(tier => 'regress_slow') \gset
 
 \set ECHO none
 -- Two tiers that are emptied to one, which has room for what leaves one of them.
@@ -581,7 +581,7 @@ SELECT * FROM regress_result;
 SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress_cold') \g /dev/null
 CALL tiered_storage.migrate();
 SELECT * FROM regress_result;
-SELECT tiered_storage.remove_policy(tier => 'regress_slow');
+SELECT tiered_storage.remove_policy(tier => 'regress_slow') \gset
 SELECT tiered_storage.pin('regress_f1'), tiered_storage.pin('regress_f2');
 CALL tiered_storage.migrate();
 SELECT * FROM regress_result;
@@ -595,48 +595,67 @@ DROP TABLE regress_f1, regress_f2;
 -- What is refused
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.remove_policy(tier => 'regress_fast');
-SELECT tiered_storage.add_fullness_policy(NULL, 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_fullness_policy('regress_fast', NULL); \echo :SQLSTATE
-SELECT tiered_storage.add_fullness_policy('regress_not_there', 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_"not" there'); \echo :SQLSTATE
-SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_fast'); \echo :SQLSTATE
-SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress_fast'); \echo :SQLSTATE
-SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 'NaN', 0.5); \echo :SQLSTATE
-SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 0.5, 'NaN'); \echo :SQLSTATE
-SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 1.01, 0.5); \echo :SQLSTATE
-SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 'Infinity', 0.5); \echo :SQLSTATE
-SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 0.5, -0.1); \echo :SQLSTATE
-SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 0.5, 0); \echo :SQLSTATE
-SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 0.5, 0.5); \echo :SQLSTATE
+SELECT tiered_storage.remove_policy(tier => 'regress_fast') \gset
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_fullness_policy(NULL, 'regress_slow')
+SELECT tiered_storage.add_fullness_policy('regress_fast', NULL)
+SELECT tiered_storage.add_fullness_policy('regress_not_there', 'regress_slow')
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_"not" there')
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_fast')
+SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress_fast')
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 'NaN', 0.5)
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 0.5, 'NaN')
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 1.01, 0.5)
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 'Infinity', 0.5)
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 0.5, -0.1)
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 0.5, 0)
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 0.5, 0.5)
 -- The low one is that of the tier, 0.8.
-SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 0.5); \echo :SQLSTATE
-SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', low_watermark => 0.95); \echo :SQLSTATE
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 0.5)
+SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', low_watermark => 0.95)
+$refused$);
+\set ECHO all
 SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_slow', 1, 0.99) AS fast \gset
 SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_cold'); \echo :SQLSTATE
 SELECT tiered_storage.add_fullness_policy('regress_fast', 'regress_cold', if_not_exists => true) = :fast AS the_same;
-SELECT tiered_storage.alter_policy(tier => 'regress_fast'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy(enabled => false); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy(tier => 'regress_slow', enabled => false); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.alter_policy(tier => 'regress_fast')
+SELECT tiered_storage.alter_policy(enabled => false)
+SELECT tiered_storage.alter_policy(tier => 'regress_slow', enabled => false)
+$refused$);
+\set ECHO all
 SELECT tiered_storage.alter_policy(policy_id => -1, enabled => false, if_exists => true);
-SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"target": "regress_fast"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy(tier => 'regress_fast',
-	changes => '{"target": "regress_not_there"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"low_watermark": 2}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"high_watermark": "NaN"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"target": null}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"move_after": "1 day"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy(tier => 'regress_fast'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"target": "regress_fast"}')
+SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"target": "regress_not_there"}')
+SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"low_watermark": 2}')
+SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"high_watermark": "NaN"}')
+SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"target": null}')
+SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"move_after": "1 day"}')
+SELECT tiered_storage.alter_policy(tier => 'regress_fast')
+$refused$);
+\set ECHO all
 SELECT tiered_storage.alter_policy(tier => 'regress_fast', changes => '{"low_watermark": null}'),
 	tiered_storage.alter_policy(tier => 'regress_fast',
 	changes => '{"target": "regress_cold", "high_watermark": 0.95}');
 SELECT tier_name, target_name, high_watermark, low_watermark, follows_tier FROM _tiered_storage.fullness_policies;
-SELECT tiered_storage.remove_policy(); \echo :SQLSTATE
-SELECT tiered_storage.remove_policy(tier => 'regress_slow'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.remove_policy()
+SELECT tiered_storage.remove_policy(tier => 'regress_slow')
+$refused$);
+\set ECHO all
 SELECT tiered_storage.remove_policy(tier => 'regress_slow', if_exists => true);
 -- Its tiers cannot be removed, but renamed.
-SELECT tiered_storage.remove_tier('regress_fast'); \echo :SQLSTATE
-SELECT tiered_storage.remove_tier('regress_cold'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.remove_tier('regress_fast')
+SELECT tiered_storage.remove_tier('regress_cold')
+$refused$);
+\set ECHO all
 SELECT tiered_storage.alter_tier('regress_cold', new_name => 'regress "cold"'),
 	tiered_storage.alter_tier('regress_fast', new_name => 'regress ''fast''');
 SELECT tier_name, target_name FROM _tiered_storage.fullness_policies;
@@ -648,31 +667,39 @@ ROLLBACK;
 GRANT USAGE ON SCHEMA tiered_storage TO regress_owner;
 SET ROLE regress_owner;
 \set ECHO all
-SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress "cold"'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.evaluate_policies(); \echo :SQLSTATE
-SELECT * FROM tiered_storage.policies; \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress "cold"')
+SELECT * FROM tiered_storage.evaluate_policies()
+SELECT * FROM tiered_storage.policies
+$refused$);
+\set ECHO all
 \set ECHO none
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION tiered_storage.add_fullness_policy, tiered_storage.alter_policy,
 	tiered_storage.remove_policy TO regress_owner;
 SET ROLE regress_owner;
 \set ECHO all
-SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress "cold"'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy(tier => 'regress ''fast''', enabled => false); \echo :SQLSTATE
-SELECT tiered_storage.remove_policy(tier => 'regress ''fast'''); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_fullness_policy('regress_slow', 'regress "cold"')
+SELECT tiered_storage.alter_policy(tier => 'regress ''fast''', enabled => false)
+SELECT tiered_storage.remove_policy(tier => 'regress ''fast''')
+$refused$);
+\set ECHO all
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION tiered_storage.alter_tier TO regress_owner;
 SET ROLE regress_owner;
-SELECT tiered_storage.alter_policy(tier => 'regress ''fast''', enabled => false);
+SELECT tiered_storage.alter_policy(tier => 'regress ''fast''', enabled => false) \gset
 RESET ROLE;
 SELECT created_by = current_user AS still_ours FROM _tiered_storage.fullness_policies;
 SET ROLE regress_owner;
-SELECT tiered_storage.alter_policy(tier => 'regress ''fast''', changes => '{"high_watermark": 0.96}');
+SELECT tiered_storage.alter_policy(tier => 'regress ''fast''', changes => '{"high_watermark": 0.96}') \gset
 RESET ROLE;
 SELECT created_by FROM _tiered_storage.fullness_policies;
 -- Nobody knows how large it is, or where to go.
-SELECT tiered_storage.alter_policy(tier => 'regress ''fast''', enabled => true);
-SELECT tiered_storage.alter_tier('regress ''fast''', device => '{"capacity_bytes": null}');
+SELECT tiered_storage.alter_policy(tier => 'regress ''fast''', enabled => true) \gset
+SELECT tiered_storage.alter_tier('regress ''fast''', device => '{"capacity_bytes": null}') \gset
 DROP TABLESPACE regress_ts_fast;
 SELECT relation, verdict, place, from_tier, to_tier, reason FROM _tiered_storage.evaluate_policies();
 CALL tiered_storage.migrate();

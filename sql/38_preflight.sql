@@ -100,11 +100,11 @@ CALL tiered_storage.move_relation('regress_p', 'regress_slow', dry_run => true);
 :show('regress_p_pkey', 'regress_slow') :blocks;
 CALL tiered_storage.move_relation('regress_p_pkey', 'regress_slow');
 :show('regress_p', 'regress_fast') :blocks;
-SELECT tiered_storage.unpin('regress_p');
+SELECT tiered_storage.unpin('regress_p') \gset
 -- One thing in the way hides no other.
 SELECT tiered_storage.pin('regress_p_unlogged', 'regress_fast');
 :show('regress_p_unlogged', 'regress_slow') :blocks;
-SELECT tiered_storage.unpin('regress_p_unlogged');
+SELECT tiered_storage.unpin('regress_p_unlogged') \gset
 
 \set ECHO none
 -- Full, by what somebody has said; what comes first is counted.
@@ -112,22 +112,22 @@ SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SET client_min_messages = warning;
 \set ECHO all
-SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": 8192}');
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": 8192}') \gset
 :show('regress_p', 'regress_slow') :blocks;
 CALL tiered_storage.move_relation('regress_p', 'regress_slow');
 CALL tiered_storage.move_relation('regress_p', 'regress_slow', dry_run => true);
 SELECT pg_total_relation_size('regress_p') - 8192 AS not_both \gset
-SELECT tiered_storage.alter_tier('regress_slow', device => jsonb_build_object('capacity_bytes', :not_both));
+SELECT tiered_storage.alter_tier('regress_slow', device => jsonb_build_object('capacity_bytes', :not_both)) \gset
 SELECT check_name, verdict, regress_masked(finding) AS finding
 	FROM tiered_storage.preflight('regress_p', 'regress_slow') :blocks;
 SELECT check_name, verdict, regress_masked(finding) AS finding
 	FROM tiered_storage.preflight('regress_p', 'regress_slow', include_indexes => false) :blocks;
 SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.01, high_watermark => 0.02,
-	device => jsonb_build_object('capacity_bytes', :not_both * 10));
+	device => jsonb_build_object('capacity_bytes', :not_both * 10)) \gset
 SELECT check_name, verdict, regress_masked(finding) AS finding, remedy
 	FROM tiered_storage.preflight('regress_p', 'regress_slow', include_all => true) WHERE check_name = 'capacity';
 SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.999, high_watermark => 1,
-	device => '{"capacity_bytes": 1000000000}');
+	device => '{"capacity_bytes": 1000000000}') \gset
 SELECT count(*) FROM tiered_storage.preflight('regress_p', 'regress_slow') :blocks;
 -- What no sample has seen is there as well: two of three fit.
 CREATE TABLE regress_p_new (at date, v int) PARTITION BY RANGE (at);
@@ -217,23 +217,25 @@ RESET ROLE;
 -- What makes no sense
 ---------------------------------------------------------------------------
 
-SELECT * FROM tiered_storage.preflight(NULL, 'regress_slow'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.preflight('regress_p', NULL); \echo :SQLSTATE
-SELECT * FROM tiered_storage.preflight(0, 'regress_slow'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.preflight('regress_p', ''); \echo :SQLSTATE
-SELECT * FROM tiered_storage.preflight('regress_p', 'no_such_place'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.preflight('regress_p', 'regress_slow', allow_lock => NULL); \echo :SQLSTATE
-SELECT * FROM tiered_storage.preflight('regress_p_pkey', 'regress_slow',
-	index_target => 'regress_fast'); \echo :SQLSTATE
-SELECT * FROM tiered_storage.preflight('regress_p', 'regress_slow', include_indexes => false,
-	index_target => 'regress_fast'); \echo :SQLSTATE
-CALL tiered_storage.move_relation('regress_p', 'regress_slow', dry_run => NULL); \echo :SQLSTATE
-CALL tiered_storage.move_relation('regress_p', 'no_such_place', dry_run => true); \echo :SQLSTATE
-CALL tiered_storage.move_relation('regress_p_view', 'regress_slow', dry_run => true); \echo :SQLSTATE
-CALL tiered_storage.undo_move(1, dry_run => NULL); \echo :SQLSTATE
-CALL tiered_storage.migrate(dry_run => NULL); \echo :SQLSTATE
-CALL tiered_storage.migrate(ignore_windows => NULL); \echo :SQLSTATE
-CALL tiered_storage.undo_move(-1, dry_run => true); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM tiered_storage.preflight(NULL, 'regress_slow')
+SELECT * FROM tiered_storage.preflight('regress_p', NULL)
+SELECT * FROM tiered_storage.preflight(0, 'regress_slow')
+SELECT * FROM tiered_storage.preflight('regress_p', '')
+SELECT * FROM tiered_storage.preflight('regress_p', 'no_such_place')
+SELECT * FROM tiered_storage.preflight('regress_p', 'regress_slow', allow_lock => NULL)
+SELECT * FROM tiered_storage.preflight('regress_p_pkey', 'regress_slow', index_target => 'regress_fast')
+SELECT * FROM tiered_storage.preflight('regress_p', 'regress_slow', include_indexes => false, index_target => 'regress_fast')
+CALL tiered_storage.move_relation('regress_p', 'regress_slow', dry_run => NULL)
+CALL tiered_storage.move_relation('regress_p', 'no_such_place', dry_run => true)
+CALL tiered_storage.move_relation('regress_p_view', 'regress_slow', dry_run => true)
+CALL tiered_storage.undo_move(1, dry_run => NULL)
+CALL tiered_storage.migrate(dry_run => NULL)
+CALL tiered_storage.migrate(ignore_windows => NULL)
+CALL tiered_storage.undo_move(-1, dry_run => true)
+$refused$);
+\set ECHO all
 
 ---------------------------------------------------------------------------
 -- Dry runs

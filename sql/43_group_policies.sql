@@ -19,45 +19,35 @@ CREATE VIEW regress_says AS
 ---------------------------------------------------------------------------
 
 CREATE TABLE regress_g.t (a int);
-SELECT tiered_storage.add_tiering_policy(tier => 'regress_slow',
-	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_g.t', tier => 'regress_slow', in_schema => 'regress_g',
-	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_nothing', tier => 'regress_slow',
-	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => '', tier => 'regress_slow',
-	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'pg_catalog', tier => 'regress_slow',
-	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'information_schema', tier => 'regress_slow',
-	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => '_tiered_storage', tier => 'regress_slow',
-	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(names_like => '', tier => 'regress_slow',
-	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(names_like => 'log\', tier => 'regress_slow',
-	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => repeat('%', 1025), tier => 'regress_slow',
-	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => repeat('%x', 100000), tier => 'regress_slow',
-	options => '{"no_writes_for": "1 day"}'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_tiering_policy(tier => 'regress_slow', options => '{"no_writes_for": "1 day"}')
+SELECT tiered_storage.add_tiering_policy('regress_g.t', tier => 'regress_slow', in_schema => 'regress_g', options => '{"no_writes_for": "1 day"}')
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_nothing', tier => 'regress_slow', options => '{"no_writes_for": "1 day"}')
+SELECT tiered_storage.add_tiering_policy(in_schema => '', tier => 'regress_slow', options => '{"no_writes_for": "1 day"}')
+SELECT tiered_storage.add_tiering_policy(in_schema => 'pg_catalog', tier => 'regress_slow', options => '{"no_writes_for": "1 day"}')
+SELECT tiered_storage.add_tiering_policy(in_schema => 'information_schema', tier => 'regress_slow', options => '{"no_writes_for": "1 day"}')
+SELECT tiered_storage.add_tiering_policy(in_schema => '_tiered_storage', tier => 'regress_slow', options => '{"no_writes_for": "1 day"}')
+SELECT tiered_storage.add_tiering_policy(names_like => '', tier => 'regress_slow', options => '{"no_writes_for": "1 day"}')
+SELECT tiered_storage.add_tiering_policy(names_like => 'log\', tier => 'regress_slow', options => '{"no_writes_for": "1 day"}')
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => repeat('%', 1025), tier => 'regress_slow', options => '{"no_writes_for": "1 day"}')
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', names_like => repeat('%x', 100000), tier => 'regress_slow', options => '{"no_writes_for": "1 day"}')
+$refused$);
+\set ECHO all
 SELECT tiered_storage.remove_policy(policy_id => tiered_storage.add_tiering_policy(in_schema => 'regress_g',
-	names_like => repeat('%', 1024), tier => 'regress_slow', options => '{"no_writes_for": "1 day"}'));
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', tier => 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
-	options => '{"key_unit": "fortnights"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
-	options => '{"key_unit": "seconds", "key_shift": 99}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
-	options => '{"key_unit": "seconds", "key_shift": -5}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
-	options => '{"key_unit": "seconds", "key_epoch": "infinity"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
-	options => '{"key_unit": "yyyymm", "key_epoch": "2020-01-01"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow',
-	options => '{"key_shift": 1}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day',
-	tier => 'regress_nothing'); \echo :SQLSTATE
+	names_like => repeat('%', 1024), tier => 'regress_slow', options => '{"no_writes_for": "1 day"}')) \gset
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', tier => 'regress_slow')
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', options => '{"key_unit": "fortnights"}')
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', options => '{"key_unit": "seconds", "key_shift": 99}')
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', options => '{"key_unit": "seconds", "key_shift": -5}')
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', options => '{"key_unit": "seconds", "key_epoch": "infinity"}')
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', options => '{"key_unit": "yyyymm", "key_epoch": "2020-01-01"}')
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', options => '{"key_shift": 1}')
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_nothing')
+$refused$);
+\set ECHO all
 SELECT count(*) FROM _tiered_storage.policies;
 
 ---------------------------------------------------------------------------
@@ -115,11 +105,11 @@ SELECT CASE policy_id WHEN :schema THEN 'schema' WHEN :pattern THEN 'pattern' EL
 CALL tiered_storage.migrate();
 CALL tiered_storage.migrate();
 -- A policy that is disabled is as if it were not there.
-SELECT tiered_storage.alter_policy(policy_id => :own, enabled => false);
+SELECT tiered_storage.alter_policy(policy_id => :own, enabled => false) \gset
 SELECT CASE policy_id WHEN :schema THEN 'schema' ELSE 'own' END AS policy, relation, verdict
 	FROM regress_says WHERE relation::text LIKE '%stamps%' ORDER BY 1;
 -- That of a table above is nearer, too; also of a single partition.
-SELECT tiered_storage.alter_policy(policy_id => :own, enabled => true);
+SELECT tiered_storage.alter_policy(policy_id => :own, enabled => true) \gset
 SELECT tiered_storage.add_tiering_policy('regress_g.log_d_new', tier => 'regress_cheap',
 	options => '{"no_writes_for": "1 day"}')
 	AS leaf \gset
@@ -139,7 +129,7 @@ SELECT tiered_storage.remove_policy(policy_id => :everywhere),
 -- By use: plain tables, materialized views, inheritance
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.alter_policy(policy_id => :schema, enabled => false);
+SELECT tiered_storage.alter_policy(policy_id => :schema, enabled => false) \gset
 CREATE TABLE "regress G 2".parent (a int) TABLESPACE regress_ts_fast;
 INSERT INTO "regress G 2".parent DEFAULT VALUES;
 SELECT FROM pg_stat_force_next_flush();
@@ -167,7 +157,7 @@ CALL tiered_storage.migrate();
 SELECT tiered_storage.add_tiering_policy(names_like => 'chi%', tier => 'regress_slow',
 	options => '{"no_writes_for": "1 day"}')
 	AS child \gset
-SELECT tiered_storage.alter_policy(policy_id => :schema, enabled => true);
+SELECT tiered_storage.alter_policy(policy_id => :schema, enabled => true) \gset
 SELECT relation, policy_id = :use AS as_its_parent FROM regress_says
 	WHERE relation::text LIKE '%child%' OR relation::text LIKE '%parent%' ORDER BY relation::text;
 ALTER TABLE regress_g.child NO INHERIT "regress G 2".parent;
@@ -221,7 +211,7 @@ SELECT policy_id = :use AS is_first, schema_oid = 'regress_g_3'::regnamespace AS
 	FROM _tiered_storage.policy WHERE policy_id IN (:use, :second);
 SELECT schema_name FROM _tiered_storage.policy WHERE policy_id = :others;
 DROP SCHEMA regress_g_4;
-SELECT tiered_storage.remove_policy(policy_id => :use);
+SELECT tiered_storage.remove_policy(policy_id => :use) \gset
 
 ---------------------------------------------------------------------------
 -- Rights
@@ -244,10 +234,12 @@ ALTER TABLE regress_g_3.theirs OWNER TO regress_g_other;
 ALTER TABLE regress_g_3.theirs_old OWNER TO regress_g_other;
 SET ROLE regress_g_other;
 \set ECHO all
-SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g_3', move_after => '1 day',
-	tier => 'regress_slow'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy(names_like => '%', move_after => '1 day',
-	tier => 'regress_slow'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g_3', move_after => '1 day', tier => 'regress_slow')
+SELECT tiered_storage.add_tiering_policy(names_like => '%', move_after => '1 day', tier => 'regress_slow')
+$refused$);
+\set ECHO all
 \set ECHO none
 SET ROLE regress_g_owner;
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g_3', move_after => '1 day', tier => 'regress_slow')
@@ -266,7 +258,7 @@ SELECT tiered_storage.add_tiering_policy(names_like => 'theirs', move_after => '
 	AS admin \gset
 SELECT relation, verdict, policy_id = :admin AS by_administrator FROM regress_says WHERE relation::text LIKE '%theirs%'
 	ORDER BY 3;
-SELECT tiered_storage.remove_policy(policy_id => :admin);
+SELECT tiered_storage.remove_policy(policy_id => :admin) \gset
 \set ECHO none
 -- The role is gone: nobody else's rights are used.
 ALTER TABLE regress_g_3.mine_old SET TABLESPACE pg_default;

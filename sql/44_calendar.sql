@@ -91,11 +91,11 @@ SELECT relation, verdict, upper_bound FROM regress_verdicts ORDER BY relation;
 CALL regress_forget();
 -- As old as the calendar is not as old as an age that reaches beyond it.
 SELECT regress_edges('timestamptz', '{4714-11-24 BC,2020-01-01}', 1, 'UTC');
-SELECT tiered_storage.alter_policy('regress_c', changes => '{"move_after": "6700 years"}');
+SELECT tiered_storage.alter_policy('regress_c', changes => '{"move_after": "6700 years"}') \gset
 SELECT relation, verdict, reason FROM _tiered_storage.evaluate_policies() ORDER BY relation::text;
 -- Nor does it matter that an interval takes the long way.
 SELECT tiered_storage.alter_policy('regress_c',
-	changes => '{"move_after": "-3600 mons 109600 days"}');
+	changes => '{"move_after": "-3600 mons 109600 days"}') \gset
 SELECT relation, verdict FROM regress_verdicts ORDER BY relation;
 CALL regress_forget();
 
@@ -148,14 +148,14 @@ CALL regress_forget();
 SELECT regress_edges('date', '{1994-12-30,1994-12-31,1995-01-01,2026-03-07,2026-03-08,2026-11-01}', 2, zone)
 	FROM regress_zones WHERE zone = 'America/New_York';
 SELECT relation, upper_bound FROM regress_verdicts ORDER BY relation;
-SELECT tiered_storage.alter_policy('regress_c', changes => '{"time_zone": "Pacific/Kiritimati"}');
+SELECT tiered_storage.alter_policy('regress_c', changes => '{"time_zone": "Pacific/Kiritimati"}') \gset
 SELECT relation, upper_bound FROM regress_verdicts ORDER BY relation;
 SELECT regress_differences();
 CALL regress_forget();
 -- Where midnight is left out, and where it is there twice.
 SELECT regress_edges('date', '{2018-11-04,2018-11-05}', 1, 'America/Sao_Paulo');
 SELECT relation, upper_bound FROM regress_verdicts ORDER BY relation;
-SELECT tiered_storage.alter_policy('regress_c', changes => '{"time_zone": "America/Havana"}');
+SELECT tiered_storage.alter_policy('regress_c', changes => '{"time_zone": "America/Havana"}') \gset
 SELECT relation, upper_bound FROM regress_verdicts ORDER BY relation;
 CALL regress_forget();
 -- What a key_unit makes of a number that rows may equal, to the microsecond.
@@ -179,7 +179,7 @@ SELECT regress_edges('timestamptz', '{2026-02-20 12:00-05,2026-02-20 13:00-05,20
 	'America/New_York');
 SET tiered_storage.test_now = '2026-03-22 16:00:00+00';
 SELECT relation, verdict FROM regress_verdicts ORDER BY relation;
-SELECT tiered_storage.alter_policy('regress_c', changes => '{"move_after": "719 hours"}');
+SELECT tiered_storage.alter_policy('regress_c', changes => '{"move_after": "719 hours"}') \gset
 SELECT relation, verdict FROM regress_verdicts ORDER BY relation;
 SELECT regress_differences();
 -- The zone of the session when it was added is the policy's from then on.

@@ -147,9 +147,9 @@ SELECT regress_read('regress_r_1', 288, d * 24 + 8, d * 24 + 16), regress_read('
 	d * 24 + 16) FROM generate_series(0, 2) d \g /dev/null
 \set ECHO all
 SELECT * FROM regress_verdicts ORDER BY relation;
-SELECT tiered_storage.alter_policy('regress_r', enabled => false);
+SELECT tiered_storage.alter_policy('regress_r', enabled => false) \gset
 SELECT relation, to_tier, verdict FROM regress_verdicts ORDER BY relation;
-SELECT tiered_storage.alter_policy('regress_r', enabled => true);
+SELECT tiered_storage.alter_policy('regress_r', enabled => true) \gset
 -- Neither what is pinned, nor what was moved lately.
 SELECT tiered_storage.pin('regress_r_1') \g /dev/null
 SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
@@ -172,7 +172,7 @@ UPDATE _tiered_storage.relation_state SET sampled_since = '2030-01-01', proven_s
 UPDATE _tiered_storage.sampler SET counts_since = '2030-01-01';
 \set ECHO all
 SELECT to_tier, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1' ORDER BY 1;
-SELECT tiered_storage.remove_policy(policy_id => :other);
+SELECT tiered_storage.remove_policy(policy_id => :other) \gset
 CALL tiered_storage.migrate(dry_run => true);
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
@@ -184,7 +184,7 @@ SELECT last_due, last_result FROM _tiered_storage.policies;
 SELECT relation, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 -- It is read a little less, and stays: it leaves below half of the rate at which it returns.
 SELECT regress_cool(), regress_read('regress_r_1', 60, 1, 72);
-SELECT tiered_storage.alter_policy('regress_r', changes => '{"idle_for": "1 minute"}');
+SELECT tiered_storage.alter_policy('regress_r', changes => '{"idle_for": "1 minute"}') \gset
 UPDATE _tiered_storage.relation_state SET last_read_at = '2040-01-30', last_written_at = '2040-01-01';
 SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 UPDATE _tiered_storage.relation_state SET random_fast = 49;
@@ -215,7 +215,7 @@ SELECT relation, verdict, reason FROM regress_verdicts ORDER BY 1;
 SELECT tiered_storage.unpin('regress_r_1_k') \g /dev/null
 -- To a tier that is named, from where it is not known; after a restore, too.
 SELECT tiered_storage.alter_policy('regress_r',
-	changes => '{"return_tier": "regress_fast", "return_after": "12 hours"}');
+	changes => '{"return_tier": "regress_fast", "return_after": "12 hours"}') \gset
 SELECT return_after, return_tier FROM _tiered_storage.policies;
 DELETE FROM _tiered_storage.move;
 SELECT relation, to_tier, verdict, reason FROM regress_verdicts ORDER BY 1;
@@ -239,7 +239,7 @@ SELECT tiered_storage.remove_tier('regress_fast'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_fast', new_name => 'regress_Fast') \g /dev/null
 SELECT tier_name, return_tier FROM _tiered_storage.policies;
 SELECT tiered_storage.alter_tier('regress_Fast', new_name => 'regress_fast') \g /dev/null
-SELECT tiered_storage.remove_policy('regress_r');
+SELECT tiered_storage.remove_policy('regress_r') \gset
 
 \set ECHO none
 -- An age is no reason to stay: what is old and read returns, and leaves when it is not read any more.
@@ -282,7 +282,7 @@ SELECT verdict, reason FROM regress_verdicts;
 
 -- What a person has moved does not return later either, nor what another policy has moved: who
 -- was the last is remembered though the record is old.
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": "regress_fast"}');
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": "regress_fast"}') \gset
 \set ECHO none
 SET client_min_messages = warning;
 CALL tiered_storage.move_relation('regress_r_old', 'regress_ts_slow');
@@ -297,15 +297,15 @@ SELECT relation_name, from_tier, to_tier, policy_id IS NULL AS by_hand, state FR
 SELECT regress_cool(), regress_read('regress_r_old', 100, 1, 24);
 SELECT verdict, reason FROM regress_verdicts;
 CALL tiered_storage.migrate();
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": null}');
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": null}') \gset
 -- Once nothing returns any more, nothing old is kept.
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": null}');
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": null}') \gset
 UPDATE _tiered_storage.sampler SET rolled_up_until = '2038-01-01';
 SELECT set_config('tiered_storage.test_now', '2040-02-02 07:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT count(*) FROM _tiered_storage.move;
 SELECT tiered_storage.alter_policy('regress_a',
-	changes => '{"return_when_reads_per_hour": 100, "return_after": "1 day"}');
+	changes => '{"return_when_reads_per_hour": 100, "return_after": "1 day"}') \gset
 
 ---------------------------------------------------------------------------
 -- Rebuilt
@@ -320,9 +320,9 @@ CREATE INDEX regress_r_x_v ON regress_r_x (v) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r_x SELECT k, k FROM generate_series(1, 1000) k;
 VACUUM regress_r_x;
 \set ECHO all
-SELECT tiered_storage.alter_policy('regress_a', enabled => false);
+SELECT tiered_storage.alter_policy('regress_a', enabled => false) \gset
 SELECT tiered_storage.add_tiering_policy('regress_r_x', tier => 'regress_slow',
-	options => '{"below_reads_per_hour": 10, "return_when_reads_per_hour": 100, "return_after": "1 day"}');
+	options => '{"below_reads_per_hour": 10, "return_when_reads_per_hour": 100, "return_after": "1 day"}') \gset
 \set ECHO none
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
@@ -369,7 +369,7 @@ RESET client_min_messages;
 SELECT max(batch_id) AS batch FROM _tiered_storage.move_batches \gset
 REINDEX TABLE CONCURRENTLY regress_r_x;
 \set ECHO all
-SELECT tiered_storage.remove_policy('regress_r_x');
+SELECT tiered_storage.remove_policy('regress_r_x') \gset
 CALL tiered_storage.undo_move(:batch);
 SELECT * FROM regress_places WHERE relname ~ 'x' ORDER BY 1;
 \set ECHO none
@@ -384,7 +384,7 @@ CREATE INDEX "Regress ""r"".y" ON regress_r_y (w) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r_y SELECT k, k, k FROM generate_series(1, 1000) k;
 \set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_r_y', tier => 'regress_slow',
-	options => '{"below_reads_per_hour": 10}');
+	options => '{"below_reads_per_hour": 10}') \gset
 \set ECHO none
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
@@ -396,7 +396,7 @@ SET quote_all_identifiers = on;
 CALL tiered_storage.migrate();
 RESET quote_all_identifiers;
 \set ECHO all
-SELECT tiered_storage.remove_policy('regress_r_y');
+SELECT tiered_storage.remove_policy('regress_r_y') \gset
 SELECT max(batch_id) AS batch FROM _tiered_storage.move_batches \gset
 SELECT relation_name, index_name FROM _tiered_storage.move WHERE batch_id = :batch ORDER BY relation_name COLLATE "C";
 CALL tiered_storage.move_relation('regress_r_y', 'regress_fast', include_indexes => false);
@@ -533,7 +533,7 @@ INSERT INTO regress_r_e SELECT 1, repeat('x', 500) FROM generate_series(1, 3000)
 VACUUM regress_d, regress_r_e;
 \set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_r_e', tier => 'regress_cheap',
-	options => '{"below_reads_per_hour": 10, "return_when_reads_per_hour": 100, "return_after": "1 day"}');
+	options => '{"below_reads_per_hour": 10, "return_when_reads_per_hour": 100, "return_after": "1 day"}') \gset
 \set ECHO none
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
@@ -545,7 +545,7 @@ CALL tiered_storage.migrate();
 RESET client_min_messages;
 CHECKPOINT;
 \set ECHO all
-SELECT tiered_storage.add_tiering_policy('regress_d', '1 hour', 'regress_slow');
+SELECT tiered_storage.add_tiering_policy('regress_d', '1 hour', 'regress_slow') \gset
 SELECT tiered_storage.alter_tier('regress_slow', high_watermark => 0.6, low_watermark => 0.3,
 	device => jsonb_build_object('capacity_bytes', ((pg_tablespace_size('regress_ts_slow') + 1.5 * pg_table_size('regress_r_e')) / 0.6)::bigint)) \g /dev/null
 SELECT regress_read('regress_r_e', 1000, 1, 24);
@@ -564,36 +564,43 @@ DROP TABLE regress_d, regress_r_e;
 ---------------------------------------------------------------------------
 
 -- A year, however long it is, and no more.
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 year"}');
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "365 days"}');
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "366 days"}');
-SELECT tiered_storage.alter_policy('regress_a',
-	changes => '{"return_after": "366 days 1 microsecond"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 year 7 days"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 day"}');
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 year"}') \gset
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "365 days"}') \gset
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "366 days"}') \gset
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "366 days 1 microsecond"}')
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 year 7 days"}')
+$refused$);
+\set ECHO all
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 day"}') \gset
 
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": 10}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"below_reads_per_hour": 100}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": "NaN"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_a',
-	changes => '{"return_when_reads_per_hour": "Infinity"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": -1}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "0"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 microsecond"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "59.999999 seconds"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 minute"}');
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 day"}');
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "-1 day"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "13 months"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": "regress_slow"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": "regress_cheap"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": "regress_nowhere"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap',
-	options => '{"return_after": "1 day"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap',
-	options => '{"return_tier": "regress_fast"}'); \echo :SQLSTATE
-SELECT tiered_storage.add_tiering_policy('regress_a', tier => 'regress_cheap',
-	options => '{"return_when_reads_per_hour": 10}'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": 10}')
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"below_reads_per_hour": 100}')
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": "NaN"}')
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": "Infinity"}')
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": -1}')
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "0"}')
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 microsecond"}')
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "59.999999 seconds"}')
+$refused$);
+\set ECHO all
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 minute"}') \gset
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 day"}') \gset
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "-1 day"}')
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "13 months"}')
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": "regress_slow"}')
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": "regress_cheap"}')
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": "regress_nowhere"}')
+SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap', options => '{"return_after": "1 day"}')
+SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap', options => '{"return_tier": "regress_fast"}')
+SELECT tiered_storage.add_tiering_policy('regress_a', tier => 'regress_cheap', options => '{"return_when_reads_per_hour": 10}')
+$refused$);
+\set ECHO all
 SELECT return_when_reads_per_hour, return_after, return_tier, below_reads_per_hour FROM _tiered_storage.policies;
 
 \set ECHO none
@@ -604,21 +611,24 @@ CREATE VIEW regress_r_properties AS
 \set ECHO all
 SELECT tiered_storage.alter_policy('regress_a',
 	changes => '{"return_tier": "regress_fast", "return_after": "2 days", "idle_for": "1 day",
-	"no_writes_for": "2 days", "index_tier": "regress_cheap"}');
+	"no_writes_for": "2 days", "index_tier": "regress_cheap"}') \gset
 TABLE regress_r_properties;
 SELECT tiered_storage.alter_policy('regress_a',
-	changes => '{"return_tier": null, "index_tier": null, "move_after": null}');
+	changes => '{"return_tier": null, "index_tier": null, "move_after": null}') \gset
 TABLE regress_r_properties;
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": null, "no_writes_for": null}');
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": null, "no_writes_for": null}') \gset
 TABLE regress_r_properties;
 SELECT tiered_storage.alter_policy('regress_a',
-	changes => '{"return_tier": "regress_fast", "return_after": "2 days"}');
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": null, "return_after": "3 days"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"tier": null}'); \echo :SQLSTATE
+	changes => '{"return_tier": "regress_fast", "return_after": "2 days"}') \gset
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": null, "return_after": "3 days"}')
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"tier": null}')
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"idle_for": null, "below_reads_per_hour": null}')
+$refused$);
+\set ECHO all
 SELECT tiered_storage.alter_policy('regress_a',
-	changes => '{"idle_for": null, "below_reads_per_hour": null}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_policy('regress_a',
-	changes => '{"return_when_reads_per_hour": null, "below_reads_per_hour": null}');
+	changes => '{"return_when_reads_per_hour": null, "below_reads_per_hour": null}') \gset
 TABLE regress_r_properties;
 DROP VIEW regress_r_properties;
 
@@ -695,10 +705,10 @@ END
 $$;
 INSERT INTO _tiered_storage.relation_history SELECT last_sample_at, 1, 60, 1, 1, 0, 0, 0, 0 FROM _tiered_storage.sampler;
 \set ECHO all
-SELECT tiered_storage.alter_policy('regress_r_h', changes => '{"return_after": "100 days"}');
+SELECT tiered_storage.alter_policy('regress_r_h', changes => '{"return_after": "100 days"}') \gset
 CALL regress_days(8);
 SELECT count(*) FROM tiered_storage.history WHERE relation_oid = 1;
-SELECT tiered_storage.alter_policy('regress_r_h', changes => '{"return_after": "1 day"}');
+SELECT tiered_storage.alter_policy('regress_r_h', changes => '{"return_after": "1 day"}') \gset
 CALL regress_days(8);
 SELECT count(*) FROM tiered_storage.history WHERE relation_oid = 1;
 SELECT history_since = (SELECT min(hour) FROM tiered_storage.history) AS since_then FROM _tiered_storage.sampler;

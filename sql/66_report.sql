@@ -57,15 +57,19 @@ $$;
 -- What cannot be a period
 ---------------------------------------------------------------------------
 
-SELECT tiered_storage.report(NULL); \echo :SQLSTATE
-SELECT tiered_storage.report(to_at => NULL); \echo :SQLSTATE
-SELECT tiered_storage.report('-infinity'); \echo :SQLSTATE
-SELECT tiered_storage.report(to_at => 'infinity'); \echo :SQLSTATE
-SELECT tiered_storage.report('2026-01-02', '2026-01-01'); \echo :SQLSTATE
-SELECT tiered_storage.report('2026-01-02', '2026-01-02'); \echo :SQLSTATE
-SELECT tiered_storage.report('2026-01-02 00:00:00', '2026-01-02 00:00:09'); \echo :SQLSTATE
-SELECT tiered_storage.report('1026-01-02', '2026-01-02'); \echo :SQLSTATE
-SELECT tiered_storage.report('4026-01-02', '4026-01-03'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.report(NULL)
+SELECT tiered_storage.report(to_at => NULL)
+SELECT tiered_storage.report('-infinity')
+SELECT tiered_storage.report(to_at => 'infinity')
+SELECT tiered_storage.report('2026-01-02', '2026-01-01')
+SELECT tiered_storage.report('2026-01-02', '2026-01-02')
+SELECT tiered_storage.report('2026-01-02 00:00:00', '2026-01-02 00:00:09')
+SELECT tiered_storage.report('1026-01-02', '2026-01-02')
+SELECT tiered_storage.report('4026-01-02', '4026-01-03')
+$refused$);
+\set ECHO all
 
 -- It begins when the samples do.
 SELECT substring(tiered_storage.report(to_at => now() + interval '1 hour') FROM 'Period: (.*?) to ')
@@ -171,7 +175,7 @@ CREATE TABLE regress_loved (a text) TABLESPACE regress_ts_fast;
 INSERT INTO regress_plain SELECT repeat(md5(i::text), 60) FROM generate_series(1, 2000) i;
 COMMENT ON TABLE regress_plain IS '<script>alert(2)</script>';
 \set ECHO all
-SELECT tiered_storage.alter_tier('regress_cheap', new_name => '</style><b>"''&cheap');
+SELECT tiered_storage.alter_tier('regress_cheap', new_name => '</style><b>"''&cheap') \gset
 \set ECHO none
 -- What this session has done until here is over before the first sample.
 SELECT pg_stat_force_next_flush() \g /dev/null

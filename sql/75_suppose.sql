@@ -46,16 +46,16 @@ $$;
 \set ECHO all
 
 -- Without planner costs nothing can change; devices that are equally fast have none.
-SELECT tiered_storage.suppose('orders', 'regress_slow');
+SELECT tiered_storage.suppose('orders', 'regress_slow') \gset
 INSERT INTO _tiered_storage.tier_calibration SELECT tier_name, now(), 'random_read_ms', 'ms', 1, 1, 1, 'x' FROM _tiered_storage.tier;
-SELECT tiered_storage.suppose('orders', 'regress_slow');
+SELECT tiered_storage.suppose('orders', 'regress_slow') \gset
 SELECT tiered_storage.suppose_reset();
 ALTER TABLESPACE regress_ts_fast SET (seq_page_cost = 1, random_page_cost = 1.1);
 ALTER TABLESPACE regress_ts_slow SET (seq_page_cost = 1, random_page_cost = 100);
 
 -- A plan flips, and flips back.
 SELECT plan_of(:QUERY);
-SELECT tiered_storage.suppose('orders', 'regress_slow');
+SELECT tiered_storage.suppose('orders', 'regress_slow') \gset
 SELECT plan_of(:QUERY);
 SELECT * FROM tiered_storage.supposed;
 SELECT tiered_storage.suppose_reset();
@@ -64,13 +64,13 @@ SELECT * FROM tiered_storage.supposed;
 
 -- The table without its index, and the index by itself: each has the costs of its own tier.
 SELECT cost_of(:QUERY) AS here \gset
-SELECT tiered_storage.suppose('orders', 'regress_slow', include_indexes => false);
+SELECT tiered_storage.suppose('orders', 'regress_slow', include_indexes => false) \gset
 SET enable_seqscan = off;
 SELECT cost_of(:QUERY) > :here * 10 AS table_is_slow, cost_of(:QUERY) AS table_slow \gset
-SELECT tiered_storage.suppose('orders_id', 'regress_slow');
+SELECT tiered_storage.suppose('orders_id', 'regress_slow') \gset
 SELECT cost_of(:QUERY) > :table_slow AS and_index_too \gset
 SELECT :'table_is_slow' AS table_is_slow, :'and_index_too' AS and_index_too;
-SELECT tiered_storage.suppose('orders', 'regress_fast', include_indexes => false);
+SELECT tiered_storage.suppose('orders', 'regress_fast', include_indexes => false) \gset
 SELECT cost_of(:QUERY) > :here AND cost_of(:QUERY) < :table_slow AS index_is_slow;
 SELECT * FROM tiered_storage.supposed;
 SELECT tiered_storage.suppose_reset();
@@ -81,21 +81,21 @@ RESET enable_seqscan;
 SET plan_cache_mode = force_generic_plan;
 PREPARE generic AS SELECT count(filler) FROM orders WHERE id < 200;
 SELECT plan_of('EXECUTE generic');
-SELECT tiered_storage.suppose('orders', 'regress_slow');
+SELECT tiered_storage.suppose('orders', 'regress_slow') \gset
 SELECT plan_of('EXECUTE generic');
 SELECT tiered_storage.suppose_reset();
 SELECT plan_of('EXECUTE generic');
 RESET plan_cache_mode;
 PREPARE custom(int) AS SELECT count(filler) FROM orders WHERE id < $1;
 SELECT plan_of('EXECUTE custom(200)');
-SELECT tiered_storage.suppose('orders', 'regress_slow');
+SELECT tiered_storage.suppose('orders', 'regress_slow') \gset
 SELECT plan_of('EXECUTE custom(200)');
 SELECT tiered_storage.suppose_reset();
 SELECT plan_of('EXECUTE custom(200)');
 CREATE FUNCTION scans() RETURNS bigint LANGUAGE sql AS $$ SELECT pg_stat_get_xact_numscans('orders_id'::regclass) $$;
 BEGIN;
 SELECT few(), scans() AS by_index;
-SELECT tiered_storage.suppose('orders', 'regress_slow');
+SELECT tiered_storage.suppose('orders', 'regress_slow') \gset
 SELECT few(), scans() AS by_index;
 SELECT tiered_storage.suppose_reset();
 SELECT few(), scans() AS by_index;
@@ -103,24 +103,27 @@ COMMIT;
 
 -- It ends like a SET: by rollback, of a part as well, and by DISCARD ALL.
 BEGIN;
-SELECT tiered_storage.suppose('orders_id', 'regress_slow');
+SELECT tiered_storage.suppose('orders_id', 'regress_slow') \gset
 SAVEPOINT s;
-SELECT tiered_storage.suppose('orders', 'regress_slow');
+SELECT tiered_storage.suppose('orders', 'regress_slow') \gset
 SELECT plan_of(:QUERY);
 ROLLBACK TO s;
 SELECT relation FROM tiered_storage.supposed;
 SELECT plan_of('EXECUTE generic');
-SELECT tiered_storage.suppose('orders', 'regress_slow');
+SELECT tiered_storage.suppose('orders', 'regress_slow') \gset
 ROLLBACK;
 SELECT relation FROM tiered_storage.supposed;
 SELECT plan_of('EXECUTE generic');
-SELECT tiered_storage.suppose('orders', 'regress_slow');
+SELECT tiered_storage.suppose('orders', 'regress_slow') \gset
 BEGIN;
 SELECT tiered_storage.suppose_reset();
 SELECT plan_of('EXECUTE generic');
 ROLLBACK;
 SELECT plan_of('EXECUTE generic');
 DISCARD ALL;
+\set ECHO none
+\i :abs_srcdir/sql/include/refused.sql
+\set ECHO all
 SET client_min_messages = warning;
 SET search_path = regress_suppose;
 SET enable_bitmapscan = off;
@@ -131,17 +134,17 @@ SELECT plan_of(:QUERY);
 -- All partitions that there are; one of them; what is there already stays.
 SELECT plan_of($$SELECT count(filler) FROM parted WHERE at BETWEEN 100 AND 300 OR at BETWEEN 20100 AND 20300$$);
 SELECT plan_of($$SELECT count(filler) FROM parted WHERE at < 200$$);
-SELECT tiered_storage.suppose('parted', 'regress_slow');
+SELECT tiered_storage.suppose('parted', 'regress_slow') \gset
 SELECT plan_of($$SELECT count(filler) FROM parted WHERE at < 200$$);
 SELECT * FROM tiered_storage.supposed;
-SELECT tiered_storage.suppose('parted_1', 'regress_fast');
+SELECT tiered_storage.suppose('parted_1', 'regress_fast') \gset
 SELECT relation, supposed_tier FROM tiered_storage.supposed;
 SELECT plan_of($$SELECT count(filler) FROM parted WHERE at < 200$$);
 CREATE TABLE parted_3 PARTITION OF parted FOR VALUES FROM (40000) TO (50000) TABLESPACE regress_ts_fast;
 SELECT count(*) FROM tiered_storage.supposed WHERE relation::text LIKE 'parted_3%';
 DROP TABLE parted_2;
 SELECT relation FROM tiered_storage.supposed;
-SELECT tiered_storage.suppose('parted_3', 'regress_slow', false);
+SELECT tiered_storage.suppose('parted_3', 'regress_slow', false) \gset
 SELECT tiered_storage.suppose_reset();
 
 -- Parallel workers plan what functions execute: they suppose the same.
@@ -151,7 +154,7 @@ BEGIN
 END
 $$;
 ALTER FUNCTION plan_of(text) PARALLEL SAFE;
-SELECT tiered_storage.suppose('orders', 'regress_slow');
+SELECT tiered_storage.suppose('orders', 'regress_slow') \gset
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
@@ -165,8 +168,8 @@ RESET parallel_leader_participation;
 SET max_parallel_workers_per_gather = 0;
 
 -- What takes its place, or has gone: a tier, a tablespace, a relation.
-SELECT tiered_storage.suppose('orders', 'regress_cheap');
-SELECT tiered_storage.remove_tier('regress_cheap');
+SELECT tiered_storage.suppose('orders', 'regress_cheap') \gset
+SELECT tiered_storage.remove_tier('regress_cheap') \gset
 SELECT * FROM tiered_storage.supposed WHERE relation = 'orders'::regclass;
 DROP TABLESPACE regress_ts_cheap;
 SELECT relation, supposed_tier, random_page_cost FROM tiered_storage.supposed;
@@ -174,7 +177,7 @@ SELECT plan_of(:QUERY);
 SELECT tiered_storage.suppose_reset();
 
 -- Everything that is advised; what there is none of has its reason.
-SELECT tiered_storage.suppose('orders', 'regress_slow');
+SELECT tiered_storage.suppose('orders', 'regress_slow') \gset
 SET client_min_messages = notice;
 SELECT tiered_storage.suppose_recommended();
 SET client_min_messages = warning;
@@ -183,22 +186,26 @@ SELECT tiered_storage.pin('orders', 'regress_slow', include_indexes => false);
 SELECT tiered_storage.suppose_recommended();
 SELECT relation, current_tier, supposed_tier FROM tiered_storage.supposed;
 SELECT relation, move FROM tiered_storage.recommendations;
-SELECT tiered_storage.unpin('orders');
+SELECT tiered_storage.unpin('orders') \gset
 SELECT tiered_storage.suppose_reset();
 
 -- Nothing that could not be moved, and no tier that is not there.
 CREATE VIEW orders_view AS SELECT * FROM orders;
 CREATE TEMP TABLE orders_temp (a int PRIMARY KEY);
 CREATE SEQUENCE orders_sequence;
-SELECT tiered_storage.suppose(NULL, 'regress_slow');
-SELECT tiered_storage.suppose('orders', NULL);
-SELECT tiered_storage.suppose('orders', 'regress_slwo');
-SELECT tiered_storage.suppose('orders', '');
-SELECT tiered_storage.suppose(1::regclass, 'regress_slow');
-SELECT tiered_storage.suppose('orders_view', 'regress_slow');
-SELECT tiered_storage.suppose('orders_sequence', 'regress_slow');
-SELECT tiered_storage.suppose('parted_at', 'regress_slow');
-SELECT tiered_storage.suppose('pg_class', 'regress_slow');
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.suppose(NULL, 'regress_slow')
+SELECT tiered_storage.suppose('orders', NULL)
+SELECT tiered_storage.suppose('orders', 'regress_slwo')
+SELECT tiered_storage.suppose('orders', '')
+SELECT tiered_storage.suppose(1::regclass, 'regress_slow')
+SELECT tiered_storage.suppose('orders_view', 'regress_slow')
+SELECT tiered_storage.suppose('orders_sequence', 'regress_slow')
+SELECT tiered_storage.suppose('parted_at', 'regress_slow')
+SELECT tiered_storage.suppose('pg_class', 'regress_slow')
+$refused$);
+\set ECHO all
 -- Names with numbers that differ from run to run.
 \set VERBOSITY sqlstate
 SELECT tiered_storage.suppose('orders_temp', 'regress_slow');
@@ -215,15 +222,19 @@ CREATE ROLE regress_suppose_reader IN ROLE pg_monitor;
 CREATE ROLE regress_suppose_nobody;
 GRANT USAGE ON SCHEMA regress_suppose, tiered_storage TO regress_suppose_reader, regress_suppose_nobody;
 SET ROLE regress_suppose_reader;
-SELECT tiered_storage.suppose('orders', 'regress_slow');
+SELECT tiered_storage.suppose('orders', 'regress_slow') \gset
 SELECT count(*) FROM tiered_storage.supposed;
 SELECT tiered_storage.suppose_recommended() >= 0 AS may;
 SELECT tiered_storage.suppose_reset() \g /dev/null
 SET ROLE regress_suppose_nobody;
-SELECT tiered_storage.suppose('orders', 'regress_slow');
-SELECT tiered_storage.suppose_recommended();
-SELECT tiered_storage.suppose_reset();
-SELECT count(*) FROM tiered_storage.supposed;
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.suppose('orders', 'regress_slow')
+SELECT tiered_storage.suppose_recommended()
+SELECT tiered_storage.suppose_reset()
+SELECT count(*) FROM tiered_storage.supposed
+$refused$);
+\set ECHO all
 RESET ROLE;
 
 -- In a function that is called while an index is built the session's own stays.

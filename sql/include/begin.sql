@@ -45,4 +45,5 @@ BEGIN
 END
 $$;
 RESET client_min_messages;
+\ir refused.sql
 \set ECHO all
