@@ -93,25 +93,24 @@ tier_guc_init(void)
 			   &tier_sample_interval_s, 1, 86400, PGC_SIGHUP, GUC_UNIT_S);
 
 	define_int("tiered_storage.migrate_interval",
-			   "Sets the time between two evaluations of the tiering policies by the worker.",
-			   NULL,
+			   "Sets the time between two evaluations of the policies by the worker.",
+			   "A tier above its high watermark does not wait for it.",
 			   &tier_migrate_interval_s, 1, 86400, PGC_SIGHUP, GUC_UNIT_S);
 
 	define_int("tiered_storage.history_retention",
-			   "Sets how long the history of the relations' activity and of moves is kept.",
+			   "Sets how long the history of activity and of moves is kept.",
 			   NULL,
 			   &tier_history_retention_min, 60, INT_MAX / 60, PGC_SIGHUP, GUC_UNIT_MIN);
 
 	define_int("tiered_storage.history_max_size",
-			   "Sets the size that the activity history of a database may reach.",
-			   "The oldest periods are deleted when it is exceeded, also within "
-			   "the retention time.",
+			   "Sets the maximum size of the activity history of a database.",
+			   "The oldest periods are deleted first, also within the retention time.",
 			   &tier_history_max_size_mb, 1, 1024 * 1024, PGC_SIGHUP, GUC_UNIT_MB);
 
 	DefineCustomEnumVariable("tiered_storage.auto_migrate",
 							 "Sets what the worker moves by itself.",
-							 "\"policies\" moves what a tiering policy asks for; \"placement\" "
-							 "also what recommend_placement() is sure of; \"off\" moves nothing.",
+							 "\"policies\" carries out policies; \"placement\" also firm "
+							 "recommendations; \"off\" moves nothing.",
 							 &tier_auto_migrate,
 							 TIER_AUTO_MIGRATE_POLICIES, auto_migrate_options,
 							 PGC_SIGHUP, 0,
@@ -119,74 +118,71 @@ tier_guc_init(void)
 
 	define_int("tiered_storage.max_workers",
 			   "Sets how many databases are sampled at the same time.",
-			   "As many may be migrated beside them.  Each takes one of "
+			   "As many are migrated at the same time.  Each takes one of "
 			   "max_worker_processes while it works.",
 			   &tier_max_workers, 1, 64, PGC_SIGHUP, 0);
 
 	define_int("tiered_storage.move_lock_timeout",
 			   "Sets how long one attempt of a move waits for a lock.",
-			   "Others queue behind a waiting move, so this bounds how long a "
-			   "move can hold them up before it has even started.",
+			   "Other sessions queue behind it for that long.",
 			   &tier_move_lock_timeout_ms, 1, 60000, PGC_USERSET, GUC_UNIT_MS);
 
 	/* Not rounded: less than half a MB must not become 0, which is no limit. */
 	define_real("tiered_storage.move_rate_limit",
-				"Sets how much all moves of the server together copy, per second.",
+				"Limits how much all moves of the server together copy per second.",
 				"0 means no limit.  A change takes effect at once.",
 				&tier_move_rate_limit_mb, 0, 999999, PGC_SIGHUP, GUC_UNIT_MB);
 
 	define_real("tiered_storage.worker_rate_limit",
-				"Sets how much a move by the worker copies, per second.",
-				"0 means no limit but tiered_storage.move_rate_limit.  A change "
-				"takes effect at once.",
+				"Limits how much one worker copies per second.",
+				"0 means no limit except move_rate_limit.  A change takes effect at once.",
 				&tier_worker_rate_limit_mb, 0, 999999, PGC_SIGHUP, GUC_UNIT_MB);
 
 	define_real("tiered_storage.move_max_slowdown",
-				"Sets the share by which a copy may make users of the server wait longer.",
-				"A copy adapts its rate to that, up to the limits of the rate.  0 "
-				"means that it does not.  A change takes effect at once.",
+				"Sets the share by which a copy may make other sessions wait longer.",
+				"A copy adapts its rate to it within the rate limits.  0 turns this off.  "
+				"A change takes effect at once.",
 				&tier_move_max_slowdown, 0, 100, PGC_SIGHUP, 0);
 
 	define_int("tiered_storage.max_movers",
-			   "Sets how many relations are moved at the same time.",
-			   "Moves beyond this number wait.",
+			   "Sets how many relations of the server are moved at the same time.",
+			   "Further moves are queued.",
 			   &tier_max_movers, 1, TIER_MAX_MOVERS, PGC_SIGHUP, 0);
 
 	define_int("tiered_storage.move_max_lag",
-			   "Sets how far standbys and replication slots may be behind for a "
-			   "automatic move to begin, and to go on.",
+			   "Sets how far standbys and replication slots may lag while "
+			   "automatic moves copy.",
 			   "-1 means no limit.",
 			   &tier_move_max_lag_mb, -1, INT_MAX, PGC_SUSET, GUC_UNIT_MB);
 
 	define_int("tiered_storage.move_limit_per_day",
-			   "Sets how much of a database is moved in 24 hours because of advice.",
-			   "0 means nothing, -1 no limit.  Moves by policies and by hand are not limited.",
+			   "Limits how much a database copies in 24 hours because of recommendations.",
+			   "0 means nothing, -1 no limit.  Moves by policies and by hand do not count.",
 			   &tier_move_limit_per_day_mb, -1, INT_MAX, PGC_SIGHUP, GUC_UNIT_MB);
 
 	define_bool("tiered_storage.log_moves",
-				"Logs each completed move, and tells who called move_relation().",
-				"A move is no utility command: neither event triggers nor "
-				"log_statement = ddl see it.",
+				"Logs each completed move, and reports it to the caller of move_relation().",
+				"Event triggers and log_statement do not see moves.",
 				&tier_log_moves, PGC_SUSET, 0);
 
 	define_int("tiered_storage.observation_period",
-			   "Sets how long a relation must have been observed before advice about it is firm.",
-			   "Before, it is tentative, and provisional in the first ten minutes.",
+			   "Sets how long a relation is observed before advice about it is firm.",
+			   "Advice is provisional for ten minutes, then tentative.",
 			   &tier_observation_period_min, 0, INT_MAX / 60, PGC_USERSET, GUC_UNIT_MIN);
 
 	define_int("tiered_storage.cooldown",
-			   "Sets how long a relation that was moved is not advised to move again.",
-			   "No matter who moved it.  0 means that it may be at once.",
+			   "Sets how long a moved relation is not advised to move again.",
+			   "0 means no waiting time.",
 			   &tier_cooldown_min, 0, INT_MAX / 60, PGC_USERSET, GUC_UNIT_MIN);
 
 	define_bool("tiered_storage.track_access",
-				"Sets whether the executor's reads are told apart as random and sequential.",
-				"Takes effect when the library is loaded by shared_preload_libraries.",
+				"Distinguishes random from sequential reads of the executor.",
+				"Needs shared_preload_libraries.",
 				&tier_track_access, PGC_SUSET, 0);
 
 	DefineCustomStringVariable("tiered_storage.ignore_applications",
-							   "Names the applications whose reads are not counted as use.",
-							   "A list of values of application_name, separated by commas.",
+							   "Lists applications whose reads do not count as use.",
+							   "Values of application_name, separated by commas.",
 							   &tier_ignore_applications,
 							   "pg_dump",
 							   PGC_SIGHUP, 0,
@@ -194,8 +190,7 @@ tier_guc_init(void)
 
 	define_bool("tiered_storage.test_page_cache",
 				"Sets whether samples look at the page cache, for tests.",
-				"Without it, all reads that miss shared buffers are taken for "
-				"reads of the device.",
+				"Otherwise, all reads that miss shared buffers count as reads of the device.",
 				&tier_test_page_cache, PGC_SUSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE);
 
 	/*
@@ -205,14 +200,13 @@ tier_guc_init(void)
 	define_int("tiered_storage.test_evidence_interval",
 			   "Sets the length of the shortest interval in which activity counts "
 			   "as one event, for tests.",
-			   "What was active in fewer than four such intervals is taken for "
-			   "a load or another event that will not be repeated.",
+			   "Activity in fewer than four such intervals counts as a single event.",
 			   &tier_test_evidence_interval_s, 1, SECS_PER_HOUR, PGC_SIGHUP,
 			   GUC_UNIT_S | GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE);
 
 	define_int("tiered_storage.test_buffer_scan_limit",
-			   "Sets how many headers of shared buffers a scan looks at, for tests.",
-			   "Of more, a random sample of that size is looked at.",
+			   "Sets how many headers of shared buffers a scan reads, for tests.",
+			   "Of more headers, a random sample of that size is read.",
 			   &tier_test_buffer_scan_limit, 16, INT_MAX / 2, PGC_SUSET,
 			   GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE);
 

@@ -124,5 +124,5 @@ AS $$
 	ORDER BY d.ordinality, e.profile
 $$;
 COMMENT ON FUNCTION tiered_storage.device_profiles IS
-'the device profiles that add_tier() and simulate_placement() accept, with the figures and prices '
-'that are assumed until they are given or measured; alter_device_profile() changes them';
+'device profiles for add_tier() and simulate_placement(), with figures and prices that are '
+'assumed until they are measured or given';

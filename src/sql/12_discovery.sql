@@ -224,5 +224,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.discover_tiers IS
-'assigns each tablespace that belongs to no tier to one, by the device it is on, and creates '
-'that tier if necessary; returns all tablespaces and what was done';
+'assigns each tablespace without a tier to one by its device, creating tiers as needed; returns'
+' all tablespaces and the action taken';

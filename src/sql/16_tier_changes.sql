@@ -94,12 +94,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.add_tier IS
-'creates a tier: a class of storage made of one or more tablespaces. Figures that are not given '
-'come from the device profile, and the profile from the device. Keys of device: random_read_ms, '
-'random_write_ms, sequential_read_mb_per_s, sequential_write_mb_per_s, scan_start_ms, fsync_ms, '
-'parallelism, capacity_bytes (default: the size of the file systems), compressed, '
-'compression_ratio, endurance_tbw, endurance_dwpd; and what SMART says: written_bytes, '
-'used_fraction, of device if the tier has more than one';
+'creates a tier, a class of storage made of one or more tablespaces; figures that are not given'
+' come from the device profile, and the profile from the device; keys of device: '
+'random_read_ms, random_write_ms, sequential_read_mb_per_s, sequential_write_mb_per_s, '
+'scan_start_ms, fsync_ms, parallelism, capacity_bytes, compressed, compression_ratio, '
+'endurance_tbw, endurance_dwpd, and from SMART: written_bytes, used_fraction, device';
 
 CREATE FUNCTION tiered_storage.alter_tier(
 	name name,
@@ -168,8 +167,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.alter_tier IS
-'changes a tier; null arguments leave their property unchanged; device has the same keys as for '
-'add_tier(), and {"capacity_bytes": null} returns to the size of the file systems';
+'changes a tier; null arguments leave their property unchanged; device has the keys of '
+'add_tier(), where null removes a figure';
 
 /* An error if a policy or a pin uses the tier, which names what has it. */
 CREATE FUNCTION _tiered_storage.tier_require_unused(name name) RETURNS void

@@ -317,6 +317,5 @@ END
 $$;
 COMMENT ON FUNCTION tiered_storage.calibrate_tier IS
 'measures the devices of a tier with a scratch file of at most max_bytes in about max_seconds, '
-'and stores the results as figures of the tier unless dry_run is set; returns them beside the '
-'previous figures and those of the profile. With the tier that pg_wal is on (any, if none) '
-'how long a durable write of a block takes with each wal_sync_method';
+'and stores the results as figures of the tier unless dry_run is set; on the tier of pg_wal, '
+'also measures durable writes by wal_sync_method';

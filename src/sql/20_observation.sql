@@ -260,14 +260,15 @@ CREATE VIEW tiered_storage.history AS
 		h.hits, h.row_changes, h.page_writes, h.hour
 	FROM _tiered_storage.history_rows h;
 COMMENT ON VIEW tiered_storage.history IS
-'activity of each relation by period: single samples in the current hour, before that the part of '
-'each hour in which it was active; a relation that was idle has no row';
+'activity of relations by period: samples in the current hour, one row per hour before; idle '
+'relations have no row';
 COMMENT ON COLUMN tiered_storage.history.hour IS
-'hour in which the period began; a condition on it finds rows fast';
+'hour (UTC) in which the period began; a condition on it finds rows fast';
 COMMENT ON COLUMN tiered_storage.history.period_start IS 'start of the period';
-COMMENT ON COLUMN tiered_storage.history.relation_oid IS 'OID of the relation';
+COMMENT ON COLUMN tiered_storage.history.relation_oid IS
+'OID of the relation, which may have been dropped';
 COMMENT ON COLUMN tiered_storage.history.period_s IS 'length of the period in seconds';
-COMMENT ON COLUMN tiered_storage.history.scans IS 'number of scans started';
+COMMENT ON COLUMN tiered_storage.history.scans IS 'scans started';
 COMMENT ON COLUMN tiered_storage.history.random_reads IS
 'blocks read at random that missed shared buffers';
 COMMENT ON COLUMN tiered_storage.history.sequential_reads IS
@@ -281,8 +282,8 @@ COMMENT ON COLUMN tiered_storage.history.page_writes IS
 CREATE PROCEDURE tiered_storage.sample()
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_sample_sql';
 COMMENT ON PROCEDURE tiered_storage.sample IS
-'takes a sample: adds the counters, sizes and cached blocks of all relations of this database to '
-'the history; the worker does the same in each cycle';
+'takes a sample, as the worker does in each cycle: adds counters, sizes and cached blocks of '
+'all relations of this database to the history';
 
 /*
  * Blocks of each file of this database in shared buffers, and how many of them are dirty;

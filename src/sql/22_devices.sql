@@ -151,6 +151,5 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_block_heat';
 COMMENT ON FUNCTION tiered_storage.block_heat IS
-'which parts of a relation are hot: its blocks in ranges of equal length, and what of each is in '
-'shared buffers and in the page cache; heat goes from 0 (in neither) to 1 (in both, and always '
-'used)';
+'cached blocks of a relation in ranges of equal length; heat is between 0 (not cached) and 1 '
+'(in shared buffers and page cache, and always used)';

@@ -12,6 +12,5 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 4
 AS 'MODULE_PATHNAME', 'tier_estimate_compression';
 COMMENT ON FUNCTION tiered_storage.estimate_compression IS
-'how a file system would compress a relation, its TOAST table and its indexes: some of its pages '
-'are read in pieces of 128 kB and compressed; without an algorithm by all of zstd, lz4, zlib and '
-'lzo. At most 64 MB of each are read, through shared buffers and without waiting for a lock';
+'estimates how a file system would compress a relation, its TOAST table and its indexes, from a'
+' sample of at most 64 MB of each; algorithm: zstd, lz4, zlib or lzo; null: all';

@@ -211,9 +211,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.load_profile IS
-'the load of this database in a period: in total, per second and per transaction; waits per '
-'second are average active sessions; server_* metrics are of the whole server; without arguments '
-'the last sampled hour';
+'load of this database in a period: in total, per second and per transaction; waits per second '
+'are average active sessions; server_* metrics cover the whole server; default: the last '
+'sampled hour';
 
 CREATE FUNCTION tiered_storage.compare_load(
 	from1 timestamptz, to1 timestamptz, from2 timestamptz, to2 timestamptz,
@@ -241,5 +241,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.compare_load IS
-'the load of two periods side by side; ratios are second to first; metrics that are no rates '
-'(length of the period, hit ratio) are compared by value';
+'load of two periods side by side, with ratios of the second to the first; metrics that are not'
+' rates are compared by value';

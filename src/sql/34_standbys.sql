@@ -88,8 +88,8 @@ CREATE FUNCTION tiered_storage.add_standby(name name, conninfo text) RETURNS voi
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_standby';
 COMMENT ON FUNCTION tiered_storage.add_standby IS
-'counts the reads of a physical standby together with those of this server from now on; the '
-'worker connects to it with each sample; superusers only, whatever is granted';
+'adds the reads of a physical standby to those of this server; the worker connects to it with '
+'each sample; only superusers can call it';
 
 /* What is known of standbys that were removed. */
 CREATE FUNCTION _tiered_storage.forget_standbys() RETURNS void
@@ -122,4 +122,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.remove_standby IS
-'stops counting the reads of a standby; its reads until now stay in the heat and fade';
+'stops adding the reads of a standby; its earlier reads fade';

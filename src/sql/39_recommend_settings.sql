@@ -113,6 +113,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.recommend_settings IS
-'settings that do not fit the figures of the tiers and what the server does, the recommended '
-'values, what they are expected to change, and the statements that set them; with include_all '
-'also those that stay, and why; changes nothing';
+'settings that do not fit the tiers and the load, with recommended values, expected effects and'
+' commands; include_all: also settings that stay; changes nothing';

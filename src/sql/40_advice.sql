@@ -24,9 +24,8 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_recommend_placement';
 COMMENT ON FUNCTION tiered_storage.recommend_placement IS
-'the recommended tier of each table, index and partition, what that saves in device time and '
-'money, how certain it is and what would make it firm, the statement that moves it, and the reads '
-'of heat; only what should move, unless include_unchanged is set';
+'recommended tier of each table, index and materialized view, with savings, confidence, reason '
+'and command; include_unchanged: also relations that stay';
 
 /*
  * The first words of a reason of recommend_placement().
@@ -212,11 +211,9 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_size_curve';
 COMMENT ON FUNCTION tiered_storage.tier_size_curve IS
-'how much capacity of a tier pays off: the capacities from which on something more fits, '
-'each with the device time of its best placement and what that saves compared with how it is now; '
-'the placements do not depend on where things are now; is_knee marks the capacity beyond which '
-'more brings little; reason names limits that no placement can keep with it; price_per_month is '
-'the price of that capacity and of the data on the other tiers; at most `points` rows';
+'sizes of a tier, each with its best placement and what that saves compared with now; is_knee '
+'marks the size beyond which more brings little; reason names limits that are exceeded; at most'
+' `points` rows';
 
 CREATE FUNCTION tiered_storage.unused_relations(
 	unused_for interval DEFAULT NULL,
@@ -227,6 +224,5 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_unused_relations';
 COMMENT ON FUNCTION tiered_storage.unused_relations IS
-'tables, materialized views and indexes that have not been read for this long (default: '
-'tiered_storage.observation_period), since when, and what the cheapest tier would save per month; '
-'the server''s statistics from before the first sample count';
+'tables, materialized views and indexes that have not been read for unused_for (default: '
+'tiered_storage.observation_period), and what the cheapest tier would save';

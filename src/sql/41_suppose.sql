@@ -8,18 +8,16 @@ RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_suppose_sql';
 COMMENT ON FUNCTION tiered_storage.suppose IS
-'plans the queries of this session as if move_relation() had moved a table, materialized view or '
-'index, or all present partitions of a partitioned table, with their indexes, to a tier: with the '
-'planner costs of its tablespace; nothing is moved or stored, other sessions see nothing of it; '
-'ends like SET: by rollback, suppose_reset(), DISCARD ALL, and with the session; returns the '
-'number of relations';
+'plans the queries of this session as if move_relation() had moved a relation to a tier; '
+'nothing is moved or stored; ends like SET, or by suppose_reset(); returns the number of '
+'relations';
 
 CREATE FUNCTION tiered_storage.suppose_recommended()
 RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_suppose_recommended';
 COMMENT ON FUNCTION tiered_storage.suppose_recommended IS
-'supposes what the view recommendations advises, in place of all that was supposed; returns the '
+'supposes the moves in the view recommendations, in place of earlier suppositions; returns the '
 'number of relations';
 
 CREATE FUNCTION tiered_storage.suppose_reset()
@@ -27,7 +25,7 @@ RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_suppose_reset';
 COMMENT ON FUNCTION tiered_storage.suppose_reset IS
-'ends what is supposed in this session; returns the number of relations';
+'ends all suppositions of this session; returns the number of relations';
 
 /*
  * What this session supposes of relations that are there, and the planner costs that result.
@@ -49,12 +47,12 @@ CREATE VIEW tiered_storage.supposed AS
 	LEFT JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = s.tablespace_oid
 	ORDER BY s.relation_oid::regclass::text;
 COMMENT ON VIEW tiered_storage.supposed IS
-'what this session plans as if it were on another tier; see suppose()';
+'relations that this session plans as if they were on another tier; see suppose()';
 COMMENT ON COLUMN tiered_storage.supposed.relation IS 'table, index or materialized view';
-COMMENT ON COLUMN tiered_storage.supposed.current_tier IS 'tier that it is on';
+COMMENT ON COLUMN tiered_storage.supposed.current_tier IS 'present tier';
 COMMENT ON COLUMN tiered_storage.supposed.supposed_tier IS
-'tier that it is planned on; null: its tablespace was taken out of all tiers since';
+'tier for planning; null: its tablespace has left all tiers';
 COMMENT ON COLUMN tiered_storage.supposed.seq_page_cost IS
-'planner cost of a page read in sequence there';
+'planner cost of a sequential page read there';
 COMMENT ON COLUMN tiered_storage.supposed.random_page_cost IS
-'planner cost of a page read at random there';
+'planner cost of a random page read there';

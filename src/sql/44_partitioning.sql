@@ -272,6 +272,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.recommend_partitioning IS
-'large tables whose cached blocks lie together: the column and interval to partition them by, '
-'what would become cold and what that saves; with include_all also the tables for which '
-'partitions bring nothing, and why';
+'large tables whose cached blocks lie together, with a partition key, an interval, and the '
+'saving; include_all: also tables for which partitions bring nothing, and why';

@@ -172,16 +172,11 @@ RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.add_tiering_policy IS
-'moves the partitions of a table, or the tables in_schema with names_like, to a tier once all '
-'conditions hold that are given: everything in them is older than move_after; they were neither '
-'read nor written for idle_for. Indexes go to index_tier, by default to the same tier. Further '
-'conditions in options: no_writes_for, below_reads_per_hour. How age is told: key_unit (how a '
-'number or uuid encodes the time), key_epoch (where a count starts), key_shift (low bits that are '
-'not part of it), time_zone. '
-'Relations return, to return_tier or where they came from, when they have had '
-'return_when_reads_per_hour in a third of the last return_after (3 days). include_indexes: '
-'default true; on_shards: the rows of the table are in shards of Citus. A notice says what is due '
-'and when the worker begins; dry_run only says that. Returns the number of the policy';
+'adds a policy: a table, its partitions, or the tables in_schema with names_like move to a tier'
+' once all given conditions hold: move_after, idle_for, and in options no_writes_for, '
+'below_reads_per_hour; other options: key_unit, key_epoch, key_shift, time_zone, '
+'include_indexes, return_when_reads_per_hour, return_after, return_tier, on_shards; dry_run '
+'only reports what is due; returns the number of the policy';
 
 CREATE FUNCTION tiered_storage.alter_policy(
 	relation regclass DEFAULT NULL,
@@ -194,12 +189,10 @@ RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_alter_policy';
 COMMENT ON FUNCTION tiered_storage.alter_policy IS
-'changes the policy with this number, the tiering policies of a relation (only the one for this '
-'tier if given), or, without a relation, the fullness policy of a tier; enabled => false lets a '
-'policy rest. changes has the properties of add_tiering_policy() or add_fullness_policy() to '
-'change, such as {"move_after": "90 days", "idle_for": null}; null takes a property away. Who '
-'alters a policy other than by disabling it is the role whose rights it needs from then on. '
-'Returns how many policies were changed';
+'changes the policy with this number, the tiering policies of a relation (only the one for this'
+' tier if given), or, without a relation, the fullness policy of a tier; changes has properties'
+' of add_tiering_policy() or add_fullness_policy(), such as {"move_after": "90 days", '
+'"idle_for": null}, where null removes a property; returns the number of policies changed';
 
 CREATE FUNCTION tiered_storage.remove_policy(
 	relation regclass DEFAULT NULL,
@@ -210,9 +203,9 @@ RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_remove_policy';
 COMMENT ON FUNCTION tiered_storage.remove_policy IS
-'removes the policy with this number, the tiering policies of a relation (only the one for this '
-'tier if given), or, without a relation, the fullness policy of a tier; nothing is moved back; '
-'returns how many policies were removed';
+'removes the policy with this number, the tiering policies of a relation (only the one for this'
+' tier if given), or, without a relation, the fullness policy of a tier; moved relations stay; '
+'returns the number of policies removed';
 
 CREATE FUNCTION _tiered_storage.evaluate_policies(
 	OUT policy_id integer, OUT relation regclass, OUT verdict text,

@@ -62,6 +62,6 @@ RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_fullness_policy';
 COMMENT ON FUNCTION tiered_storage.add_fullness_policy IS
-'empties a tier to a slower one whenever it is above its high watermark, until it is at its low '
-'one, the coldest relations first; watermarks are shares of the capacity, and those of the tier '
-'where none is given; returns the number of the policy';
+'adds a policy: the coldest relations move to a slower tier whenever a tier is above its high '
+'watermark, until it is at its low one; watermarks are shares of the capacity and default to '
+'those of the tier; returns the number of the policy';

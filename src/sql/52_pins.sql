@@ -147,10 +147,9 @@ RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_pin';
 COMMENT ON FUNCTION tiered_storage.pin IS
-'keeps a table, materialized view, index, or all present and future partitions of a partitioned '
-'table on a tier (default: the current one) until a time (default: no end); only ALTER moves it '
-'elsewhere; replaces an earlier pin; returns the number of pins set: more than one if indexes '
-'are on other tiers than their table';
+'keeps a table, materialized view, index, or all present and future partitions of a partitioned'
+' table on a tier (default: the current one) until a time (default: no end); only ALTER moves '
+'it elsewhere; replaces an earlier pin; returns the number of pins set';
 
 CREATE FUNCTION tiered_storage.unpin(
 	relation regclass,
@@ -159,5 +158,5 @@ RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_unpin';
 COMMENT ON FUNCTION tiered_storage.unpin IS
-'removes the pin of a relation and the pins of its indexes; nothing is moved; returns how many '
-'pins were removed';
+'removes the pins of a relation and of its indexes; moves nothing; returns the number of pins '
+'removed';

@@ -106,9 +106,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.add_move_window IS
-'automatic moves begin in this window from now on, or in another one: on days '
-'such as ''{sat,sun}'' (null: every day), from starts to ends (if that is not later, on the '
-'next day) in time_zone (default that of the session), at most max_bytes in each opening';
+'adds a window in which automatic moves may begin: on days such as ''{sat,sun}'' (null: every '
+'day), from starts to ends (on the next day if not later) in time_zone (default: that of the '
+'session), at most max_bytes in each opening';
 
 CREATE FUNCTION tiered_storage.remove_move_window(name name, if_exists boolean DEFAULT false)
 RETURNS void
@@ -131,4 +131,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.remove_move_window IS
-'removes a move window; without the last one moves may begin at any time';
+'removes a move window; without any window, automatic moves may begin at any time';

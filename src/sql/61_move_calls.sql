@@ -23,9 +23,8 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_orphaned_files';
 COMMENT ON FUNCTION tiered_storage.orphaned_files IS
-'files of this database that no relation uses and that no open transaction can have created, '
-'such as a crash leaves behind; the next move or worker cycle removes those that are registered, '
-'the others are for you to judge';
+'files of this database that no relation uses and no open transaction can have created, such as'
+' after a crash; the next move or worker cycle removes those that are registered';
 
 CREATE VIEW _tiered_storage.move_progress AS
 	SELECT m.move_id, CASE WHEN _tiered_storage.relation_persistence(m.relation_oid) IS NULL
@@ -55,11 +54,9 @@ CREATE PROCEDURE tiered_storage.move_relation(
 	dry_run boolean DEFAULT false)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_move_relation';
 COMMENT ON PROCEDURE tiered_storage.move_relation IS
-'moves a table, materialized view or index, or all leaf partitions of a partitioned table, to a '
-'tier or tablespace while it is in use, with its indexes (to index_target if given); a relation '
-'that cannot be moved online (unlogged, unknown access method) is moved only with allow_lock, '
-'which locks it for the whole copy; dry_run only reports what would be moved, and what not and '
-'why; else it cannot run in a transaction block';
+'moves a table, materialized view, index, or all leaf partitions of a partitioned table to a '
+'tier or tablespace while it is in use; allow_lock: locks a relation that cannot be moved '
+'online for the whole copy; dry_run only reports; cannot run in a transaction block otherwise';
 
 /*
  * What preflight() finds of readers of the WAL, of which the move writes so much: of each kind
@@ -154,10 +151,9 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_preflight_sql';
 COMMENT ON FUNCTION tiered_storage.preflight IS
-'what move_relation() with the same arguments would meet: first the verdict (ok, warning, blocks) '
-'with its reason, then a row for each check that is not ok, with what was found and what to do '
-'about it; include_all => true: for each check, also of what the move would take. Locks nothing, '
-'changes nothing, and does not wait';
+'checks what move_relation() with the same arguments would meet: the verdict (ok, warning, '
+'blocks), then a row per check that is not ok; include_all: all checks; locks nothing, changes '
+'nothing, and does not wait';
 
 CREATE PROCEDURE tiered_storage.apply_placement(
 	confidence text DEFAULT 'firm', max_bytes bigint DEFAULT NULL,
@@ -169,32 +165,28 @@ CREATE PROCEDURE tiered_storage.apply_placement(
 	relations regclass[] DEFAULT NULL)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_apply_placement';
 COMMENT ON PROCEDURE tiered_storage.apply_placement IS
-'applies the recommendations of recommend_placement() with the same arguments as one batch of '
-'moves, in an order in which no tier overflows: those with at least this confidence (firm, '
-'or tentative), at most max_bytes of them, the highest saving for each second '
-'of moving first; what is in use is tried again after the others; dry_run only reports them';
+'carries out the recommendations of at least this confidence (firm or tentative) as one batch '
+'of at most max_bytes, in an order in which no tier overflows, the highest saving per second of'
+' moving first; dry_run only reports';
 
 CREATE PROCEDURE tiered_storage.undo_move(
 	batch_id bigint DEFAULT NULL, dry_run boolean DEFAULT false, relation regclass DEFAULT NULL)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_undo_move';
 COMMENT ON PROCEDURE tiered_storage.undo_move IS
-'undoes a batch of moves, or the last move of a relation with its indexes or partitions '
-'(relation => ...), the last one first; relations that have moved elsewhere since are left alone; '
-'dry_run only reports what would be moved back';
+'moves back a batch, or the last move of a relation with its indexes and partitions; relations '
+'that have moved elsewhere since are left alone; dry_run only reports';
 
 CREATE FUNCTION tiered_storage.pause() RETURNS boolean
 LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_pause';
 COMMENT ON FUNCTION tiered_storage.pause IS
-'pauses all moves of this server at once, running ones included, until resume(), across '
-'restarts; workers give up what they move and leave their databases, calls of sessions wait; '
-'outside of a transaction block waits up to ten seconds for workers; returns false if moves '
-'were paused already';
+'pauses all moves of the server at once, also across restarts, until resume(); workers give up '
+'their moves, sessions wait; returns false if moves were paused already';
 
 CREATE FUNCTION tiered_storage.resume() RETURNS boolean
 LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'tier_resume';
 COMMENT ON FUNCTION tiered_storage.resume IS
-'lets moves continue after pause(), those of workers from their beginning; returns false if they '
-'were not paused';
+'lets moves continue after pause(), those of workers from their beginning; returns false if '
+'they were not paused';
 
 /*
  * Whether the moves of this server are paused; see pause().
@@ -207,9 +199,9 @@ CREATE PROCEDURE tiered_storage.migrate(
 	ignore_windows boolean DEFAULT false)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_migrate';
 COMMENT ON PROCEDURE tiered_storage.migrate IS
-'moves each partition that is due by a tiering policy, in a transaction for each relation, if a '
-'move window is open and the server not under pressure, or ignore_windows is true; dry_run only '
-'reports them';
+'carries out the moves that policies, and with auto_migrate = placement firm recommendations, '
+'ask for now; ignore_windows: also outside of move windows and while the server is under '
+'pressure; dry_run only reports';
 
 /*
  * Updates the names of relations that were moved; what is recorded of an index that was rebuilt

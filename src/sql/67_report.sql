@@ -55,6 +55,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.report IS
-'a page of HTML about a period, complete in itself: what to do and what that saves, tiers, heat '
-'over time, budget, recommendations, moves, load, files, writes, and what is not known; without '
-'arguments the last 7 days';
+'HTML page about a period: advice, tiers, heat, moves, load, files and writes; default: the '
+'last 7 days';

@@ -124,7 +124,6 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.alter_device_profile IS
-'changes figures and prices of a device profile, or adds one: the keys of device are columns of '
-'device_profiles(); what is left out stays, null is what comes with the extension; device null: '
-'all of it, and a profile that was added is removed; tiers whose price is that of the profile get '
-'the new one';
+'changes figures and prices of a device profile, or adds a profile; keys of device are columns '
+'of device_profiles(), where null restores the built-in value; device null restores a built-in '
+'profile or removes an added one';

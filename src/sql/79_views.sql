@@ -67,20 +67,19 @@ CREATE VIEW tiered_storage.tiers AS
 		_tiered_storage.percent(t.used_fraction, 1) AS used
 	FROM _tiered_storage.tiers t ORDER BY t.rank, t.tier_name;
 COMMENT ON VIEW tiered_storage.tiers IS
-'the storage tiers, fastest first, and how full they are; devices has their devices';
+'storage tiers, fastest first, and how full they are';
 COMMENT ON COLUMN tiered_storage.tiers.tier_name IS 'name of the tier';
-COMMENT ON COLUMN tiered_storage.tiers.rank IS
-'place in the order of tiers, the lowest is the fastest';
+COMMENT ON COLUMN tiered_storage.tiers.rank IS 'order of tiers, the lowest is the fastest';
 COMMENT ON COLUMN tiered_storage.tiers.tablespaces IS
 'its tablespaces; null: none';
 COMMENT ON COLUMN tiered_storage.tiers.profile IS
 'device profile, the source of figures that are neither given nor measured';
 COMMENT ON COLUMN tiered_storage.tiers.capacity IS
-'capacity as given, otherwise the size of its file systems; null: unknown';
+'given capacity, otherwise the size of its file systems; null: unknown';
 COMMENT ON COLUMN tiered_storage.tiers.free IS 'free on its file systems; null: unknown';
 COMMENT ON COLUMN tiered_storage.tiers.used IS
-'used share of its file systems, by everything on them, or of the capacity as given, by relations '
-'of this database, whichever is more; null: unknown';
+'used share of its file systems, or of the given capacity by relations of this database, '
+'whichever is more; null: unknown';
 
 CREATE VIEW tiered_storage.devices AS
 	SELECT w.tier_name, _tiered_storage.clip(w.device, 12) AS device,
@@ -99,23 +98,21 @@ CREATE VIEW tiered_storage.devices AS
 	LEFT JOIN _tiered_storage.device_io d ON d.device = w.device
 	ORDER BY t.rank, w.tier_name, w.device;
 COMMENT ON VIEW tiered_storage.devices IS
-'the device of each tier: load, figures of the tier, and wear; null: not known, and report() says '
-'why';
+'devices of the tiers: load, figures and wear; null: unknown, and report() says why';
 COMMENT ON COLUMN tiered_storage.devices.tier_name IS 'tier on the device; null: none';
 COMMENT ON COLUMN tiered_storage.devices.device IS
-'block device beneath its tablespaces; null: not known';
+'block device of its tablespaces; null: unknown';
 COMMENT ON COLUMN tiered_storage.devices.busy IS
 'share of the time between the last two samples in which it was busy';
-COMMENT ON COLUMN tiered_storage.devices.read_ms IS
-'time of a random read in ms, as calibrated, given or of the profile';
+COMMENT ON COLUMN tiered_storage.devices.read_ms IS 'time of a random read in ms';
 COMMENT ON COLUMN tiered_storage.devices.price IS 'price per GB and month';
 COMMENT ON COLUMN tiered_storage.devices.calibrated IS
 'day of the last calibrate_tier(); null: never';
 COMMENT ON COLUMN tiered_storage.devices.written_a_day IS
-'bytes written per day by everybody, mean of the seven days counted last';
-COMMENT ON COLUMN tiered_storage.devices.worn IS 'share of its life that is used';
+'bytes written per day, mean of the last seven days counted';
+COMMENT ON COLUMN tiered_storage.devices.worn IS 'used share of its life';
 COMMENT ON COLUMN tiered_storage.devices.life_years IS
-'years until its life is used up if it is written to as lately';
+'years until its life is used up at the present rate of writes';
 
 /* No row; says why there is none in the view heat before anything was sampled. */
 CREATE FUNCTION _tiered_storage.no_heat() RETURNS SETOF _tiered_storage.placed_heat
@@ -149,17 +146,16 @@ CREATE VIEW tiered_storage.heat AS
 		/ COALESCE(t.sequential_read_mb_per_s, 100) DESC NULLS LAST,
 		h.size_bytes DESC, h.relation;
 COMMENT ON VIEW tiered_storage.heat IS
-'relations that are not empty, those first whose reads take most device time; rates per hour with '
-'a half-life of one day';
+'relations that are not empty, highest device time of reads first; rates per hour with a '
+'half-life of one day';
 COMMENT ON COLUMN tiered_storage.heat.relation IS
 'table, partition or materialized view with its TOAST table, or index';
-COMMENT ON COLUMN tiered_storage.heat.tier_name IS
-'tier that it is on; null: none';
+COMMENT ON COLUMN tiered_storage.heat.tier_name IS 'tier; null: none';
 COMMENT ON COLUMN tiered_storage.heat.size IS 'size of all forks';
 COMMENT ON COLUMN tiered_storage.heat.random_reads_per_hour IS
-'blocks per hour that were read at random and reached the device, until the last sample';
+'blocks per hour read at random from the device, until the last sample';
 COMMENT ON COLUMN tiered_storage.heat.sequential_reads_per_hour IS
-'blocks per hour that scans read from the device, until the last sample';
+'blocks per hour read by scans from the device, until the last sample';
 
 CREATE VIEW tiered_storage.file_class_io AS
 	SELECT f.file_class, f.tier_name, _tiered_storage.wrap(f.place, 20) AS place,
@@ -171,11 +167,11 @@ CREATE VIEW tiered_storage.file_class_io AS
 		_tiered_storage.short_seconds(f.saved_s_per_hour) AS saves
 	FROM _tiered_storage.file_class_io() f;
 COMMENT ON VIEW tiered_storage.file_class_io IS
-'what relations, WAL, temporary files, SLRU and the log read and write per hour over the last '
-'sampled day, and what moving them would save; null: none, or not known';
+'I/O of relations, WAL, temporary files, SLRU and log per hour of the last sampled day, and '
+'what moving them would save; null: none, or unknown';
 COMMENT ON COLUMN tiered_storage.file_class_io.file_class IS 'relations, wal, temp, slru or log';
 COMMENT ON COLUMN tiered_storage.file_class_io.tier_name IS
-'tier that these files are on; null: more than one, or none';
+'tier of these files; null: several, or none';
 COMMENT ON COLUMN tiered_storage.file_class_io.place IS
 'tablespaces, directory, or name of the SLRU';
 COMMENT ON COLUMN tiered_storage.file_class_io.read IS 'bytes read per hour';
@@ -184,7 +180,7 @@ COMMENT ON COLUMN tiered_storage.file_class_io.fsyncs IS 'fsyncs per hour';
 COMMENT ON COLUMN tiered_storage.file_class_io.waits IS
 'seconds per hour that backends of this database waited for them';
 COMMENT ON COLUMN tiered_storage.file_class_io.saves IS
-'of these, what would be saved on the tier with the lowest rank';
+'waits that the tier with the lowest rank would save';
 
 CREATE VIEW tiered_storage.write_amplification AS
 	SELECT w.tier_name, w.relation,
@@ -210,22 +206,20 @@ CREATE VIEW tiered_storage.write_amplification AS
 		WHERE r.wal_bytes_per_hour > 0) w
 	ORDER BY w.place, w.page_bytes DESC NULLS LAST, w.tier_name, w.relation;
 COMMENT ON VIEW tiered_storage.write_amplification IS
-'what is written per hour for the changes of rows: in all, by tier, and by table with its TOAST '
-'table and the indexes of both; empty while the WAL is not read';
-COMMENT ON COLUMN tiered_storage.write_amplification.tier_name IS
-'tier; null: all, or no tier';
+'bytes written per hour for row changes: in total, by tier, and by table with its TOAST table '
+'and indexes; empty while the WAL is not read';
+COMMENT ON COLUMN tiered_storage.write_amplification.tier_name IS 'tier; null: all, or none';
 COMMENT ON COLUMN tiered_storage.write_amplification.relation IS
-'table or materialized view; null: all of the tier';
+'table or materialized view; null: the whole tier';
 COMMENT ON COLUMN tiered_storage.write_amplification.rows IS
-'bytes of the changed rows; null: not known, such as of a table that was never analyzed';
+'bytes of the changed rows; null: unknown, such as before the first ANALYZE';
 COMMENT ON COLUMN tiered_storage.write_amplification.pages IS 'bytes of pages written for them';
 COMMENT ON COLUMN tiered_storage.write_amplification.upkeep IS
 'bytes of pages written by vacuum and rewrites';
 COMMENT ON COLUMN tiered_storage.write_amplification.wal IS 'bytes of WAL records';
-COMMENT ON COLUMN tiered_storage.write_amplification.images IS
-'part of wal that is full-page images';
+COMMENT ON COLUMN tiered_storage.write_amplification.images IS 'part of wal in full-page images';
 COMMENT ON COLUMN tiered_storage.write_amplification.factor IS
-'bytes of pages, maintenance and WAL per byte of changed rows; null: not known';
+'bytes of pages, upkeep and WAL per byte of changed rows; null: unknown';
 
 CREATE VIEW tiered_storage.standbys AS
 	SELECT s.standby_name, s.relations, _tiered_storage.short_time(s.last_pull_at) AS last_pull,
@@ -237,33 +231,29 @@ COMMENT ON VIEW tiered_storage.standbys IS
 COMMENT ON COLUMN tiered_storage.standbys.standby_name IS 'name given to add_standby()';
 COMMENT ON COLUMN tiered_storage.standbys.relations IS
 'number of relations in its statistics; null: never pulled';
-COMMENT ON COLUMN tiered_storage.standbys.last_pull IS
-'month, day and time at which its statistics were last read; null: never';
-COMMENT ON COLUMN tiered_storage.standbys.next_pull IS
-'the worker does not try again before this time';
-COMMENT ON COLUMN tiered_storage.standbys.failures IS 'number of failed attempts in a row';
-COMMENT ON COLUMN tiered_storage.standbys.error IS
-'error of the last attempt; null: it succeeded';
+COMMENT ON COLUMN tiered_storage.standbys.last_pull IS 'time of the last pull; null: never';
+COMMENT ON COLUMN tiered_storage.standbys.next_pull IS 'earliest time of the next attempt';
+COMMENT ON COLUMN tiered_storage.standbys.failures IS 'failed attempts in a row';
+COMMENT ON COLUMN tiered_storage.standbys.error IS 'error of the last attempt; null: none';
 
 CREATE VIEW tiered_storage.recommendations AS
 	SELECT r.relation, r.size, r.move, r.saves, r.confidence, r.firm_when, r.reason
 	FROM _tiered_storage.short_recommendations() r;
 COMMENT ON VIEW tiered_storage.recommendations IS
-'what should move, what saves most first, in the width of a terminal: recommend_placement() has '
-'the whole reason and the command';
+'recommended moves, highest saving first; recommend_placement() has the whole reason and the '
+'command';
 COMMENT ON COLUMN tiered_storage.recommendations.relation IS 'table, index or materialized view';
-COMMENT ON COLUMN tiered_storage.recommendations.size IS 'its size, with its TOAST table';
+COMMENT ON COLUMN tiered_storage.recommendations.size IS 'size with its TOAST table';
 COMMENT ON COLUMN tiered_storage.recommendations.move IS
-'tier that it is on, and tier that it should be on; in short, or that alone, where names are long';
+'present and recommended tier; only the latter, or shortened, where names are long';
 COMMENT ON COLUMN tiered_storage.recommendations.saves IS
-'device time saved, seconds per hour, or money saved per month if next to no time is; negative: '
-'it makes room for others';
+'device time saved per hour, or money per month if that is next to nothing; negative: it makes '
+'room for others';
 COMMENT ON COLUMN tiered_storage.recommendations.confidence IS
-'how certain it is: firm, tentative (applied if asked for) or provisional (never applied)';
+'firm, tentative (applied on request) or provisional (never applied)';
 COMMENT ON COLUMN tiered_storage.recommendations.firm_when IS
-'what would make it firm; null: it is';
-COMMENT ON COLUMN tiered_storage.recommendations.reason IS
-'what decides, as much as there is room for';
+'condition under which it becomes firm; null: it is firm';
+COMMENT ON COLUMN tiered_storage.recommendations.reason IS 'deciding reason, shortened to fit';
 
 CREATE VIEW tiered_storage.policies AS
 	SELECT p.policy_id, 'tiering' AS kind, _tiered_storage.clip(COALESCE(
@@ -284,16 +274,14 @@ CREATE VIEW tiered_storage.policies AS
 	FROM _tiered_storage.fullness_policies f
 	ORDER BY 1;
 COMMENT ON VIEW tiered_storage.policies IS
-'the policies of both kinds and the result of their last evaluation; evaluate_policies() has it '
-'for each relation';
-COMMENT ON COLUMN tiered_storage.policies.policy_id IS
-'number of the policy, for alter_policy() and remove_policy()';
+'policies of both kinds and the result of their last evaluation; evaluate_policies() has it for'
+' each relation';
+COMMENT ON COLUMN tiered_storage.policies.policy_id IS 'number of the policy';
 COMMENT ON COLUMN tiered_storage.policies.kind IS 'tiering or fullness';
 COMMENT ON COLUMN tiered_storage.policies.relation IS
-'table, or which tables (schema.pattern); of a fullness policy the tier that is emptied';
-COMMENT ON COLUMN tiered_storage.policies.tier_name IS 'tier that is moved to';
-COMMENT ON COLUMN tiered_storage.policies.condition IS
-'when it moves';
+'table, or tables (schema.pattern); of a fullness policy the emptied tier';
+COMMENT ON COLUMN tiered_storage.policies.tier_name IS 'target tier';
+COMMENT ON COLUMN tiered_storage.policies.condition IS 'condition for a move';
 COMMENT ON COLUMN tiered_storage.policies.last_result IS
 'result of the last evaluation; null: never evaluated';
 
@@ -305,11 +293,11 @@ CREATE VIEW tiered_storage.pins AS
 			WHEN p.is_on_tier IS NULL THEN 'gone' ELSE 'not there' END AS state
 	FROM _tiered_storage.pins p;
 COMMENT ON VIEW tiered_storage.pins IS
-'the pins: what stays on which tier, until when, set by which role, and whether it is there';
-COMMENT ON COLUMN tiered_storage.pins.relation IS 'what is pinned';
+'pinned relations: their tier, end, role and state';
+COMMENT ON COLUMN tiered_storage.pins.relation IS 'pinned relation';
 COMMENT ON COLUMN tiered_storage.pins.tier_name IS 'tier that it stays on';
 COMMENT ON COLUMN tiered_storage.pins.until IS 'last day of the pin; null: no end';
 COMMENT ON COLUMN tiered_storage.pins.pinned_by IS 'role that set the pin';
 COMMENT ON COLUMN tiered_storage.pins.relations IS 'number of relations that the pin holds';
 COMMENT ON COLUMN tiered_storage.pins.state IS
-'there, not there (some of them are on another tier), expired, or gone (nothing is held)';
+'there, not there (some are on another tier), expired, or gone (nothing is held)';

@@ -12,18 +12,17 @@ CREATE VIEW tiered_storage.move_windows AS
 			AS state, _tiered_storage.short_time(w.opens_at) AS opens
 	FROM _tiered_storage.move_windows w;
 COMMENT ON VIEW tiered_storage.move_windows IS
-'the hours in which automatic moves begin: those of the worker and of migrate(); if there is no '
-'window, they may begin at any time';
+'windows in which automatic moves may begin; without any window, they may begin at any time';
 COMMENT ON COLUMN tiered_storage.move_windows.window_name IS 'name of the window';
 COMMENT ON COLUMN tiered_storage.move_windows.days IS 'days on which it opens';
 COMMENT ON COLUMN tiered_storage.move_windows.hours IS
-'when it opens and closes; if that is not later, on the next day';
+'start and end, which is on the next day if not later';
 COMMENT ON COLUMN tiered_storage.move_windows.time_zone IS 'time zone of these times';
 COMMENT ON COLUMN tiered_storage.move_windows.at_most IS
-'what may be moved in one opening; null: no limit';
+'bytes that may be moved in one opening; null: no limit';
 COMMENT ON COLUMN tiered_storage.move_windows.state IS 'open, closed or disabled';
 COMMENT ON COLUMN tiered_storage.move_windows.opens IS
-'when it opens next; null: never, or not within three weeks';
+'next opening; null: none within three weeks';
 
 CREATE VIEW tiered_storage.moves AS
 	WITH queue AS MATERIALIZED (
@@ -59,21 +58,21 @@ CREATE VIEW tiered_storage.moves AS
 			WHERE q.relation_name = h.relation_name AND q.state = h.state)) m
 	ORDER BY m.place, m.started_at DESC, m.move_id DESC;
 COMMENT ON VIEW tiered_storage.moves IS
-'moves: first what runs and what wants to, in the order in which it will be tried, then those of '
-'the past, latest first';
+'running and planned moves in their order, then past moves, latest first';
 COMMENT ON COLUMN tiered_storage.moves.at IS
-'month, day and time at which the last attempt started; null: it runs, or wants to';
+'start of the last attempt; null: running or planned';
 COMMENT ON COLUMN tiered_storage.moves.relation IS
-'current name of the relation; its last known name, if it was dropped';
-COMMENT ON COLUMN tiered_storage.moves.move IS 'from which tier or tablespace to which';
+'current name of the relation, or its last known name';
+COMMENT ON COLUMN tiered_storage.moves.move IS 'source and target tier or tablespace';
 COMMENT ON COLUMN tiered_storage.moves.size IS 'size of all forks, TOAST included';
 COMMENT ON COLUMN tiered_storage.moves.state IS
-'running, ready (the next run of the worker moves it), waiting, failed (with another attempt to '
-'come, or for good), done, skipped, or interrupted (the process that moved it is gone)';
+'running, ready (for the next run of the worker), waiting, failed (for good, or before another '
+'attempt), done, skipped, or interrupted (its process is gone)';
 COMMENT ON COLUMN tiered_storage.moves.batch IS
-'number of its batch, for undo_move(); null: of none, undo_move(relation => ...) undoes it';
+'number of its batch, for undo_move(); null: none, use undo_move(relation => ...)';
 COMMENT ON COLUMN tiered_storage.moves.note IS
-'of what is done, duration and longest strong lock; else the error, or why it waits';
+'duration and longest strong lock of a completed move, otherwise the error or the reason for '
+'waiting';
 
 CREATE VIEW tiered_storage.move_progress AS
 	SELECT _tiered_storage.clip(p.relation, 130) AS relation,
@@ -85,20 +84,20 @@ CREATE VIEW tiered_storage.move_progress AS
 		_tiered_storage.short_quantity(p.remaining_s, 60, ' s', ' min', ' h') AS remaining
 	FROM _tiered_storage.move_progress p;
 COMMENT ON VIEW tiered_storage.move_progress IS
-'running moves: how much is copied, how fast, and how long the rest will take at this rate';
-COMMENT ON COLUMN tiered_storage.move_progress.relation IS 'relation that is being moved';
-COMMENT ON COLUMN tiered_storage.move_progress.target IS 'tablespace that it moves to';
-COMMENT ON COLUMN tiered_storage.move_progress.pid IS 'process that moves it';
+'running moves: share copied, speed and remaining time';
+COMMENT ON COLUMN tiered_storage.move_progress.relation IS 'relation';
+COMMENT ON COLUMN tiered_storage.move_progress.target IS 'target tablespace';
+COMMENT ON COLUMN tiered_storage.move_progress.pid IS 'process ID of the mover';
 COMMENT ON COLUMN tiered_storage.move_progress.phase IS
-'what is happening now, or what holds the copy up';
+'current phase, or the reason why the copy waits';
 COMMENT ON COLUMN tiered_storage.move_progress.done IS
 'share of its blocks that are copied; null: not started';
 COMMENT ON COLUMN tiered_storage.move_progress.size IS 'size of all forks, TOAST included';
 COMMENT ON COLUMN tiered_storage.move_progress.speed IS
 'bytes copied per second; null: not started';
 COMMENT ON COLUMN tiered_storage.move_progress.remaining IS
-'estimated time for the rest, without blocks that change and must be copied again; null: nothing '
-'is copied yet';
+'estimated remaining time, without blocks that change and are copied again; null: nothing is '
+'copied yet';
 
 CREATE VIEW tiered_storage.move_batches AS
 	SELECT b.batch_id, b.kind, _tiered_storage.clip(b.requested_by::text, 16) AS requested_by,
@@ -116,38 +115,37 @@ CREATE VIEW tiered_storage.move_batches AS
 			WHEN b.undo_command IS NOT NULL THEN 'can be' ELSE 'no' END AS undo
 	FROM _tiered_storage.move_batches b ORDER BY b.batch_id DESC;
 COMMENT ON VIEW tiered_storage.move_batches IS
-'moves made together by apply_placement(), migrate(), the worker or undo_move(), latest first: '
-'what was saved, as predicted and as measured';
+'batches of apply_placement(), migrate(), the worker or undo_move(), latest first, with '
+'predicted and measured savings';
 COMMENT ON COLUMN tiered_storage.move_batches.batch_id IS
 'number of the batch, for undo_move()';
 COMMENT ON COLUMN tiered_storage.move_batches.kind IS 'placement, policy, fullness or undo';
 COMMENT ON COLUMN tiered_storage.move_batches.requested_by IS 'role that requested it';
-COMMENT ON COLUMN tiered_storage.move_batches.started IS
-'month, day and time at which its first move started';
+COMMENT ON COLUMN tiered_storage.move_batches.started IS 'start of its first move';
 COMMENT ON COLUMN tiered_storage.move_batches.moves IS
 'number of moves done, running or interrupted, and failed';
 COMMENT ON COLUMN tiered_storage.move_batches.moved IS 'bytes of the relations moved';
 COMMENT ON COLUMN tiered_storage.move_batches.predicted IS
-'predicted saving in seconds of device time per hour; where there is none, the price of the '
-'storage per month, at the present prices of the tiers; null: not known';
+'predicted saving of device time per hour, otherwise of the storage price per month; null: '
+'unknown';
 COMMENT ON COLUMN tiered_storage.move_batches.measured IS
-'measured saving of device time per hour; null: none was measured';
+'measured saving of device time per hour; null: not measured';
 COMMENT ON COLUMN tiered_storage.move_batches.undo IS
-'can be: CALL undo_move(batch_id); undone: it was; no: there is nothing to undo';
+'can be (by undo_move()), undone, or no (nothing to undo)';
 
 CREATE VIEW tiered_storage.activity AS
 	SELECT a.part, _tiered_storage.clip(a.name, 34) AS name,
 		_tiered_storage.clip_words(a.now, 52) AS now
 	FROM _tiered_storage.activity_rows() a;
 COMMENT ON VIEW tiered_storage.activity IS
-E'what goes on, on one screen, for \\watch: the worker, tiers, running moves, the queue, what is '
-'hot';
+E'current activity on one screen, for \\watch: worker, tiers, running moves, queue, hot '
+'relations';
 COMMENT ON COLUMN tiered_storage.activity.part IS
-'what the row is about: worker, tier, move (that runs), queue, hot (relations)';
+'worker, tier, move (running), queue or hot (relation)';
 COMMENT ON COLUMN tiered_storage.activity.name IS
 'database, tier or relation, in at most 34 columns of a screen';
 COMMENT ON COLUMN tiered_storage.activity.now IS
-'what it does now, in at most 52 columns of a screen';
+'current state, in at most 52 columns of a screen';
 
 CREATE VIEW tiered_storage.workers AS
 	SELECT w.database_name, w.state, w.pid,
@@ -159,17 +157,16 @@ CREATE VIEW tiered_storage.workers AS
 				THEN concat('left out: ', w.left_out_why) END), ''), 38) AS note
 	FROM _tiered_storage.worker_status() w;
 COMMENT ON VIEW tiered_storage.workers IS
-'the worker of each database: whether it runs, when it runs next, and if not, why';
-COMMENT ON COLUMN tiered_storage.workers.database_name IS 'database of the worker';
-COMMENT ON COLUMN tiered_storage.workers.state IS 'what the worker does now';
-COMMENT ON COLUMN tiered_storage.workers.pid IS 'its process; null: it does not run';
-COMMENT ON COLUMN tiered_storage.workers.last_run IS
-'month, day and time at which its last cycle started; null: never';
+'worker of each database: its state, its next run, and the reason if it does not run';
+COMMENT ON COLUMN tiered_storage.workers.database_name IS 'database';
+COMMENT ON COLUMN tiered_storage.workers.state IS 'current state';
+COMMENT ON COLUMN tiered_storage.workers.pid IS 'process ID; null: not running';
+COMMENT ON COLUMN tiered_storage.workers.last_run IS 'start of its last cycle; null: never';
 COMMENT ON COLUMN tiered_storage.workers.next_run IS
-'when its next cycle starts; null: none is planned';
+'start of its next cycle; null: none is planned';
 COMMENT ON COLUMN tiered_storage.workers.note IS
-'error of the last cycle if it failed, why it moves nothing or does not run, and relations that '
-'it leaves out for errors about them alone; null: nothing to say';
+'error of the last cycle, reason for not moving or not running, or relations left out because '
+'of their errors; null: nothing to report';
 
 CREATE VIEW tiered_storage.metrics AS
 	SELECT concat('tiered_storage_', m.name) AS name, m.labels, m.value,
@@ -177,9 +174,9 @@ CREATE VIEW tiered_storage.metrics AS
 		m.help
 	FROM _tiered_storage.metric_values() m WHERE m.value IS NOT NULL;
 COMMENT ON VIEW tiered_storage.metrics IS
-'all metrics in the shape of Prometheus, for programs: one value in each row';
+'all metrics in the shape of Prometheus, one value per row';
 COMMENT ON COLUMN tiered_storage.metrics.name IS 'name of the metric';
 COMMENT ON COLUMN tiered_storage.metrics.labels IS 'labels and their values';
 COMMENT ON COLUMN tiered_storage.metrics.value IS 'the value';
 COMMENT ON COLUMN tiered_storage.metrics.kind IS 'gauge or counter';
-COMMENT ON COLUMN tiered_storage.metrics.help IS 'what it is, with its unit';
+COMMENT ON COLUMN tiered_storage.metrics.help IS 'description, with the unit';

@@ -43,8 +43,8 @@ AS $$
 		relations) e
 $$;
 COMMENT ON FUNCTION tiered_storage.explain_placement IS
-'what a relation costs on each tier: device time per hour of random reads, scans and writes, the '
-'price per month, how long the move would take, and why recommend_placement() says what it does';
+'costs of a relation on each tier: device time per hour, price per month, device time of the '
+'move there, and the reason for the recommendation';
 
 CREATE FUNCTION tiered_storage.placement_summary(
 	tiers name[] DEFAULT NULL,
@@ -71,8 +71,8 @@ AS $$
 		relations) p
 $$;
 COMMENT ON FUNCTION tiered_storage.placement_summary IS
-'each tier now and after the recommendation (now > then): what is on it, its device time per hour '
-'and its price per month; all of them in the row whose tier_name is null';
+'each tier now and after the recommended moves (now > then), and a total, whose tier_name is '
+'null';
 
 CREATE FUNCTION tiered_storage.simulate_placement(
 	changes jsonb DEFAULT '{}',
@@ -103,11 +103,9 @@ AS $$
 		objective, schemas, relations) s
 $$;
 COMMENT ON FUNCTION tiered_storage.simulate_placement IS
-'what if: the placement recommended if tiers were different (changes, such as {"ssd": '
-'{"capacity_bytes": 200000000000}}) or the load were load_factor times as high, beside the '
-'current recommendation (as recommended now > then); one row per tier, and one for all with '
-'tier_name null, which says what clients gain compared with how it is now: from a load that stays '
-'as it is to clients that go on as soon as they have their answer';
+'placement with other tiers (changes, such as {"ssd": {"capacity_bytes": 200000000000}}) or '
+'another load (load_factor) beside the recommended one (now > then): one row per tier, and a '
+'total, whose tier_name is null';
 
 CREATE FUNCTION tiered_storage.evaluate_policies(
 	OUT policy_id integer, OUT relation regclass, OUT verdict text, OUT ends text, OUT size text,
@@ -120,6 +118,5 @@ AS $$
 	FROM _tiered_storage.evaluate_policies() e
 $$;
 COMMENT ON FUNCTION tiered_storage.evaluate_policies IS
-'what the policies say now, also disabled ones: one row per partition of tiering policies and per '
-'relation on the tiers of fullness policies: whether it is due or leaves, the day on which its '
-'range of time ends, what would move, and why or why not; changes nothing';
+'present verdict of each policy, also of disabled ones, per partition or relation, with the '
+'reason; changes nothing';
