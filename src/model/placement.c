@@ -413,6 +413,7 @@ solve_weighted(Work *work, int rounds, bool quick, Best *best)
 	for (int round = 0; round < rounds && goes_on && work->weights.queue > 0; round++)
 	{
 		double		change = 0;
+		bool		is_same = true;
 
 		goes_on = solve_round(work, true, best);
 		for (int t = 0; t < problem->ntiers; t++)
@@ -421,8 +422,9 @@ solve_weighted(Work *work, int rounds, bool quick, Best *best)
 
 			work->utilisation[t] = next_utilisation(work, t);
 			change = fmax(change, fabs(work->got[t] - assumed));
+			is_same &= queue_slope(work, work->utilisation[t]) == work->slope[t];
 		}
-		if (change < SAME_UTILISATION)
+		if (is_same || change < SAME_UTILISATION)
 			break;
 	}
 	if (best->exists && (quick || !goes_on))

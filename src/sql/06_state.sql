@@ -178,7 +178,7 @@ AS $define$
 BEGIN
 	EXECUTE format($create$
 CREATE FUNCTION _tiered_storage.stored_%1$s() RETURNS SETOF _tiered_storage.%1$s
-LANGUAGE plpgsql STABLE SECURITY DEFINER COST 10 ROWS 100
+LANGUAGE plpgsql STABLE SECURITY DEFINER COST 10
 	SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN

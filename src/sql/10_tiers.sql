@@ -50,10 +50,8 @@ $$;
  * one.
  */
 CREATE FUNCTION _tiered_storage.tier_watermarks_fit(low float8, high float8) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT low > 0 AND low < high AND high <= 1
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN low > 0 AND low < high AND high <= 1;
 
 /*
  * Storage tiers of this database; read them in the view tiered_storage.tiers, change them with

@@ -51,9 +51,9 @@ $$;
  * Names of PostgreSQL 15 and 16, and of 17.
  */
 CREATE FUNCTION _tiered_storage.slru_directory(slru text) RETURNS text
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE replace(lower(slru), '_', '')
+LANGUAGE sql IMMUTABLE
+RETURN
+	CASE replace(lower(slru), '_', '')
 		WHEN 'xact' THEN 'pg_xact' WHEN 'transaction' THEN 'pg_xact'
 		WHEN 'subtrans' THEN 'pg_subtrans' WHEN 'subtransaction' THEN 'pg_subtrans'
 		WHEN 'multixactoffset' THEN 'pg_multixact/offsets'
@@ -61,8 +61,7 @@ AS $$
 		WHEN 'committs' THEN 'pg_commit_ts' WHEN 'committimestamp' THEN 'pg_commit_ts'
 		WHEN 'notify' THEN 'pg_notify'
 		WHEN 'serial' THEN 'pg_serial' WHEN 'serializable' THEN 'pg_serial'
-		ELSE 'data' END
-$$;
+		ELSE 'data' END;
 
 /*
  * Writes, fsyncs and time in files of relations of the whole server, as far as this version
@@ -268,11 +267,10 @@ $$;
 /* By how much a counter has grown, from 0 if it was reset; null: it was not known, or is not. */
 CREATE FUNCTION _tiered_storage.counter_growth(before float8, after float8, was_reset boolean)
 RETURNS float8
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE WHEN before IS NOT NULL AND after >= 0 AND after < 'Infinity' THEN
-		LEAST(CASE WHEN was_reset OR after < before THEN after ELSE after - before END, 1e16) END
-$$;
+LANGUAGE sql IMMUTABLE
+RETURN
+	CASE WHEN before IS NOT NULL AND after >= 0 AND after < 'Infinity' THEN
+		LEAST(CASE WHEN was_reset OR after < before THEN after ELSE after - before END, 1e16) END;
 
 /* The cumulative counters of each class of files at the last sample; null: not counted. */
 CREATE UNLOGGED TABLE _tiered_storage.file_state

@@ -136,9 +136,9 @@ CREATE FUNCTION _tiered_storage.file_io_ms(file_class text, t _tiered_storage.ti
 	random_reads float8, sequential_reads float8, writes float8, write_bytes float8,
 	fsyncs float8)
 RETURNS float8
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE file_class
+LANGUAGE sql STABLE
+RETURN
+	CASE file_class
 		WHEN 'relations' THEN random_reads * t.random_read_ms
 			+ sequential_reads * current_setting('block_size')::float8 / 1e3
 				/ t.sequential_read_mb_per_s
@@ -147,8 +147,7 @@ AS $$
 			+ write_bytes / 1e3 / t.sequential_write_mb_per_s
 		WHEN 'temp' THEN write_bytes / 1e3
 			* (1 / t.sequential_write_mb_per_s + 1 / t.sequential_read_mb_per_s)
-		WHEN 'slru' THEN random_reads * t.random_read_ms + writes * t.random_write_ms END
-$$;
+		WHEN 'slru' THEN random_reads * t.random_read_ms + writes * t.random_write_ms END;
 
 /*
  * The parts of file_class_io: what was read and written in each place, and how long that takes

@@ -34,13 +34,12 @@ $$;
 
 /* The first three of these roles. */
 CREATE FUNCTION _tiered_storage.role_list(roles name[]) RETURNS text
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE WHEN cardinality(roles) = 1 THEN 'role ' ELSE 'roles ' END
+LANGUAGE sql IMMUTABLE
+RETURN
+	CASE WHEN cardinality(roles) = 1 THEN 'role ' ELSE 'roles ' END
 		|| array_to_string(roles[1:3], ', ')
 		|| CASE WHEN cardinality(roles) > 3 THEN format(' and %s more', cardinality(roles) - 3)
-			ELSE '' END
-$$;
+			ELSE '' END;
 
 /*
  * Seconds that temporary files of so many bytes take less on another tier, if sessions wait so
@@ -52,13 +51,12 @@ $$;
  */
 CREATE FUNCTION _tiered_storage.temp_saved_s(bytes float8, here_s_per_mb float8,
 	there_s_per_mb float8, wait_s float8) RETURNS float8
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT LEAST(bytes / 1e6 * (here_s_per_mb - there_s_per_mb),
+LANGUAGE sql STABLE
+RETURN
+	LEAST(bytes / 1e6 * (here_s_per_mb - there_s_per_mb),
 		CASE WHEN wait_s IS NOT NULL THEN GREATEST(0, wait_s
 			- 2 * bytes / current_setting('block_size')::float8 * 5e-6)
-			* (1 - there_s_per_mb / here_s_per_mb) END)
-$$;
+			* (1 - there_s_per_mb / here_s_per_mb) END);
 
 /*
  * What recommend_settings() says of temp_tablespaces.

@@ -51,13 +51,12 @@ $$;
  * Two digits are enough for a person, and all of a number of seconds.
  */
 CREATE FUNCTION _tiered_storage.short_number(number float8) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE WHEN NOT abs(number) < 1e15
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN
+	CASE WHEN NOT abs(number) < 1e15
 			THEN CASE WHEN number > 0 THEN '> 999999999999999' ELSE '< -999999999999999' END
 		ELSE round(number::numeric, CASE WHEN abs(number) >= 9.95 OR number = 0 THEN 0
-			WHEN abs(number) >= 0.095 THEN 1 ELSE 2 END)::text END
-$$;
+			WHEN abs(number) >= 0.095 THEN 1 ELSE 2 END)::text END;
 
 /* Rows of tiered_storage.recommendations, and how to go on from there. */
 CREATE FUNCTION _tiered_storage.short_recommendations(

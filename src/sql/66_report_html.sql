@@ -195,16 +195,15 @@ $$;
 CREATE FUNCTION _tiered_storage.report_figure(id text, title text, description text,
 	height float8, drawing text, legend text[] DEFAULT NULL)
 RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT format('<figure><div class="scroll" tabindex="0" role="region" aria-label="%1$s">'
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN
+	format('<figure><div class="scroll" tabindex="0" role="region" aria-label="%1$s">'
 		|| '<svg class="chart" role="img" aria-labelledby="%2$s-title %2$s-desc" '
 		|| E'viewBox="0 0 960 %3$s">\n<title id="%2$s-title">%1$s</title>'
 		|| E'<desc id="%2$s-desc">%4$s The numbers are in the table below.</desc>\n',
 		title, id, height, description)
 		|| drawing || '</svg></div>' || COALESCE(_tiered_storage.report_legend(legend), '')
-		|| E'</figure>\n'
-$$;
+		|| E'</figure>\n';
 
 /* A text in a picture; the label is HTML. */
 CREATE FUNCTION _tiered_storage.report_label(x float8, y float8, class text, label text)

@@ -33,12 +33,11 @@ $$;
 
 /* A text in lines of at most so many characters, broken between words. */
 CREATE FUNCTION _tiered_storage.wrap(what text, width integer) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT rtrim(regexp_replace(regexp_replace(_tiered_storage.first_columns(wrap.what, 100000),
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN
+	rtrim(regexp_replace(regexp_replace(_tiered_storage.first_columns(wrap.what, 100000),
 		format(E'\\s+|(\\S{%s})', wrap.width), E'\\1 ', 'g'),
-		format('(.{1,%s})(?: +|$)', wrap.width), E'\\1\n', 'g'), E' \n')
-$$;
+		format('(.{1,%s})(?: +|$)', wrap.width), E'\\1\n', 'g'), E' \n');
 
 /*
  * A number with about two digits in the unit that fits; each is so many times the one before.
@@ -47,20 +46,17 @@ $$;
  */
 CREATE FUNCTION _tiered_storage.short_quantity(number float8, step float8, VARIADIC units text[])
 RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT _tiered_storage.short_number(number / step ^ i) || units[i + 1]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN
+	(SELECT _tiered_storage.short_number(number / step ^ i) || units[i + 1]
 	FROM (SELECT CASE WHEN number < 999.5 THEN 0
 		ELSE least(floor(ln(number / 999.5) / ln(step)) + 1, cardinality(units) - 1) END::integer
-		AS i) unit
-$$;
+		AS i) unit);
 
 /* Bytes with about two digits, in at most six characters. */
 CREATE FUNCTION _tiered_storage.short_bytes(bytes float8) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT _tiered_storage.short_quantity(bytes, 1024, ' B', ' kB', ' MB', ' GB', ' TB', ' PB')
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN _tiered_storage.short_quantity(bytes, 1024, ' B', ' kB', ' MB', ' GB', ' TB', ' PB');
 
 /*
  * Rows of tiered_storage.activity, not clipped.

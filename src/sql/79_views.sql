@@ -5,58 +5,47 @@
 
 /* A share of a whole in percent; null: not known. */
 CREATE FUNCTION _tiered_storage.percent(part float8, whole float8) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT round((100 * part / NULLIF(whole, 0))::numeric) || ' %'
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN round((100 * part / NULLIF(whole, 0))::numeric) || ' %';
 
 /* The number with three significant digits. */
 CREATE FUNCTION _tiered_storage.significant(number float8) RETURNS numeric
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE WHEN number = 0 THEN 0 ELSE trim_scale(round(number::numeric,
-		LEAST(2 - floor(log(abs(number)))::integer, 12))) END
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN
+	CASE WHEN number = 0 THEN 0 ELSE trim_scale(round(number::numeric,
+		LEAST(2 - floor(log(abs(number)))::integer, 12))) END;
 
 /* Bytes per hour in short; null: none, or not known. */
 CREATE FUNCTION _tiered_storage.short_rate(bytes float8) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT _tiered_storage.short_bytes(NULLIF(bytes, 0)) || '/h'
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN _tiered_storage.short_bytes(NULLIF(bytes, 0)) || '/h';
 
 /* Seconds per hour in short. */
 CREATE FUNCTION _tiered_storage.short_seconds(seconds float8) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE WHEN seconds <= -999.5 THEN '-' ELSE '' END || _tiered_storage.short_quantity(
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN
+	CASE WHEN seconds <= -999.5 THEN '-' ELSE '' END || _tiered_storage.short_quantity(
 		CASE WHEN seconds <= -999.5 THEN -seconds ELSE seconds END, 1000, '', 'k', 'M', 'G')
-		|| ' s/h'
-$$;
+		|| ' s/h';
 
 /* What is saved, in short: device time, or the price per month where that is next to none. */
 CREATE FUNCTION _tiered_storage.short_saving(seconds float8, price_per_month float8) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE WHEN abs(seconds) >= 0.05 OR NOT COALESCE(price_per_month >= 0.005, false)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN
+	CASE WHEN abs(seconds) >= 0.05 OR NOT COALESCE(price_per_month >= 0.005, false)
 		THEN _tiered_storage.short_seconds(seconds)
 		ELSE _tiered_storage.short_quantity(price_per_month, 1000, '', 'k', 'M', 'G')
-			|| ' a month' END
-$$;
+			|| ' a month' END;
 
 /* From where to where, both in at most eight columns of a screen. */
 CREATE FUNCTION _tiered_storage.from_to(from_name text, to_name text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT concat(_tiered_storage.clip(from_name, 8), ' > ', _tiered_storage.clip(to_name, 8))
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN concat(_tiered_storage.clip(from_name, 8), ' > ', _tiered_storage.clip(to_name, 8));
 
 /* Month, day and time, in eleven characters. */
 CREATE FUNCTION _tiered_storage.short_time(at timestamptz) RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT to_char(at, 'MM-DD HH24:MI')
-$$;
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN to_char(at, 'MM-DD HH24:MI');
 
 CREATE VIEW tiered_storage.tiers AS
 	SELECT t.tier_name, t.rank,

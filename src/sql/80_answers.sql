@@ -5,18 +5,15 @@
 
 /* A figure now and then: "12 s/h > 3.0 s/h"; once, if both are the same. */
 CREATE FUNCTION _tiered_storage.now_and_then(now_is text, then_is text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE WHEN now_is <> then_is THEN concat(now_is, ' > ', then_is)
-		ELSE COALESCE(now_is, then_is) END
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN
+	CASE WHEN now_is <> then_is THEN concat(now_is, ' > ', then_is)
+		ELSE COALESCE(now_is, then_is) END;
 
 /* Money in short. */
 CREATE FUNCTION _tiered_storage.short_price(price float8) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT _tiered_storage.short_quantity(price, 1000, '', 'k', 'M', 'G')
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN _tiered_storage.short_quantity(price, 1000, '', 'k', 'M', 'G');
 
 CREATE FUNCTION tiered_storage.explain_placement(
 	relation regclass,

@@ -142,20 +142,48 @@ set_price(const TierSolverModel *model, int row, Wish *wishes, double *price, do
 			change * tier_solver_use(model, unit, tier)[row % model->nresources];
 }
 
-/* Less what rounding can add to sums of that length. */
+/*
+ * What each unit costs on each tier at the prices, and the bound which that proves, less what
+ * rounding can add to sums of that length.  used: what the units take where each is cheapest.
+ */
 static double
-bound_of(const TierSolverModel *model, const double *price, const double *priced)
+price_units(const TierSolverModel *model, const double *price, double *priced, double *used)
 {
+	const double *cost = model->cost;
+	const double *use = model->use;
+	int			nresources = model->nresources;
 	double		paid = 0.0;
 	double		refunded = 0.0;
 
+	memcpy(used, model->fixed, sizeof(double) * model->nrows);
 	for (int unit = 0; unit < model->nunits; unit++)
 	{
+		const double *at = price;
+		const double *best_use = NULL;
 		double		least = INFINITY;
+		int			best = 0;
 
 		for (int tier = 0; tier < model->ntiers; tier++)
-			least = fmin(least, priced[tier_solver_cell(model, unit, tier)]);
-		paid += isinf(least) ? 0.0 : least;
+		{
+			double		total = *cost++;
+
+			for (int r = 0; r < nresources; r++)
+				total += at[r] * use[r];
+			if (total < least)
+			{
+				least = total;
+				best = tier;
+				best_use = use;
+			}
+			*priced++ = total;
+			at += nresources;
+			use += nresources;
+		}
+		if (best_use == NULL)
+			continue;
+		paid += least;
+		for (int r = 0; r < nresources; r++)
+			used[best * nresources + r] += best_use[r];
 	}
 	for (int row = 0; row < model->nrows; row++)
 		if (price[row] > 0.0)
@@ -163,43 +191,15 @@ bound_of(const TierSolverModel *model, const double *price, const double *priced
 	return paid - refunded - DBL_EPSILON * (paid + refunded) * (model->nunits + model->nrows);
 }
 
-static void
-apply_prices(const TierSolverModel *model, const double *price, double *priced)
-{
-	for (int unit = 0; unit < model->nunits; unit++)
-		for (int tier = 0; tier < model->ntiers; tier++)
-		{
-			size_t		cell = tier_solver_cell(model, unit, tier);
-
-			priced[cell] = model->cost[cell];
-			for (int r = 0; r < model->nresources; r++)
-				priced[cell] += price[tier * model->nresources + r] *
-					tier_solver_use(model, unit, tier)[r];
-		}
-}
-
 /*
  * The direction is what is used at the prices beyond each limit, as a share of it, and some of
  * the last direction; returns the square of its length.
  */
 static double
-turn(const TierSolverModel *model, const double *price, const double *priced, double *direction)
+turn(const TierSolverModel *model, const double *price, const double *used, double *direction)
 {
-	double		used[TIER_SOLVER_MAX_ROWS];
 	double		length = 0.0;
 
-	memcpy(used, model->fixed, sizeof(double) * model->nrows);
-	for (int unit = 0; unit < model->nunits; unit++)
-	{
-		const double *cells = &priced[(size_t) unit * model->ntiers];
-		int			best = 0;
-
-		for (int tier = 1; tier < model->ntiers; tier++)
-			if (cells[tier] < cells[best])
-				best = tier;
-		for (int r = 0; !isinf(cells[best]) && r < model->nresources; r++)
-			used[best * model->nresources + r] += tier_solver_use(model, unit, best)[r];
-	}
 	for (int row = 0; row < model->nrows; row++)
 	{
 		double		limit = model->limit[row];
@@ -224,14 +224,16 @@ climb(TierSolverModel *model, double target, int steps, double bound, double *pr
 {
 	double		at[TIER_SOLVER_MAX_ROWS];
 	double		direction[TIER_SOLVER_MAX_ROWS] = {0.0};
-	double		here = bound;
+	double		used[TIER_SOLVER_MAX_ROWS];
+	double		here;
 	double		factor = 1.0;
 	int			futile = 0;
 
 	memcpy(at, price, sizeof(double) * model->nrows);
+	here = price_units(model, at, priced, used);
 	for (int step = 0; step < steps && target > bound && tier_solver_go_on(model); step++)
 	{
-		double		length = turn(model, at, priced, direction);
+		double		length = turn(model, at, used, direction);
 
 		if (!(length > 0.0))
 			break;
@@ -239,8 +241,7 @@ climb(TierSolverModel *model, double target, int steps, double bound, double *pr
 			if (direction[row] != 0.0)
 				at[row] = fmax(at[row] + factor * (target - here) / length * direction[row] /
 							   model->limit[row], 0.0);
-		apply_prices(model, at, priced);
-		here = bound_of(model, at, priced);
+		here = price_units(model, at, priced, used);
 		futile = here > bound + LEAST_GAIN * (target - bound) ? 0 : futile + 1;
 		if (here > bound)
 		{
@@ -251,19 +252,18 @@ climb(TierSolverModel *model, double target, int steps, double bound, double *pr
 			continue;
 		factor /= 2.0;
 		futile = 0;
-		here = bound;
 		memcpy(at, price, sizeof(double) * model->nrows);
 		memset(direction, 0, sizeof(direction));
-		apply_prices(model, at, priced);
+		here = price_units(model, at, priced, used);
 	}
-	apply_prices(model, price, priced);
 }
 
 /* Each price in turn, until the bound rises no further. */
 static double
 sweep(TierSolverModel *model, Wish *wishes, double *price, double *priced)
 {
-	double		bound = bound_of(model, price, priced);
+	double		used[TIER_SOLVER_MAX_ROWS];
+	double		bound = price_units(model, price, priced, used);
 
 	for (int i = 0; i < MAX_SWEEPS && tier_solver_go_on(model); i++)
 	{
@@ -272,7 +272,7 @@ sweep(TierSolverModel *model, Wish *wishes, double *price, double *priced)
 		for (int row = 0; row < model->nrows; row++)
 			if (!isinf(model->limit[row]))
 				set_price(model, row, wishes, price, priced);
-		bound = bound_of(model, price, priced);
+		bound = price_units(model, price, priced, used);
 		if (bound - before <= LEAST_RISE * fabs(bound))
 			break;
 	}
@@ -286,7 +286,6 @@ tier_solver_set_prices(TierSolverModel *model, double target, int steps, double 
 	Wish	   *wishes = tier_solver_alloc(model, model->nunits, sizeof(Wish));
 	double		bound;
 
-	apply_prices(model, price, priced);
 	bound = sweep(model, wishes, price, priced);
 	if (target - bound > TIER_SOLVER_ROUNDING * target && steps > 0)
 	{
