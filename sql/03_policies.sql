@@ -31,11 +31,11 @@ SELECT tiered_storage.alter_policy('regress_t', 'regress_slow', changes => '{"id
 
 -- Zero is an age, and so is more than there was time; neither negative nor beyond the calendar.
 SELECT tiered_storage.remove_policy('regress_t');
-SELECT tiered_storage.add_tiering_policy('regress_t', '0', 'regress_slow') > 0 AS zero;
+SELECT tiered_storage.add_tiering_policy('regress_t', '0', 'regress_slow') > 0 AS zero \gset
 SELECT verdict, reason FROM _tiered_storage.evaluate_policies();
 SELECT tiered_storage.remove_policy('regress_t') \gset
 SELECT tiered_storage.add_tiering_policy('regress_t', '6000 years 1 month 1 day 00:00:00.000001', 'regress_slow') > 0
-	AS huge;
+	AS huge \gset
 SELECT verdict, reason LIKE '%only what is before 3975-04-29%BC%, 6000 years 1 mon%' AS says_bc
 	FROM _tiered_storage.evaluate_policies();
 SELECT tiered_storage.remove_policy('regress_t') \gset
@@ -120,7 +120,7 @@ CREATE TEMP TABLE regress_temporary (at timestamptz) PARTITION BY RANGE (at);
 SELECT tiered_storage.add_tiering_policy('regress_temporary', '1 day', 'regress_slow');
 \set VERBOSITY default
 -- What the hint for a list-partitioned table says works.
-SELECT tiered_storage.add_tiering_policy('regress_list_1', '1 day', 'regress_slow') > 0 AS added;
+SELECT tiered_storage.add_tiering_policy('regress_list_1', '1 day', 'regress_slow') > 0 AS added \gset
 SELECT tiered_storage.remove_policy('regress_list_1') \gset
 
 -- What a count begins at, and the bits beneath it.
@@ -145,11 +145,11 @@ SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow',
 	options => '{"key_unit": "seconds", "key_epoch": "2010-01-01", "key_shift": 3,
 	"time_zone": "europe/berlin"}') > 0 AS added,
 	tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow',
-	options => '{"key_unit": "uuidv7"}') > 0 AS added;
+	options => '{"key_unit": "uuidv7"}') > 0 AS added \gset
 SET timezone = '-3:30';
 SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_slow',
 	options => '{"key_unit": "yyyymm"}') > 0
-	AS added;
+	AS added \gset
 SET timezone = 'UTC';
 SELECT relation, key_unit, key_epoch, key_shift, time_zone FROM _tiered_storage.policies ORDER BY policy_id;
 SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
@@ -177,14 +177,14 @@ SELECT count(*) AS policies FROM _tiered_storage.policies;
 SELECT tiered_storage.remove_policy('regress_t', 'regress_slow') \gset
 SELECT policy_id = :b AS is_b, tier_name FROM _tiered_storage.policies WHERE relation = 'regress_t'::regclass;
 SELECT tiered_storage.remove_policy(policy_id => :b, tier => 'regress_cheap') \gset
-SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') > 0 AS again;
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 year', 'regress_cheap') > 0 AS again;
+SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') > 0 AS again \gset
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 year', 'regress_cheap') > 0 AS again \gset
 SELECT tiered_storage.remove_policy('regress_t');
 SELECT relation FROM _tiered_storage.policies;
 SELECT tiered_storage.remove_policy(policy_id => :c) \gset
 -- Adding and removing are undone with their transaction.
 BEGIN;
-SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') > 0 AS added;
+SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') > 0 AS added \gset
 ROLLBACK;
 SELECT count(*) AS policies FROM _tiered_storage.policies;
 
@@ -205,7 +205,7 @@ SELECT schema_name, relation_name FROM _tiered_storage.policy;
 -- A new table of the old name is another one, and gets no policy from it.
 CREATE TABLE regress_t (at timestamptz NOT NULL) PARTITION BY RANGE (at);
 SELECT relation FROM _tiered_storage.policies;
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow') > 0 AS added;
+SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow') > 0 AS added \gset
 SELECT relation, move_after FROM _tiered_storage.policies ORDER BY policy_id;
 DROP TABLE "regress schema"."regress ""T""";
 SELECT policy_id = :a AS is_a, relation, relation_name, last_result FROM _tiered_storage.policies ORDER BY policy_id;

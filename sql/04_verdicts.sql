@@ -2,22 +2,20 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
-
 \set ECHO none
+
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 -- What a policy says of each partition, but for sizes.
 CREATE VIEW regress_verdicts AS
 	SELECT e.relation, e.verdict, e.lower_bound, e.upper_bound, e.from_tier, e.to_tier, e.reason
 	FROM _tiered_storage.evaluate_policies() e
 	ORDER BY e.policy_id, e.relation::text COLLATE "C";
-\set ECHO all
 SELECT * FROM _tiered_storage.evaluate_policies();
+-- How many partitions are due is said by others.
+SET client_min_messages = warning;
 
----------------------------------------------------------------------------
--- Types of keys
----------------------------------------------------------------------------
+\echo '-- Types of keys'
 
-\set ECHO none
 -- date: now - 31 days is 2026-05-01.  The upper bound decides, and it is exclusive.
 CREATE TABLE regress_date (at date NOT NULL, v int) PARTITION BY RANGE (at) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_date_a PARTITION OF regress_date FOR VALUES FROM (MINVALUE) TO ('2026-04-01');
@@ -27,16 +25,15 @@ CREATE TABLE regress_date_d PARTITION OF regress_date FOR VALUES FROM ('2026-05-
 CREATE TABLE regress_date_e PARTITION OF regress_date FOR VALUES FROM ('infinity') TO (MAXVALUE);
 CREATE TABLE regress_date_f PARTITION OF regress_date DEFAULT;
 SELECT tiered_storage.add_tiering_policy('regress_date', '31 days', 'regress_slow') AS id \gset
-\set ECHO all
 SELECT * FROM regress_verdicts;
 SELECT e.policy_id = :id AS this, relation, from_tablespace, to_tablespace, size_bytes
 	FROM _tiered_storage.evaluate_policies() e ORDER BY relation::text COLLATE "C";
--- An hour earlier b is not due yet, a day later c is.
+\echo '-- An hour earlier b is not due yet, a day later c is.'
 SET tiered_storage.test_now = '2026-05-31 23:59:59.999999+00';
 SELECT relation, verdict FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
 SET tiered_storage.test_now = '2026-06-02 00:00:00+00';
 SELECT relation, verdict FROM regress_verdicts WHERE relation = 'regress_date_c'::regclass;
--- A date begins when it does in the policy's time zone, whoever asks.
+\echo '-- A date begins when it does in the policy''s time zone, whoever asks.'
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 SET timezone = 'America/New_York';
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
@@ -51,17 +48,14 @@ SELECT tiered_storage.add_tiering_policy('regress_date', '31 days', 'regress_slo
 	AS id \gset
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts WHERE relation = 'regress_date_b'::regclass;
 DROP TABLE regress_date;
-\set ECHO none
 -- A domain over such a type.
 CREATE DOMAIN regress_day AS date;
 CREATE TABLE regress_domain (at regress_day) PARTITION BY RANGE (at) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_domain_a PARTITION OF regress_domain FOR VALUES FROM (MINVALUE) TO ('2026-04-01');
 CREATE TABLE regress_domain_b PARTITION OF regress_domain FOR VALUES FROM ('2026-04-01') TO ('infinity');
 SELECT tiered_storage.add_tiering_policy('regress_domain', '31 days', 'regress_slow') AS id \gset
-\set ECHO all
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts;
 SELECT tiered_storage.remove_policy('regress_domain') \gset
-\set ECHO none
 DROP TABLE regress_domain;
 DROP DOMAIN regress_day;
 
@@ -73,11 +67,9 @@ CREATE TABLE regress_timestamp_b PARTITION OF regress_timestamp FOR VALUES
 CREATE TABLE regress_timestamp_c PARTITION OF regress_timestamp FOR VALUES
 	FROM ('2026-05-01 00:00:00.000001') TO ('infinity') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_timestamp', '31 days', 'regress_slow') AS id \gset
-\set ECHO all
 SELECT * FROM regress_verdicts;
 DROP TABLE regress_timestamp;
 
-\set ECHO none
 -- timestamptz: the bound is an instant, wherever the session is.
 CREATE TABLE regress_timestamptz (at timestamptz) PARTITION BY RANGE (at);
 CREATE TABLE regress_timestamptz_a PARTITION OF regress_timestamptz FOR VALUES
@@ -86,15 +78,13 @@ CREATE TABLE regress_timestamptz_b PARTITION OF regress_timestamptz FOR VALUES
 	FROM ('2026-05-01 02:00+02') TO (MAXVALUE) TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_timestamptz', '31 days', 'regress_slow') AS id \gset
 SET timezone = 'Asia/Kathmandu';
-\set ECHO all
 SELECT * FROM regress_verdicts;
 SET timezone = 'UTC';
--- No tier, another database's default: where it is now need not belong to a tier.
+\echo '-- No tier, another database''s default: where it is now need not belong to a tier.'
 ALTER TABLE regress_timestamptz_a SET TABLESPACE pg_default;
 SELECT * FROM regress_verdicts WHERE relation = 'regress_timestamptz_a'::regclass;
 DROP TABLE regress_timestamptz;
 
-\set ECHO none
 -- Integers in each unit: 2026-05-01 is 1777593600 seconds after the epoch.
 CREATE TABLE regress_s (k bigint) PARTITION BY RANGE (k);
 CREATE TABLE regress_s_1 PARTITION OF regress_s FOR VALUES FROM (0) TO (1777593600);
@@ -108,7 +98,6 @@ CREATE TABLE regress_us_2 PARTITION OF regress_us FOR VALUES FROM (1777593600000
 CREATE TABLE regress_ns (k bigint) PARTITION BY RANGE (k);
 CREATE TABLE regress_ns_1 PARTITION OF regress_ns FOR VALUES FROM (MINVALUE) TO (1777593600000000000);
 CREATE TABLE regress_ns_2 PARTITION OF regress_ns FOR VALUES FROM (1777593600000000000) TO (1777593600000001000);
-\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_s', '31 days', 'regress_slow',
 	options => '{"key_unit": "seconds"}') > 0 AS s,
 	tiered_storage.add_tiering_policy('regress_ms', '31 days', 'regress_slow',
@@ -116,10 +105,9 @@ SELECT tiered_storage.add_tiering_policy('regress_s', '31 days', 'regress_slow',
 	tiered_storage.add_tiering_policy('regress_us', '31 days', 'regress_slow',
 	options => '{"key_unit": "microseconds"}') > 0 AS us,
 	tiered_storage.add_tiering_policy('regress_ns', '31 days', 'regress_slow',
-	options => '{"key_unit": "nanoseconds"}') > 0 AS ns;
+	options => '{"key_unit": "nanoseconds"}') > 0 AS ns \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
-\set ECHO none
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \g /dev/null
 DROP TABLE regress_s, regress_ms, regress_us, regress_ns;
 -- Narrow ones, and values that are no times.
 CREATE TABLE regress_int2 (k smallint) PARTITION BY RANGE (k);
@@ -131,16 +119,14 @@ CREATE TABLE regress_int8 (k bigint) PARTITION BY RANGE (k);
 CREATE TABLE regress_int8_1 PARTITION OF regress_int8 FOR VALUES FROM (-9223372036854775808) TO (-9223372036854775000);
 CREATE TABLE regress_int8_2 PARTITION OF regress_int8 FOR VALUES FROM (-9223372036854775000) TO (0);
 CREATE TABLE regress_int8_3 PARTITION OF regress_int8 FOR VALUES FROM (0) TO (9223372036854775807);
-\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_int2', '31 days', 'regress_slow',
 	options => '{"key_unit": "seconds"}') > 0 AS s,
 	tiered_storage.add_tiering_policy('regress_int4', '31 days', 'regress_slow',
 	options => '{"key_unit": "seconds"}') > 0 AS s,
 	tiered_storage.add_tiering_policy('regress_int8', '31 days', 'regress_slow',
-	options => '{"key_unit": "seconds"}') > 0 AS s;
+	options => '{"key_unit": "seconds"}') > 0 AS s \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
-\set ECHO none
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \g /dev/null
 DROP TABLE regress_int2, regress_int4, regress_int8;
 
 -- Several columns: rows may equal the bound of the first.
@@ -152,21 +138,17 @@ CREATE TABLE regress_multi_b PARTITION OF regress_multi FOR VALUES
 CREATE TABLE regress_multi_c PARTITION OF regress_multi FOR VALUES
 	FROM ('2026-05-02', MINVALUE) TO (MAXVALUE, MAXVALUE) TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_multi', '31 days', 'regress_slow') AS id \gset
-\set ECHO all
 SELECT * FROM regress_verdicts;
-\set ECHO none
 DROP TABLE regress_multi;
 CREATE TABLE regress_multi (k bigint, v int) PARTITION BY RANGE (k, v);
 CREATE TABLE regress_multi_a PARTITION OF regress_multi FOR VALUES
 	FROM (0, 0) TO (1777593599, 5) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_multi_b PARTITION OF regress_multi FOR VALUES
 	FROM (1777593599, 5) TO (1777593600, 5) TABLESPACE regress_ts_fast;
-\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_multi', '31 days', 'regress_slow', options => '{"key_unit": "seconds"}') AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_multi;
 
-\set ECHO none
 -- Numbers that look like dates: days, months, years.  They need not be any: what
 -- is above all of April 2026 ends with it.  Below the year 1 there is no time.
 CREATE TABLE regress_yyyymmdd (k int) PARTITION BY RANGE (k);
@@ -190,17 +172,15 @@ CREATE TABLE regress_yyyymm_3 PARTITION OF regress_yyyymm FOR VALUES FROM (20260
 CREATE TABLE regress_yyyy (k smallint) PARTITION BY RANGE (k);
 CREATE TABLE regress_yyyy_1 PARTITION OF regress_yyyy FOR VALUES FROM (MINVALUE) TO (2026);
 CREATE TABLE regress_yyyy_2 PARTITION OF regress_yyyy FOR VALUES FROM (2026) TO (32767);
-\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_yyyymmdd', '31 days', 'regress_slow',
 	options => '{"key_unit": "yyyymmdd"}') > 0
 	AS d,
 	tiered_storage.add_tiering_policy('regress_yyyymm', '31 days', 'regress_slow',
 	options => '{"key_unit": "yyyymm"}') > 0 AS m,
 	tiered_storage.add_tiering_policy('regress_yyyy', '31 days', 'regress_slow',
-	options => '{"key_unit": "yyyy", "time_zone": "Asia/Kathmandu"}') > 0 AS y;
+	options => '{"key_unit": "yyyy", "time_zone": "Asia/Kathmandu"}') > 0 AS y \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
-SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
-\set ECHO none
+SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \g /dev/null
 DROP TABLE regress_yyyymmdd, regress_yyyymm, regress_yyyy;
 -- Numeric: what is between two numbers belongs to the smaller one.
 CREATE TABLE regress_numeric (k numeric) PARTITION BY RANGE (k);
@@ -215,7 +195,6 @@ CREATE TABLE regress_numeric_8 PARTITION OF regress_numeric FOR VALUES FROM ('in
 SELECT tiered_storage.add_tiering_policy('regress_numeric', '31 days', 'regress_slow',
 	options => '{"key_unit": "yyyymmdd"}')
 	AS id \gset
-\set ECHO all
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 SELECT tiered_storage.remove_policy(policy_id => :id) \gset
 SELECT tiered_storage.add_tiering_policy('regress_numeric', '31 days', 'regress_slow',
@@ -223,7 +202,6 @@ SELECT tiered_storage.add_tiering_policy('regress_numeric', '31 days', 'regress_
 	AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 SELECT tiered_storage.remove_policy(policy_id => :id) \gset
-\set ECHO none
 DROP TABLE regress_numeric;
 -- Identifiers that begin with a time: 41 bits of milliseconds since an epoch of their
 -- own, and 22 bits of which worker made it.  2026-05-01 is (1777593600000 - 1288834974657) << 22.
@@ -236,22 +214,19 @@ CREATE TABLE regress_snowflake_3 PARTITION OF regress_snowflake FOR VALUES
 	FROM ((1777593600000 - 1288834974657) * 4194304 + 1) TO (9223372036854775807);
 SELECT tiered_storage.add_tiering_policy('regress_snowflake', '31 days', 'regress_slow',
 	options => '{"key_unit": "milliseconds", "key_epoch": "2010-11-04 01:42:54.657+00", "key_shift": 22}') AS id \gset
-\set ECHO all
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 SELECT tiered_storage.remove_policy(policy_id => :id) \gset
--- An epoch near the end of the calendar, negative counts, units that are finer than a time.
+\echo '-- An epoch near the end of the calendar, negative counts, units that are finer than a time.'
 SELECT tiered_storage.add_tiering_policy('regress_snowflake', '31 days', 'regress_slow',
 	options => '{"key_unit": "seconds", "key_epoch": "294276-12-31 23:59:59+00"}') AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_snowflake;
-\set ECHO none
 CREATE TABLE regress_count (k bigint) PARTITION BY RANGE (k);
 CREATE TABLE regress_count_1 PARTITION OF regress_count FOR VALUES FROM (-1999) TO (-1001);
 CREATE TABLE regress_count_2 PARTITION OF regress_count FOR VALUES FROM (-1001) TO (1001);
 CREATE TABLE regress_count_3 PARTITION OF regress_count FOR VALUES FROM (1001) TO (2000);
 SELECT tiered_storage.add_tiering_policy('regress_count', '31 days', 'regress_slow',
 	options => '{"key_unit": "nanoseconds", "key_epoch": "2026-05-01 00:00+00"}') AS id \gset
-\set ECHO all
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 SELECT tiered_storage.remove_policy(policy_id => :id) \gset
 SELECT tiered_storage.add_tiering_policy('regress_count', '31 days', 'regress_slow',
@@ -259,7 +234,6 @@ SELECT tiered_storage.add_tiering_policy('regress_count', '31 days', 'regress_sl
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_count;
 
-\set ECHO none
 -- A uuid of version 7, of which bounds have the time and then zeros, ones, or all of it;
 -- those of another version have no time.  2026-05-01 is 019de0d5-c800.
 CREATE TABLE "regress Uuid" (k uuid, v text) PARTITION BY RANGE (k);
@@ -288,27 +262,21 @@ CREATE TABLE regress_uuid_7 PARTITION OF "regress Uuid" FOR VALUES
 		TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('"regress Uuid"', '31 days', 'regress_slow',
 	options => '{"key_unit": "uuidv7"}') AS id \gset
-\set ECHO all
 SELECT * FROM regress_verdicts;
-\set ECHO none
 -- A policy that cannot be evaluated does no harm to another one, nor to the session.
 UPDATE _tiered_storage.policy SET time_zone = 'Nowhere/Land' WHERE policy_id = :id;
 CREATE TABLE regress_other (at date) PARTITION BY RANGE (at);
 CREATE TABLE regress_other_a PARTITION OF regress_other FOR VALUES
 	FROM (MINVALUE) TO ('2026-01-01') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_other', '1 month', 'regress_slow') AS other \gset
-\set ECHO all
 SELECT relation, verdict, to_tier, reason FROM regress_verdicts;
 SELECT current_user = session_user AS still_me, current_setting('search_path') AS search_path,
 	current_setting('timezone') AS time_zone;
 SELECT tiered_storage.remove_policy(policy_id => :other) \gset
 DROP TABLE regress_other, "regress Uuid";
 
----------------------------------------------------------------------------
--- Trees
----------------------------------------------------------------------------
+\echo '-- Trees'
 
-\set ECHO none
 CREATE TABLE regress_tree (at date, v int, at2 date) PARTITION BY RANGE (at);
 -- The same column again: the tightest bounds count.
 CREATE TABLE regress_tree_same PARTITION OF regress_tree FOR VALUES
@@ -349,18 +317,16 @@ CREATE TABLE regress_tree_attached (at2 date, dropped int, v int, at date) TABLE
 ALTER TABLE regress_tree_attached DROP COLUMN dropped;
 ALTER TABLE regress_tree ATTACH PARTITION regress_tree_attached FOR VALUES FROM ('2024-01-01') TO ('2024-07-01');
 SELECT tiered_storage.add_tiering_policy('regress_tree', '31 days', 'regress_slow') AS id \gset
-\set ECHO all
 SELECT relation, verdict, lower_bound, upper_bound, from_tier, reason FROM regress_verdicts;
--- Only what is attached counts.
+\echo '-- Only what is attached counts.'
 ALTER TABLE regress_tree DETACH PARTITION regress_tree_attached;
 SELECT count(*) FROM regress_verdicts WHERE relation = 'regress_tree_attached'::regclass;
--- A policy on a branch concerns the branch.
+\echo '-- A policy on a branch concerns the branch.'
 SELECT tiered_storage.remove_policy('regress_tree') \gset
 SELECT tiered_storage.add_tiering_policy('regress_tree_same', '31 days', 'regress_slow') AS id \gset
 SELECT relation, verdict, lower_bound, upper_bound FROM regress_verdicts;
 DROP TABLE regress_tree, regress_tree_attached;
 
-\set ECHO none
 -- Foreign and unlogged partitions; with two policies; what is slower stays there.
 CREATE FOREIGN DATA WRAPPER regress_fdw;
 CREATE SERVER regress_server FOREIGN DATA WRAPPER regress_fdw;
@@ -379,42 +345,34 @@ CREATE TABLE regress_mix_2022 PARTITION OF regress_mix FOR VALUES
 	FROM ('2022-01-01') TO ('2023-01-01') TABLESPACE regress_ts_slow;
 SELECT tiered_storage.add_tiering_policy('regress_mix', '90 days', 'regress_slow') AS a \gset
 SELECT tiered_storage.add_tiering_policy('regress_mix', '1 year', 'regress_cheap') AS b \gset
-\set ECHO all
 SELECT relation, verdict, from_tier, to_tier, reason FROM regress_verdicts;
 SELECT relation, verdict, from_tablespace, to_tablespace, size_bytes FROM _tiered_storage.evaluate_policies()
 	WHERE relation = 'regress_mix_2020'::regclass;
--- An index that was left behind, or came later, is due with its table.
+\echo '-- An index that was left behind, or came later, is due with its table.'
 CREATE INDEX regress_mix_2023_at ON regress_mix_2023 (at) TABLESPACE regress_ts_fast;
 SELECT relation, verdict, from_tier, to_tier, size_bytes = pg_relation_size('regress_mix_2023_at') AS size_of_index
 	FROM _tiered_storage.evaluate_policies() WHERE relation = 'regress_mix_2023'::regclass ORDER BY policy_id;
--- But not where the policy leaves indexes alone.
+\echo '-- But not where the policy leaves indexes alone.'
 SELECT tiered_storage.remove_policy('regress_mix');
 SELECT tiered_storage.add_tiering_policy('regress_mix', '1 year', 'regress_cheap',
 	options => '{"include_indexes": false}') AS b \gset
 SELECT relation, verdict FROM regress_verdicts WHERE relation = 'regress_mix_2023'::regclass;
-\set ECHO none
 DROP TABLE regress_mix;
 SET client_min_messages = warning;
 DROP FOREIGN DATA WRAPPER regress_fdw CASCADE;
 RESET client_min_messages;
-\set ECHO all
 
----------------------------------------------------------------------------
--- Bounds that are no time
----------------------------------------------------------------------------
+\echo '-- Bounds that are no time'
 
-\set ECHO none
 CREATE TABLE regress_odd (k bigint) PARTITION BY RANGE (k);
 CREATE TABLE regress_odd_a PARTITION OF regress_odd FOR VALUES FROM (1) TO (202401) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_odd_b PARTITION OF regress_odd FOR VALUES
 	FROM (202401) TO (1000000000) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_odd_c PARTITION OF regress_odd FOR VALUES
 	FROM (1000000000) TO (MAXVALUE) TABLESPACE regress_ts_fast;
-\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_odd', '1 year', 'regress_slow',
-	options => '{"key_unit": "yyyymm"}') > 0 AS added;
+	options => '{"key_unit": "yyyymm"}') > 0 AS added \gset
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts;
-\set ECHO none
 -- Nor what is behind the calendar; what is infinite has no end.
 CREATE TABLE regress_odd_date (d date) PARTITION BY RANGE (d);
 CREATE TABLE regress_odd_date_a PARTITION OF regress_odd_date FOR VALUES
@@ -438,12 +396,10 @@ SELECT tiered_storage.add_tiering_policy('regress_odd_date', '1 year', 'regress_
 	options => '{"key_unit": "uuidv7"}'),
 	tiered_storage.add_tiering_policy('regress_odd_numeric', '1 year', 'regress_slow',
 	options => '{"key_unit": "seconds", "key_epoch": "294276-01-01"}') \g /dev/null
-\set ECHO all
 SELECT relation, verdict, upper_bound, reason FROM regress_verdicts;
 DROP TABLE regress_odd, regress_odd_date, regress_odd_uuid, regress_odd_numeric;
 SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \g /dev/null
 
-\set ECHO none
 -- Months have different lengths: the calendar counts, not 30 days.
 CREATE TABLE regress_month (at date) PARTITION BY RANGE (at);
 CREATE TABLE regress_month_a PARTITION OF regress_month FOR VALUES
@@ -452,11 +408,9 @@ CREATE TABLE regress_month_b PARTITION OF regress_month FOR VALUES
 	FROM ('2026-02-28') TO ('2026-03-01') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_month', '1 month', 'regress_slow') AS id \gset
 SET tiered_storage.test_now = '2026-03-31 00:00:00+00';
-\set ECHO all
 SELECT relation, verdict FROM regress_verdicts;
 DROP TABLE regress_month;
 
-\set ECHO none
 -- An age that may be less than nothing makes nothing due in the future: in February a month is 28 days.
 CREATE TABLE regress_month (at date) PARTITION BY RANGE (at);
 CREATE TABLE regress_month_a PARTITION OF regress_month FOR VALUES
@@ -465,11 +419,9 @@ CREATE TABLE regress_month_b PARTITION OF regress_month FOR VALUES
 	FROM ('2026-03-01') TO ('2026-03-02') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_month', '1 month -30 days', 'regress_slow') AS id \gset
 SET tiered_storage.test_now = '2026-03-01 00:00:00+00';
-\set ECHO all
 SELECT relation, verdict FROM regress_verdicts;
 DROP TABLE regress_month;
 
-\set ECHO none
 -- A key that is ordered in another way: its later bound comes first.
 CREATE FUNCTION regress_later(a date, b date) RETURNS int LANGUAGE sql IMMUTABLE STRICT AS 'SELECT date_cmp(b, a)';
 CREATE OPERATOR CLASS regress_date_descending FOR TYPE date USING btree AS
@@ -477,9 +429,7 @@ CREATE OPERATOR CLASS regress_date_descending FOR TYPE date USING btree AS
 CREATE TABLE regress_later (at date) PARTITION BY RANGE (at regress_date_descending);
 CREATE TABLE regress_later_a PARTITION OF regress_later FOR VALUES
 	FROM ('2030-01-01') TO ('2020-01-01') TABLESPACE regress_ts_fast;
-\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_later', '1 month', 'regress_slow');
-\set ECHO none
 -- As a level below it only passes bounds on.
 CREATE TABLE regress_month (at date) PARTITION BY RANGE (at);
 CREATE TABLE regress_month_a PARTITION OF regress_month FOR VALUES
@@ -487,9 +437,7 @@ CREATE TABLE regress_month_a PARTITION OF regress_month FOR VALUES
 CREATE TABLE regress_month_b PARTITION OF regress_month_a FOR VALUES
 	FROM ('2026-01-01') TO ('2020-01-01') TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_month', '1 month', 'regress_slow') \g /dev/null
-\set ECHO all
 SELECT relation, verdict, upper_bound FROM _tiered_storage.evaluate_policies();
-\set ECHO none
 DROP TABLE regress_month, regress_later;
 DROP OPERATOR FAMILY regress_date_descending USING btree CASCADE;
 DROP FUNCTION regress_later;
@@ -499,4 +447,3 @@ DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
-\set ECHO all

@@ -119,7 +119,7 @@ SELECT tiered_storage.remove_policy('regress_p') \gset
 -- The size in its NOTICE depends on the major version.
 SET client_min_messages = warning;
 SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_cheap',
-	options => '{"include_indexes": false}') > 0 AS added;
+	options => '{"include_indexes": false}') > 0 AS added \gset
 RESET client_min_messages;
 ALTER TABLE regress_p_2026 SET TABLESPACE regress_ts_fast;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
@@ -149,7 +149,7 @@ CREATE TABLE regress_owned.regress_p_2 PARTITION OF regress_owned.regress_p FOR 
 CREATE TABLE regress_owned.regress_p_3 PARTITION OF regress_owned.regress_p FOR VALUES
 	FROM ('2024-03-01') TO ('2024-04-01') TABLESPACE regress_ts_fast;
 \set ECHO all
-SELECT tiered_storage.add_tiering_policy('regress_owned.regress_p', '1 day', 'regress_slow') > 0 AS added;
+SELECT tiered_storage.add_tiering_policy('regress_owned.regress_p', '1 day', 'regress_slow') > 0 AS added \gset
 RESET ROLE;
 SELECT created_by FROM _tiered_storage.policies;
 -- The second one is somebody else's now.
@@ -167,7 +167,7 @@ CREATE TABLE regress_p (at date) PARTITION BY RANGE (at);
 CREATE TABLE regress_p_1 PARTITION OF regress_p FOR VALUES
 	FROM ('2024-01-01') TO ('2025-01-01') TABLESPACE regress_ts_fast;
 \set ECHO all
-SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_slow') > 0 AS added;
+SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_slow') > 0 AS added \gset
 REVOKE CREATE ON TABLESPACE regress_ts_slow FROM regress_owner;
 CALL tiered_storage.migrate();
 :where;
@@ -199,10 +199,10 @@ SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage
 CREATE TABLE regress_p (k int) PARTITION BY RANGE (k);
 CREATE TABLE regress_p_1 PARTITION OF regress_p FOR VALUES FROM (0) TO (1) TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_slow',
-	options => '{"key_unit": "seconds"}') > 0 AS added;
+	options => '{"key_unit": "seconds"}') > 0 AS added \gset
 UPDATE _tiered_storage.policy SET time_zone = 'Nowhere/Land';
 SELECT tiered_storage.add_tiering_policy('regress_p', '1 day', 'regress_cheap',
-	options => '{"key_unit": "seconds"}') > 0 AS added;
+	options => '{"key_unit": "seconds"}') > 0 AS added \gset
 DROP TABLESPACE regress_ts_cheap;
 CALL tiered_storage.migrate();
 SELECT tier_name, last_due, last_on_target, last_result FROM _tiered_storage.policies ORDER BY policy_id;

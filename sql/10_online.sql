@@ -2,8 +2,8 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
-
 \set ECHO none
+
 -- Where relations are, TOAST tables and their indexes too.
 CREATE FUNCTION regress_name(c pg_class) RETURNS text LANGUAGE sql AS $$
 	SELECT CASE WHEN c.relname !~ '^pg_toast' THEN c.oid::regclass::text
@@ -15,16 +15,11 @@ CREATE VIEW regress_where AS
 	SELECT regress_name(c) AS relation, COALESCE(t.spcname, '(default)') AS tablespace
 	FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
 	WHERE c.relkind IN ('r', 'i', 'm', 't') AND regress_name(c) ~ 'regress_o';
-\set where 'SELECT * FROM regress_where ORDER BY relation COLLATE "C"'
 -- How often a lock was asked for depends on who else is there.
-\set moves 'SELECT relation, kind, to_tablespace, state, method, failures, error, sqlstate FROM _tiered_storage.moves ORDER BY move_id'
-\set ECHO all
+\set moves 'SELECT to_tablespace, state, method, failures, error, sqlstate, string_agg(kind || \' \' || relation, \', \' ORDER BY move_id) AS relations FROM _tiered_storage.moves WHERE relation !~ \'bloom\' GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY min(move_id)'
 
----------------------------------------------------------------------------
--- Each kind of index
----------------------------------------------------------------------------
+\echo '-- Each kind of index'
 
-\set ECHO none
 CREATE TABLE regress_o (id int, h text, a int[], g point, s text, r int, l int, t text) WITH (autovacuum_enabled = off)
 	TABLESPACE regress_ts_fast;
 ALTER TABLE regress_o ALTER t SET STORAGE EXTERNAL;
@@ -105,6 +100,7 @@ BEGIN
 	END IF;
 END
 $$;
+\set found 'SELECT bool_and(used) AS used, bool_and(same) AS same, string_agg(method || \' \' || hits, \', \') AS hits FROM regress_by_index()'
 CREATE VIEW regress_forks AS
 	SELECT regress_name(c) AS relation, f.fork, pg_relation_size(c.oid, f.fork) AS size
 	FROM pg_class c, unnest('{main,fsm,vm,init}'::text[]) f (fork)
@@ -125,11 +121,10 @@ BEGIN
 END
 $$;
 
--- All forks: rows that are gone make free space, the rest is visible to all.
+\echo '-- All forks: rows that are gone make free space, the rest is visible to all.'
 DELETE FROM regress_o WHERE id BETWEEN 2000 AND 2500;
 VACUUM (FREEZE, INDEX_CLEANUP on) regress_o;
-\set ECHO all
-SELECT * FROM regress_by_index();
+:found;
 CREATE TEMP TABLE forks_before AS TABLE regress_forks;
 SELECT relation, string_agg(fork, ' ' ORDER BY fork) AS forks FROM forks_before
 	WHERE size > 0 AND relation IN ('regress_o', 'TOAST of regress_o') GROUP BY 1 ORDER BY relation COLLATE "C";
@@ -137,64 +132,54 @@ SELECT count(*) AS rows, count(t) AS toasted, md5(string_agg(o::text, ',' ORDER 
 	FROM regress_o o \gset before_
 SELECT regress_heap_fetches() AS fetches \gset before_
 CALL tiered_storage.move_relation('regress_o', 'regress_slow');
-SELECT * FROM regress_where WHERE relation !~ 'bloom' ORDER BY relation COLLATE "C";
 SELECT count(*) AS left_behind FROM regress_where WHERE tablespace <> 'regress_ts_slow';
 SELECT b.relation, b.fork, b.size AS before, a.size AS after FROM forks_before b FULL
 	JOIN regress_forks a USING (relation, fork) WHERE a.size IS DISTINCT FROM b.size;
 SELECT count(*) = :before_rows AS rows, count(t) = :before_toasted AS toasted, md5(string_agg(o::text, ','
 	ORDER BY id)) = :'before_digest' AS digest FROM regress_o o;
 SELECT regress_heap_fetches() = :before_fetches AS visibility_map;
-SELECT * FROM regress_by_index();
-SELECT relation, kind, to_tablespace, state, method, failures, error, sqlstate FROM _tiered_storage.moves
-	WHERE relation !~ 'bloom' ORDER BY relation COLLATE "C";
+:found;
+:moves;
 SELECT attempts > 0 AS attempts, lock_wait_ms < elapsed_ms AS waited, lock_held_ms > 0 AS held,
 	lock_flush_ms <= lock_held_ms AS flushed, copied_bytes >= size_bytes - 65536 AS copied, count(*) > 7 AS all_of_them
 	FROM _tiered_storage.moves GROUP BY 1, 2, 3, 4, 5;
-\set ECHO none
--- It goes on to work.
+\echo '-- It goes on to work.'
 SELECT regress_fill(6001, 7000) \g /dev/null
 UPDATE regress_o SET h = 'h7', a = a || 3, g = point(200, 20), s = s || 'x', r = 400, t = repeat('y', 9000)
 	WHERE id BETWEEN 3000 AND 3100;
 DELETE FROM regress_o WHERE id BETWEEN 4000 AND 4100;
-\set ECHO all
-SELECT * FROM regress_by_index();
-\set ECHO none
+:found;
 VACUUM regress_o;
 BEGIN;
 TRUNCATE regress_o;
 ROLLBACK;
 CALL tiered_storage.move_relation('regress_o', 'regress_fast');
-\set ECHO all
-SELECT * FROM regress_by_index();
+:found;
 REINDEX TABLE regress_o;
 VACUUM FULL regress_o;
-SELECT * FROM regress_by_index();
+:found;
 SELECT count(*) AS left_behind FROM regress_where WHERE tablespace <> 'regress_ts_fast';
 CALL tiered_storage.move_relation('regress_o', 'pg_default');
-SELECT * FROM regress_by_index();
+:found;
 SELECT count(*) AS left_behind FROM regress_where WHERE tablespace <> '(default)';
 TRUNCATE regress_o;
--- No rows, no blocks; then some.
+\echo '-- No rows, no blocks; then some.'
 CALL tiered_storage.move_relation('regress_o', 'regress_slow');
 SELECT count(*) AS left_behind FROM regress_where WHERE tablespace <> 'regress_ts_slow';
-SELECT fork, size FROM regress_forks WHERE relation = 'regress_o' ORDER BY fork;
+SELECT sum(size) AS all_forks FROM regress_forks WHERE relation = 'regress_o';
 SELECT regress_fill(1, 1000) \g /dev/null
-SELECT * FROM regress_by_index();
+:found;
 SELECT state, method, count(*) > 30 AS all_of_them FROM _tiered_storage.moves GROUP BY 1, 2;
 TRUNCATE _tiered_storage.move;
 
----------------------------------------------------------------------------
--- Tables here, indexes there
----------------------------------------------------------------------------
+\echo '-- Tables here, indexes there'
 
-\set ECHO none
 CREATE TABLE regress_oi (id int PRIMARY KEY) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_op (id int PRIMARY KEY) PARTITION BY RANGE (id);
 CREATE TABLE regress_op_1 PARTITION OF regress_op FOR VALUES FROM (0) TO (10) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_op_2 PARTITION OF regress_op FOR VALUES FROM (10) TO (20) TABLESPACE regress_ts_slow;
-\set oi 'SELECT * FROM regress_where WHERE relation ~ \'regress_o[ip]\' ORDER BY relation COLLATE "C"'
+\set oi 'SELECT tablespace, string_agg(relation, \', \' ORDER BY relation COLLATE "C") AS relations FROM regress_where WHERE relation ~ \'regress_o[ip]\' GROUP BY 1 ORDER BY 1'
 CALL tiered_storage.move_relation('regress_oi', 'regress_slow', index_target => 'regress_fast');
-\set ECHO all
 :oi;
 CALL tiered_storage.move_relation('regress_op', 'regress_slow', index_target => 'regress_ts_cheap');
 :oi;
@@ -207,24 +192,20 @@ CALL tiered_storage.move_relation('regress_op', 'regress_cheap', include_indexes
 CALL tiered_storage.move_relation('regress_oi', 'regress_fast', index_target => 'no_such_place'); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_oi', 'regress_fast', index_target => 'pg_global'); \echo :SQLSTATE
 :oi;
-SELECT relation, to_tier, state FROM _tiered_storage.moves ORDER BY move_id;
+:moves;
 DROP TABLE regress_oi, regress_op;
 TRUNCATE _tiered_storage.move;
 
----------------------------------------------------------------------------
--- What was left behind
----------------------------------------------------------------------------
+\echo '-- What was left behind'
 
-\set ECHO none
--- A superuser can move the index of a TOAST table away.  The next move of the table
--- brings it along, also one to where the table is.
+\echo '-- A superuser can move the index of a TOAST table away.  The next move of the table'
+\echo '-- brings it along, also one to where the table is.'
 SELECT format('ALTER INDEX %s SET TABLESPACE regress_ts_fast', i.indexrelid::regclass) AS fetch_it FROM pg_class c
 	JOIN pg_index i ON i.indrelid = c.reltoastrelid
 	WHERE c.relname = 'regress_o' \gset
 SET allow_system_table_mods = on;
 :fetch_it;
-\set parts 'SELECT * FROM regress_where WHERE relation ~ \'regress_o$\' ORDER BY relation COLLATE "C"'
-\set ECHO all
+\set parts 'SELECT tablespace, string_agg(relation, \', \' ORDER BY relation COLLATE "C") AS relations FROM regress_where WHERE relation ~ \'regress_o$\' GROUP BY 1 ORDER BY 1'
 :parts;
 CALL tiered_storage.move_relation('regress_o', 'regress_ts_slow', include_indexes => false);
 :parts;
@@ -239,11 +220,8 @@ SELECT count(t) AS toasted, sum(length(t)) AS length FROM regress_o;
 :moves;
 TRUNCATE _tiered_storage.move;
 
----------------------------------------------------------------------------
--- What cannot be moved online
----------------------------------------------------------------------------
+\echo '-- What cannot be moved online'
 
-\set ECHO none
 CREATE UNLOGGED TABLE "regress_o u%s" (id int PRIMARY KEY, t text) TABLESPACE regress_ts_fast;
 INSERT INTO "regress_o u%s" SELECT i, repeat(md5(i::text), 200) FROM generate_series(1, 20) i;
 CREATE ACCESS METHOD regress_gist TYPE INDEX HANDLER gisthandler;
@@ -262,24 +240,21 @@ CREATE TABLE regress_o_heap (id int, t text) USING regress_heap TABLESPACE regre
 INSERT INTO regress_o_heap SELECT i, repeat(md5(i::text), 200) FROM generate_series(1, 20) i;
 CREATE TABLE regress_o_invalid (id int) TABLESPACE regress_ts_fast;
 INSERT INTO regress_o_invalid VALUES (1), (1);
-\set ECHO all
 CREATE UNIQUE INDEX CONCURRENTLY regress_o_invalid_i ON regress_o_invalid (id) TABLESPACE regress_ts_fast;
-\set these 'SELECT * FROM regress_where WHERE relation ~ \'regress_o( u|_am|_heap|_invalid|_u)\' ORDER BY relation COLLATE "C"'
+\set these 'SELECT tablespace, string_agg(relation, \', \' ORDER BY relation COLLATE "C") AS relations FROM regress_where WHERE relation ~ \'regress_o( u|_am|_heap|_invalid|_u)\' GROUP BY 1 ORDER BY 1'
 CALL tiered_storage.move_relation('"regress_o u%s"', 'regress_slow'); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_o_am', 'regress_slow'); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_o_heap', 'regress_slow'); \echo :SQLSTATE
--- An index that is not valid is not a part of its table; nor does a lock help.
+\echo '-- An index that is not valid is not a part of its table; nor does a lock help.'
 CALL tiered_storage.move_relation('regress_o_invalid', 'regress_slow');
 CALL tiered_storage.move_relation('regress_o_invalid_i', 'regress_slow'); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_o_invalid_i', 'regress_slow', allow_lock => true); \echo :SQLSTATE
 :these;
 :moves;
-\set ECHO none
--- With leave to lock it.
+\echo '-- With leave to lock it.'
 CALL tiered_storage.move_relation('"regress_o u%s"', 'regress_slow', allow_lock => true);
 CALL tiered_storage.move_relation('regress_o_am', 'regress_slow', allow_lock => true);
 CALL tiered_storage.move_relation('regress_o_heap', 'regress_slow', allow_lock => true);
-\set ECHO all
 :these;
 :moves;
 SELECT attempts, count(*) FROM _tiered_storage.moves WHERE method = 'set tablespace' AND state = 'done'
@@ -288,21 +263,17 @@ SELECT count(*), sum(length(t)) FROM "regress_o u%s" UNION ALL SELECT count(*), 
 	UNION ALL SELECT count(*), sum(length(t)) FROM regress_o_heap;
 SET enable_seqscan = off;
 SELECT id FROM regress_o_am WHERE b && box '(7,7),(7,7)';
-\set ECHO none
 RESET enable_seqscan;
--- When the index is valid, it can be moved like others.
+\echo '-- When the index is valid, it can be moved like others.'
 DELETE FROM regress_o_invalid WHERE ctid = '(0,1)';
 REINDEX INDEX regress_o_invalid_i;
 CALL tiered_storage.move_relation('regress_o_invalid', 'regress_slow');
-\set ECHO all
 SELECT tablespace FROM regress_where WHERE relation = 'regress_o_invalid_i';
-\set ECHO none
--- What has no place to be moved to has none with a lock either.
+\echo '-- What has no place to be moved to has none with a lock either.'
 CREATE TEMP TABLE regress_temp (a int);
 CREATE SEQUENCE regress_o_sequence;
 CREATE VIEW regress_o_view AS SELECT 1;
 \set VERBOSITY sqlstate
-\set ECHO all
 CALL tiered_storage.move_relation('regress_temp', 'regress_slow', allow_lock => true);
 CALL tiered_storage.move_relation('pg_class', 'regress_slow', allow_lock => true);
 CALL tiered_storage.move_relation('regress_o_sequence', 'regress_slow', allow_lock => true);
@@ -311,13 +282,12 @@ CALL tiered_storage.move_relation('regress_o_view', 'regress_slow', allow_lock =
 CALL tiered_storage.move_relation('regress_o_am', 'regress_fast', allow_lock => NULL); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_o_invalid', 'regress_fast', include_indexes => NULL);
 :these;
-\set ECHO none
 DROP TABLE "regress_o u%s", regress_o_am, regress_o_heap, regress_o_invalid;
 DROP SEQUENCE regress_o_sequence;
 DROP VIEW regress_o_view;
 TRUNCATE _tiered_storage.move;
 
--- A policy leaves such a partition where it is, unless it may lock it.
+\echo '-- A policy leaves such a partition where it is, unless it may lock it.'
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE TABLE regress_o_p (at date PRIMARY KEY) PARTITION BY RANGE (at);
 CREATE UNLOGGED TABLE regress_o_p_1 PARTITION OF regress_o_p FOR VALUES
@@ -326,8 +296,7 @@ CREATE TABLE regress_o_p_2 PARTITION OF regress_o_p FOR VALUES
 	FROM ('2024-02-01') TO ('2024-03-01') TABLESPACE regress_ts_fast;
 INSERT INTO regress_o_p VALUES ('2024-01-15'), ('2024-02-15');
 SELECT tiered_storage.add_tiering_policy('regress_o_p', '1 day', 'regress_slow') AS id \gset
-\set these 'SELECT * FROM regress_where WHERE relation ~ \'regress_o_p\' ORDER BY relation COLLATE "C"'
-\set ECHO all
+\set these 'SELECT tablespace, string_agg(relation, \', \' ORDER BY relation COLLATE "C") AS relations FROM regress_where WHERE relation ~ \'regress_o_p\' GROUP BY 1 ORDER BY 1'
 SELECT relation, verdict, reason FROM _tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
 CALL tiered_storage.migrate();
 :these;
@@ -337,28 +306,24 @@ CALL tiered_storage.move_relation('regress_o_p_1', 'regress_slow', allow_lock =>
 :these;
 :moves;
 SELECT count(*) FROM regress_o_p;
-SELECT tiered_storage.remove_policy(policy_id => :id);
+SELECT tiered_storage.remove_policy(policy_id => :id) \gset
 DROP TABLE regress_o_p;
 RESET tiered_storage.test_now;
 TRUNCATE _tiered_storage.move;
 
----------------------------------------------------------------------------
--- Shared buffers
----------------------------------------------------------------------------
+\echo '-- Shared buffers'
 
-\set ECHO none
 CREATE TABLE regress_o_cache (id int, filler char(1000)) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 INSERT INTO regress_o_cache SELECT i, 'x' FROM generate_series(1, 700) i;
 CREATE VIEW regress_cached AS
 	SELECT COALESCE((SELECT cached_buffers FROM _tiered_storage.relation_buffers()
 		WHERE file_number = pg_relation_filenode('regress_o_cache')), 0) AS cached;
-\set ECHO all
 SELECT pg_relation_size('regress_o_cache') / current_setting('block_size')::int AS blocks;
 SELECT cached FROM regress_cached;
--- All of it was there, and is.
+\echo '-- All of it was there, and is.'
 CALL tiered_storage.move_relation('regress_o_cache', 'regress_slow');
 SELECT cached FROM regress_cached;
--- What was not there is not fetched; a file that is new has nothing there.
+\echo '-- What was not there is not fetched; a file that is new has nothing there.'
 ALTER TABLE regress_o_cache SET TABLESPACE regress_ts_fast;
 SET enable_seqscan = off;
 SELECT id FROM regress_o_cache WHERE ctid IN ('(3,1)', '(50,1)', '(99,1)') ORDER BY id;
@@ -369,14 +334,12 @@ SELECT cached FROM regress_cached;
 SELECT count(*), sum(id) FROM regress_o_cache;
 DROP VIEW regress_cached;
 
----------------------------------------------------------------------------
--- Pause
----------------------------------------------------------------------------
+\echo '-- Pause'
 
 TRUNCATE _tiered_storage.move;
 SELECT _tiered_storage.is_paused();
 SELECT tiered_storage.resume();
--- At once and for all, whatever becomes of the transaction.
+\echo '-- At once and for all, whatever becomes of the transaction.'
 BEGIN;
 SELECT tiered_storage.pause();
 ROLLBACK;
@@ -399,18 +362,14 @@ SELECT * FROM _tiered_storage.mover_progress(pg_backend_pid());
 SELECT * FROM _tiered_storage.mover_progress(NULL);
 SELECT * FROM _tiered_storage.mover_progress(-1);
 
----------------------------------------------------------------------------
--- The session
----------------------------------------------------------------------------
+\echo '-- The session'
 
-\set ECHO none
--- Its settings are its own; a move does not depend on them.
+\echo '-- Its settings are its own; a move does not depend on them.'
 SET lock_timeout = '7s';
 SET synchronous_commit = remote_apply;
 SET default_transaction_isolation = 'serializable';
 CALL tiered_storage.move_relation('regress_o_cache', 'regress_slow');
 SET default_transaction_isolation = 'repeatable read';
-\set ECHO all
 DO $$
 BEGIN
 	CALL tiered_storage.move_relation('regress_o_cache', 'regress_fast');
@@ -422,22 +381,18 @@ SELECT current_setting('lock_timeout') AS lock_timeout, current_setting('synchro
 	current_setting('transaction_isolation') AS isolation;
 SET default_transaction_read_only = on;
 CALL tiered_storage.move_relation('regress_o_cache', 'regress_slow'); \echo :SQLSTATE
-\set ECHO none
 RESET default_transaction_read_only;
 RESET default_transaction_isolation;
 RESET synchronous_commit;
 RESET lock_timeout;
-\set ECHO all
 SELECT tablespace FROM regress_where WHERE relation = 'regress_o_cache';
--- It may have a cursor on the table, or a prepared statement.
+\echo '-- It may have a cursor on the table, or a prepared statement.'
 PREPARE regress_count AS SELECT count(*) FROM regress_o_cache;
 EXECUTE regress_count;
-\set ECHO none
 BEGIN;
 DECLARE regress_cursor CURSOR WITH HOLD FOR SELECT id FROM regress_o_cache ORDER BY id;
 COMMIT;
 CALL tiered_storage.move_relation('regress_o_cache', 'regress_slow');
-\set ECHO all
 FETCH 2 FROM regress_cursor;
 CLOSE regress_cursor;
 EXECUTE regress_count;
@@ -457,7 +412,7 @@ END
 $$;
 SELECT tablespace FROM regress_where WHERE relation = 'regress_o_cache';
 
--- Nothing is left behind: neither a record of a file, nor a file that nobody has.
+\echo '-- Nothing is left behind: neither a record of a file, nor a file that nobody has.'
 SELECT count(*) AS files FROM _tiered_storage.move_file;
 CHECKPOINT;
 SELECT s.spcname, f.file
@@ -467,7 +422,6 @@ SELECT s.spcname, f.file
 	WHERE s.spcname ~ '^regress_ts_' AND d.datname = current_database()
 		AND pg_filenode_relation(s.oid, substring(f.file FROM '^\d+')::oid) IS NULL;
 
-\set ECHO none
 SET client_min_messages = warning;
 DROP TABLE regress_o, regress_o_cache;
 DROP VIEW regress_where, regress_forks;
@@ -479,4 +433,3 @@ DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
-\set ECHO all

@@ -1,10 +1,11 @@
 -- Random and sequential reads, by what the executor does.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
+\set ECHO none
 CREATE TABLESPACE regress_ts_fast LOCATION '';
 CREATE TABLESPACE regress_ts_slow LOCATION '';
 
--- Settings and their limits.
+\echo '-- Settings and their limits.'
 SELECT name, setting, min_val, max_val, context FROM pg_settings
 	WHERE name IN ('tiered_storage.ignore_applications', 'tiered_storage.track_access') ORDER BY name COLLATE "C";
 SET tiered_storage.ignore_applications = 'psql';
@@ -12,7 +13,7 @@ SET ROLE pg_monitor;
 SET tiered_storage.track_access = off;
 RESET ROLE;
 
--- Without preload that is all: nothing is tracked, and nothing fails.
+\echo '-- Without preload that is all: nothing is tracked, and nothing fails.'
 SELECT current_setting('shared_preload_libraries') ~ 'tiered_storage' AS preloaded \gset
 SELECT available = :'preloaded' AS available, enabled, complete = :'preloaded' AS complete, sample_rate, dropped_reads
 	FROM _tiered_storage.access_tracking();
@@ -26,7 +27,6 @@ DROP TABLESPACE regress_ts_slow;
 \quit
 \endif
 
-\set ECHO none
 -- The same plans at costs that are all as high, so that each of them is tracked.
 SET jit = off;
 \set costly_plans 'SELECT set_config(name, (boot_val::float8 * 1e5)::text, false) FROM pg_settings WHERE name ~ ''^(seq_page|random_page|cpu.*|parallel.*)_cost$'' \\g /dev/null'
@@ -103,147 +103,128 @@ CREATE VIEW regress_seen AS
 \set stopped 'CALL regress_flush(); SELECT name, plans, missing BETWEEN 0 AND 32 AS reads_are_all_but_read_ahead FROM regress_seen ORDER BY name COLLATE "C";'
 \set some 'CALL regress_flush(); SELECT name, random > 0 AS random, sequential > 0 AS sequential, reads_are_all, hits_are_all FROM regress_seen ORDER BY name COLLATE "C";'
 \set whole 'CALL regress_flush(); SELECT name, random, sequential = pages AS all_pages, plans, reads_are_all, hits_are_all FROM regress_seen ORDER BY name COLLATE "C";'
-\set ECHO all
 
----------------------------------------------------------------------------
--- One kind of node
----------------------------------------------------------------------------
+\echo '-- One kind of node'
 
--- A whole table: every block in sequence.
+\echo '-- A whole table: every block in sequence.'
 :cold
-SELECT count(pad) FROM regress_a;
+SELECT count(pad) FROM regress_a \g /dev/null
 :whole
--- Again: nothing but hits.
-SELECT count(pad) FROM regress_a;
+\echo '-- Again: nothing but hits.'
+SELECT count(pad) FROM regress_a \g /dev/null
 :whole
 
-\set ECHO none
--- One row by the primary key: the way to the leaf, and one block.
+\echo '-- One row by the primary key: the way to the leaf, and one block.'
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 :cold
-\set ECHO all
-SELECT k FROM regress_a WHERE id = 5000;
+SELECT k FROM regress_a WHERE id = 5000 \g /dev/null
 :seen
--- A range in the order of the table: the first block of it is random.
+\echo '-- A range in the order of the table: the first block of it is random.'
 :cold
-SELECT count(pad) FROM regress_a WHERE id BETWEEN 1000 AND 9000;
+SELECT count(pad) FROM regress_a WHERE id BETWEEN 1000 AND 9000 \g /dev/null
 CALL regress_flush();
 SELECT name, random, round((sequential / pages)::numeric, 1) AS sequential_per_page, reads_are_all, hits_are_all
 	FROM regress_seen ORDER BY name COLLATE "C";
--- A range in no order of the table: the table at random, the index in sequence.
+\echo '-- A range in no order of the table: the table at random, the index in sequence.'
 :cold
-SELECT count(pad) FROM regress_a WHERE k BETWEEN 1000 AND 4000;
+SELECT count(pad) FROM regress_a WHERE k BETWEEN 1000 AND 4000 \g /dev/null
 CALL regress_flush();
 SELECT name, random > 0.9 * (random + sequential) AS random, sequential > random AS sequential, reads_are_all,
 	hits_are_all
 	FROM regress_seen ORDER BY name COLLATE "C";
--- The index alone.  Of the table its visibility map, and what that does not cover.
+\echo '-- The index alone.  Of the table its visibility map, and what that does not cover.'
 VACUUM regress_a;
 :cold
-SELECT count(id) FROM regress_a WHERE id BETWEEN 1000 AND 9000;
+SELECT count(id) FROM regress_a WHERE id BETWEEN 1000 AND 9000 \g /dev/null
 CALL regress_flush();
 SELECT name, random, sequential > 0 AS sequential, reads_are_all, hits_are_all
 	FROM regress_seen WHERE name = 'regress_a_id';
-\set ECHO none
 RESET enable_bitmapscan;
 RESET enable_seqscan;
 
--- Bitmaps: by the share of the table.
+\echo '-- Bitmaps: by the share of the table.'
 SET enable_indexscan = off;
 SET enable_seqscan = off;
 :cold
-\set ECHO all
-SELECT count(pad) FROM regress_a WHERE k BETWEEN 2000 AND 2100;
+SELECT count(pad) FROM regress_a WHERE k BETWEEN 2000 AND 2100 \g /dev/null
 CALL regress_flush();
 SELECT name, abs(sequential / (random + sequential) - sqrt((random + sequential) / pages)) < 0.05 AS by_share,
 	random > 0 AND sequential > 0 AS both, reads_are_all, hits_are_all
 	FROM regress_seen WHERE name = 'regress_a';
 SELECT name, random > 0 AS random, reads_are_all, hits_are_all FROM regress_seen WHERE name <> 'regress_a';
 :cold
-SELECT count(pad) FROM regress_a WHERE k >= 0;
+SELECT count(pad) FROM regress_a WHERE k >= 0 \g /dev/null
 CALL regress_flush();
 SELECT name, random <= 1 AS random, pages - sequential BETWEEN 0 AND 2 AS all_pages FROM regress_seen
 	WHERE name = 'regress_a';
-\set ECHO none
 RESET enable_indexscan;
 RESET enable_seqscan;
 
--- By TID, and ranges of them.
+\echo '-- By TID, and ranges of them.'
 :cold
-\set ECHO all
-SELECT id > 0 AS found FROM regress_a WHERE ctid IN ('(3,1)', '(9,1)');
+SELECT id > 0 AS found FROM regress_a WHERE ctid IN ('(3,1)', '(9,1)') \g /dev/null
 :seen
 :cold
-SELECT count(*) > 0 AS found FROM regress_a WHERE ctid >= '(10,0)' AND ctid < '(20,0)';
+SELECT count(*) > 0 AS found FROM regress_a WHERE ctid >= '(10,0)' AND ctid < '(20,0)' \g /dev/null
 :seen
 
--- Samples: of rows, in all blocks; of blocks.
+\echo '-- Samples: of rows, in all blocks; of blocks.'
 :cold
-SELECT count(*) > 0 AS found FROM regress_a TABLESAMPLE bernoulli (10) REPEATABLE (1);
+SELECT count(*) > 0 AS found FROM regress_a TABLESAMPLE bernoulli (10) REPEATABLE (1) \g /dev/null
 :whole
 :cold
-SELECT count(*) > 0 AS found FROM regress_a TABLESAMPLE system (25) REPEATABLE (1);
+SELECT count(*) > 0 AS found FROM regress_a TABLESAMPLE system (25) REPEATABLE (1) \g /dev/null
 CALL regress_flush();
 SELECT abs(sequential / (random + sequential) - sqrt((random + sequential) / pages)) < 0.05 AS by_share, random > 0
 	AND sequential > 0 AS both, reads_are_all, hits_are_all
 	FROM regress_seen WHERE name = 'regress_a';
 
--- Large values: the first block of each at random, the others after it.
+\echo '-- Large values: the first block of each at random, the others after it.'
 :cold
-SELECT count(*) FROM regress_at WHERE length(v) = 21000;
+SELECT count(*) FROM regress_at WHERE length(v) = 21000 \g /dev/null
 CALL regress_flush();
 SELECT name, CASE WHEN name = 'toast' THEN random = 40 AND sequential = pages - 40 END AS first_and_rest,
 	reads_are_all,
 	hits_are_all
 	FROM regress_seen ORDER BY name COLLATE "C";
 
-\set ECHO none
--- Parallel: whoever of them reads.  How many plans these are depends on the workers that there were.
+\echo '-- Parallel: whoever of them reads.  How many plans these are depends on the workers that there were.'
 SET max_parallel_workers_per_gather = 2;
 SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
-\set ECHO all
 EXPLAIN (COSTS off) SELECT count(pad) FROM regress_a;
 :cold
-SELECT count(pad) FROM regress_a;
+SELECT count(pad) FROM regress_a \g /dev/null
 CALL regress_flush();
 SELECT name, random, sequential = pages AS all_pages, reads_are_all, hits_are_all FROM regress_seen;
-\set ECHO none
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
 SET max_parallel_workers_per_gather = 0;
-\set ECHO all
 
----------------------------------------------------------------------------
--- Several kinds on one relation
----------------------------------------------------------------------------
+\echo '-- Several kinds on one relation'
 
-\set ECHO none
--- A scan, and rows of the same table by its key.
+\echo '-- A scan, and rows of the same table by its key.'
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_bitmapscan = off;
 :cold
-\set ECHO all
-SELECT count(b.pad) FROM regress_a a JOIN regress_a b ON b.id = a.k WHERE a.pad <> 'y' AND a.id % 2 = 0;
+SELECT count(b.pad) FROM regress_a a JOIN regress_a b ON b.id = a.k WHERE a.pad <> 'y' AND a.id % 2 = 0 \g /dev/null
 :some
--- A subquery in a scan, both of the same table.
+\echo '-- A subquery in a scan, both of the same table.'
 :cold
-SELECT count((SELECT pad FROM regress_a b WHERE b.id = a.k)) FROM regress_a a WHERE a.pad <> 'y';
+SELECT count((SELECT pad FROM regress_a b WHERE b.id = a.k)) FROM regress_a a WHERE a.pad <> 'y' \g /dev/null
 :some
-\set ECHO none
 RESET enable_bitmapscan;
 RESET enable_hashjoin;
 RESET enable_mergejoin;
 
--- Changes.  What is scanned is as before, what is changed is random.
+\echo '-- Changes.  What is scanned is as before, what is changed is random.'
 :cold
 UPDATE regress_a SET pad = repeat('y', 100) WHERE id = 77;
 CALL regress_flush();
-\set ECHO all
 SELECT name, sequential, random > 0 AS random, reads_are_all, hits_are_all FROM regress_seen ORDER BY name COLLATE "C";
 :cold
 UPDATE regress_a SET pad = pad || 'z' WHERE k % 100 = 3;
@@ -259,15 +240,14 @@ DELETE FROM regress_a WHERE id = 20000;
 CALL regress_flush();
 SELECT name, sequential, random > 0 AS random, reads_are_all, hits_are_all FROM regress_seen ORDER BY name COLLATE "C";
 :cold
-SELECT id FROM regress_a WHERE id = 78 FOR UPDATE;
+SELECT id FROM regress_a WHERE id = 78 FOR UPDATE \g /dev/null
 CALL regress_flush();
 SELECT name, sequential, random > 0 AS random, reads_are_all, hits_are_all FROM regress_seen ORDER BY name COLLATE "C";
 :cold
 UPDATE regress_at SET v = repeat('w', 21000) WHERE id = 1;
 :sums
 
-\set ECHO none
--- Partitions: chosen at run time, and found when rows come.
+\echo '-- Partitions: chosen at run time, and found when rows come.'
 CREATE TABLE regress_ap (id int, pad text) PARTITION BY RANGE (id);
 CREATE TABLE regress_ap1 PARTITION OF regress_ap FOR VALUES
 	FROM (0) TO (1000) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
@@ -281,29 +261,25 @@ VACUUM ANALYZE regress_ap;
 :cold
 PREPARE regress_part AS SELECT count(pad) FROM regress_ap WHERE id = $1;
 SET plan_cache_mode = force_generic_plan;
-\set ECHO all
-EXECUTE regress_part (1500);
+EXECUTE regress_part (1500) \g /dev/null
 :sums
-\set ECHO none
 RESET plan_cache_mode;
 DEALLOCATE regress_part;
 :cold
 INSERT INTO regress_ap VALUES (1500, 'x');
 CALL regress_flush();
-\set ECHO all
 SELECT name, random > 0 AS random, sequential FROM regress_seen WHERE name LIKE 'regress\_ap%'
 	ORDER BY name COLLATE "C";
--- What the same transaction has read before is not the insertion's.
+\echo '-- What the same transaction has read before is not the insertion''s.'
 :cold
 BEGIN;
-SELECT count(pad) FROM regress_ap2;
+SELECT count(pad) FROM regress_ap2 \g /dev/null
 SELECT random, sequential FROM regress_seen WHERE name = 'regress_ap2' \gset before_
 INSERT INTO regress_ap VALUES (1501, 'x');
 SELECT sequential - :before_sequential AS sequential, random - :before_random < 10 AS random FROM regress_seen
 	WHERE name = 'regress_ap2';
-\set ECHO none
 COMMIT;
--- Nor when a plan that reads nothing runs between its rows.
+\echo '-- Nor when a plan that reads nothing runs between its rows.'
 CREATE FUNCTION regress_nothing() RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
 	PERFORM count(*) FROM (VALUES (1), (2)) v;
@@ -311,8 +287,7 @@ BEGIN
 END $$;
 :cold
 BEGIN;
-\set ECHO all
-SELECT count(pad) FROM regress_ap2;
+SELECT count(pad) FROM regress_ap2 \g /dev/null
 SELECT random, sequential FROM regress_seen WHERE name = 'regress_ap2' \gset before_
 INSERT INTO regress_ap SELECT 1501 + g, regress_nothing() FROM generate_series(1, 3) g;
 SELECT sequential - :before_sequential AS sequential, random - :before_random < 10 AS random FROM regress_seen
@@ -321,11 +296,8 @@ COMMIT;
 DROP FUNCTION regress_nothing();
 DROP TABLE regress_ap;
 
----------------------------------------------------------------------------
--- Plans within plans
----------------------------------------------------------------------------
+\echo '-- Plans within plans'
 
-\set ECHO none
 CREATE FUNCTION regress_sql(int) RETURNS text LANGUAGE sql VOLATILE AS 'SELECT pad FROM regress_a WHERE id = $1';
 CREATE FUNCTION regress_loop(low int, high int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -343,30 +315,26 @@ BEGIN
 	END LOOP;
 	RETURN total;
 END $$;
--- A cheap plan that calls what reads much.
+\echo '-- A cheap plan that calls what reads much.'
 :cold
-\set ECHO all
-SELECT regress_loop(1000, 1300) > 0 AS done;
+SELECT regress_loop(1000, 1300) AS done \g /dev/null
 :sums
--- The same table in the outer and in the inner plan: each block counts once.
+\echo '-- The same table in the outer and in the inner plan: each block counts once.'
 :cold
-SELECT count(regress_sql(k)) FROM regress_a WHERE id % 5 = 0;
+SELECT count(regress_sql(k)) FROM regress_a WHERE id % 5 = 0 \g /dev/null
 :sums
 :cold
-SELECT count(regress_loop(id, id + 2)) FROM regress_a WHERE k BETWEEN 5000 AND 5030;
+SELECT count(regress_loop(id, id + 2)) FROM regress_a WHERE k BETWEEN 5000 AND 5030 \g /dev/null
 :sums
-\set ECHO none
--- The inner plans are not tracked, and do not count for the outer one either.
+\echo '-- The inner plans are not tracked, and do not count for the outer one either.'
 CREATE FUNCTION regress_untracked(int) RETURNS text LANGUAGE sql VOLATILE SET tiered_storage.track_access = off
 	AS 'SELECT pad FROM regress_a WHERE id = $1';
 :cold
-\set ECHO all
 SELECT regress_untracked(9000) IS NOT NULL AS found FROM regress_a WHERE ctid = '(0,1)';
 CALL regress_flush();
 SELECT random, sequential, plans, missing > 0 AS missing FROM regress_seen WHERE name = 'regress_a';
-\set ECHO none
 DROP FUNCTION regress_untracked;
--- Triggers.  (From 19 on some checks of foreign keys do without plans.)
+\echo '-- Triggers.  (From 19 on some checks of foreign keys do without plans.)'
 CREATE TABLE regress_ar (id int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 CREATE FUNCTION regress_trigger() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -377,18 +345,14 @@ CREATE TRIGGER regress_trigger BEFORE INSERT ON regress_ar FOR EACH ROW EXECUTE 
 :cold
 INSERT INTO regress_ar SELECT i FROM generate_series(1, 500) i;
 CALL regress_flush();
-\set ECHO all
 SELECT name, reads_are_all FROM regress_seen WHERE name = 'regress_a_id' OR name = 'regress_a'
 	ORDER BY name COLLATE "C";
 DROP TABLE regress_ar;
 DROP FUNCTION regress_trigger;
 
----------------------------------------------------------------------------
--- Plans that stop and go on
----------------------------------------------------------------------------
+\echo '-- Plans that stop and go on'
 
-\set ECHO none
--- Two cursors on the same table: each has what it has read itself.
+\echo '-- Two cursors on the same table: each has what it has read itself.'
 SET enable_bitmapscan = off;
 :cold
 BEGIN;
@@ -398,19 +362,15 @@ DECLARE b CURSOR FOR SELECT pad FROM regress_a WHERE id > 5000 ORDER BY id;
 RESET enable_seqscan;
 MOVE 1000 IN a;
 MOVE 1000 IN b;
-\set ECHO all
-SELECT count(*) FROM regress_at;
-\set ECHO none
+SELECT count(*) FROM regress_at \g /dev/null
 MOVE 1000 IN a;
 MOVE 1000 IN b;
 CLOSE a;
 CLOSE b;
 COMMIT;
-\set ECHO all
 :stopped
-\set ECHO none
 RESET enable_bitmapscan;
--- A cursor that is never closed; one that outlives its transaction; one whose transaction fails.
+\echo '-- A cursor that is never closed; one that outlives its transaction; one whose transaction fails.'
 :cold
 BEGIN;
 DECLARE a CURSOR FOR SELECT id FROM regress_a;
@@ -426,10 +386,8 @@ BEGIN;
 DECLARE a CURSOR FOR SELECT id FROM regress_a;
 MOVE 4000 IN a;
 ROLLBACK;
-\set ECHO all
 :stopped
-\set ECHO none
--- A savepoint that is rolled back beside a cursor.
+\echo '-- A savepoint that is rolled back beside a cursor.'
 :cold
 BEGIN;
 DECLARE a CURSOR FOR SELECT id FROM regress_a;
@@ -437,91 +395,82 @@ MOVE 2000 IN a;
 SAVEPOINT s;
 DECLARE b CURSOR FOR SELECT id FROM regress_at;
 MOVE 5 IN b;
-\set ECHO all
 SELECT 1 / 0;
 ROLLBACK TO s;
 MOVE 2000 IN a;
 COMMIT;
 :stopped
 
--- Prepared statements, as often as they run.
+\echo '-- Prepared statements, as often as they run.'
 :cold
 PREPARE regress_prepared AS SELECT count(*) FROM regress_a WHERE id = $1;
-EXECUTE regress_prepared (1);
-EXECUTE regress_prepared (5000);
-EXECUTE regress_prepared (9999);
+EXECUTE regress_prepared (1) \g /dev/null
+EXECUTE regress_prepared (5000) \g /dev/null
+EXECUTE regress_prepared (9999) \g /dev/null
 DEALLOCATE regress_prepared;
 :sums
--- A limit.
+\echo '-- A limit.'
 :cold
-SELECT id FROM regress_a LIMIT 1;
+SELECT id FROM regress_a LIMIT 1 \g /dev/null
 CALL regress_flush();
 SELECT name, random, sequential <= pages AS part, plans, reads_are_all, hits_are_all FROM regress_seen;
 
--- An error in the middle counts what was read until then; the next plan counts right.
+\echo '-- An error in the middle counts what was read until then; the next plan counts right.'
 :cold
-SELECT count(1 / (id - 5000)) FROM regress_a;
+SELECT count(1 / (id - 5000)) FROM regress_a \g /dev/null
 CALL regress_flush();
 SELECT name, random, sequential <= pages AS part, plans, reads_are_all, hits_are_all FROM regress_seen;
 :cold
-SELECT count(pad) FROM regress_a;
+SELECT count(pad) FROM regress_a \g /dev/null
 :whole
--- In a function within a plan.
+\echo '-- In a function within a plan.'
 :cold
-SELECT count(regress_sql(k)), count(1 / (id - 1000)) FROM regress_a;
+SELECT count(regress_sql(k)), count(1 / (id - 1000)) FROM regress_a \g /dev/null
 :sums
 
----------------------------------------------------------------------------
--- What does not count
----------------------------------------------------------------------------
+\echo '-- What does not count'
 
 :cold
 EXPLAIN (COSTS off) SELECT count(*) FROM regress_a WHERE pad <> '';
 CREATE TABLE regress_no_data AS SELECT * FROM regress_a WITH NO DATA;
 DROP TABLE regress_no_data;
 :seen
--- Unlike EXPLAIN, this runs it.
+\echo '-- Unlike EXPLAIN, this runs it.'
 DO $$ BEGIN EXECUTE $e$EXPLAIN (ANALYZE) SELECT count(pad) FROM regress_a$e$; END $$;
 :whole
 SET tiered_storage.track_access = off;
 :cold
-SELECT count(pad) FROM regress_a;
+SELECT count(pad) FROM regress_a \g /dev/null
 SELECT count(*) FROM _tiered_storage.access_statistics() WHERE relation = 'regress_a'::regclass;
-\set ECHO none
 SET tiered_storage.track_access = on;
--- Programs that the administrator has named: their reads are kept apart.
+\echo '-- Programs that the administrator has named: their reads are kept apart.'
 :cold
 SET application_name = 'pg_dump';
-\set ECHO all
-SELECT count(pad) FROM regress_a;
+SELECT count(pad) FROM regress_a \g /dev/null
 SET application_name = 'pg_dump2';
-SELECT count(*) FROM regress_at;
+SELECT count(*) FROM regress_at \g /dev/null
 RESET application_name;
 CALL regress_flush();
 SELECT name, random + sequential > 0 AS counts, ignored > 0 AS ignored, reads_are_all, hits_are_all FROM regress_seen
 	WHERE name IN ('regress_a', 'regress_at') ORDER BY name COLLATE "C";
--- Catalogs and temporary tables are not observed.
+\echo '-- Catalogs and temporary tables are not observed.'
 CREATE TEMP TABLE regress_temp AS SELECT 1 AS a;
-SELECT count(*) FROM regress_temp;
-SELECT count(*) > 0 AS found FROM pg_class;
+SELECT count(*) FROM regress_temp \g /dev/null
+SELECT count(*) FROM pg_class \g /dev/null
 SELECT count(*) FROM _tiered_storage.access_statistics() WHERE relation IN ('regress_temp'::regclass,
 	'pg_class'::regclass);
 
----------------------------------------------------------------------------
--- A sample of plans
----------------------------------------------------------------------------
+\echo '-- A sample of plans'
 
-\set ECHO none
--- At half of the cost of which each is tracked, about half of the plans, each counting twice; off by six standard
--- errors once in 10^9.
+\echo '-- At half of the cost of which each is tracked, about half of the plans, each counting twice; off by six standard'
+\echo '-- errors once in 10^9.'
 SET enable_seqscan = off;
 SET random_page_cost = 0;
 SET seq_page_cost = 0;
 SET cpu_operator_cost = 0;
 SET cpu_index_tuple_cost = 0;
 SET cpu_tuple_cost = 500;
-\set ECHO all
-SELECT k FROM regress_a WHERE id = 5000;
+SELECT k FROM regress_a WHERE id = 5000 \g /dev/null
 :forget
 DO $$ BEGIN FOR i IN 1 .. 4000 LOOP PERFORM k FROM regress_a WHERE id = 5000; END LOOP; END $$;
 CALL regress_flush();
@@ -532,25 +481,19 @@ SELECT s.plans BETWEEN 1810 AND 2190 AS half, s.hits = 2 * s.plans * (o.hit - b.
 :costly_plans
 RESET enable_seqscan;
 
----------------------------------------------------------------------------
--- The sample
----------------------------------------------------------------------------
+\echo '-- The sample'
 
-\set ECHO none
--- Random, sequential, other, as what an hour brought.
+\echo '-- Random, sequential, other, as what an hour brought.'
 VACUUM ANALYZE regress_a;
 TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history, _tiered_storage.history_hour, _tiered_storage.state_snapshot;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 :cold
-\set ECHO all
 SELECT source FROM _tiered_storage.heat WHERE relation = 'regress_a'::regclass;
-\set ECHO none
 SET tiered_storage.test_now = '2030-01-01 01:00:00+00';
 :cold
 UPDATE _tiered_storage.relation_state SET random_fast = 0, sequential_fast = 0, sequential_slow = 0,
 	sequential_low_slow = 0, sequential_high_slow = 0, maintenance_reads_fast = 0;
-\set ECHO all
-SELECT count(pad) FROM regress_a;
+SELECT count(pad) FROM regress_a \g /dev/null
 CALL regress_flush();
 SET tiered_storage.test_now = '2030-01-01 02:00:00+00';
 CALL tiered_storage.sample();
@@ -562,25 +505,22 @@ SELECT source, round(random_misses_per_hour) AS random, sequential_misses_per_ho
 SELECT random_reads, sequential_reads = pg_relation_size(relation_oid::regclass) / current_setting('block_size')::int
 	AS all_pages FROM _tiered_storage.history_rows
 	WHERE relation_oid = 'regress_a'::regclass AND period_start = '2030-01-01 01:00:00+00';
--- Taken: the next sample begins anew.
+\echo '-- Taken: the next sample begins anew.'
 SELECT count(*) FROM _tiered_storage.access_statistics() WHERE relation = 'regress_a'::regclass;
-\set ECHO none
--- Blocks that were added are no reads, and nothing of them is kept for the next sample.
+\echo '-- Blocks that were added are no reads, and nothing of them is kept for the next sample.'
 CREATE TABLE regress_added (id int, pad text) WITH (autovacuum_enabled = off);
 :forget
 INSERT INTO regress_added SELECT i, repeat('x', 100) FROM generate_series(1, 10000) i;
 CALL regress_flush();
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT count(*) FROM _tiered_storage.access_statistics() WHERE relation = 'regress_added'::regclass;
 SELECT sum(random_reads + sequential_reads) AS reads FROM _tiered_storage.history_rows
 	WHERE relation_oid = 'regress_added'::regclass;
-\set ECHO none
 DROP TABLE regress_added;
--- A sample does not go by the costs of its session, but by those of the tablespace.
+\echo '-- A sample does not go by the costs of its session, but by those of the tablespace.'
 ALTER TABLESPACE regress_ts_fast SET (seq_page_cost = 100000, random_page_cost = 400000);
 ALTER TABLESPACE regress_ts_slow SET (seq_page_cost = 100000, random_page_cost = 400000);
--- Vacuum, analyze and dumps are no use.
+\echo '-- Vacuum, analyze and dumps are no use.'
 CALL regress_cold();
 VACUUM (DISABLE_PAGE_SKIPPING) regress_a;
 CALL regress_cold();
@@ -590,49 +530,41 @@ COPY regress_a TO '/dev/null';
 CALL regress_flush();
 SET tiered_storage.test_now = '2030-01-01 03:00:00+00';
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT random_reads, sequential_reads FROM _tiered_storage.history_rows
 	WHERE relation_oid = 'regress_a'::regclass AND period_start = '2030-01-01 02:00:00+00';
 SELECT source, maintenance_reads_fast > 0 AS other, maintenance_reads_slow > 0 AS maintenance_reads_slow
 	FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_a'::regclass;
-\set ECHO none
 ALTER TABLESPACE regress_ts_fast RESET (seq_page_cost, random_page_cost);
 ALTER TABLESPACE regress_ts_slow RESET (seq_page_cost, random_page_cost);
--- A sample that is rolled back takes what was counted with it; the next one says so, and believes the statistics.
+\echo '-- A sample that is rolled back takes what was counted with it; the next one says so, and believes the statistics.'
 :cold
-\set ECHO all
 SELECT complete FROM _tiered_storage.access_tracking();
-SELECT count(pad) FROM regress_a;
-\set ECHO none
+SELECT count(pad) FROM regress_a \g /dev/null
 CALL regress_flush();
 BEGIN;
 SAVEPOINT s;
 CALL tiered_storage.sample();
 ROLLBACK TO s;
 COMMIT;
-\set ECHO all
 SELECT complete FROM _tiered_storage.access_tracking();
 SET tiered_storage.test_now = '2030-01-01 04:00:00+00';
 CALL tiered_storage.sample();
 SELECT source FROM _tiered_storage.heat WHERE relation = 'regress_a'::regclass;
 SELECT complete FROM _tiered_storage.access_tracking();
--- Two in one transaction are fine.
-SELECT count(pad) FROM regress_a;
-\set ECHO none
+\echo '-- Two in one transaction are fine.'
+SELECT count(pad) FROM regress_a \g /dev/null
 CALL regress_flush();
 BEGIN;
 CALL tiered_storage.sample();
 CALL tiered_storage.sample();
 COMMIT;
-\set ECHO all
 SELECT source FROM _tiered_storage.heat WHERE relation = 'regress_a'::regclass;
--- Switched off: the statistics.
-SELECT count(pad) FROM regress_a;
+\echo '-- Switched off: the statistics.'
+SELECT count(pad) FROM regress_a \g /dev/null
 CALL regress_flush();
 SET tiered_storage.track_access = off;
 CALL tiered_storage.sample();
 SELECT source FROM _tiered_storage.heat WHERE relation = 'regress_a'::regclass;
-\set ECHO none
 SET tiered_storage.track_access = on;
 
 SET client_min_messages = warning;
@@ -643,4 +575,3 @@ DROP TABLE regress_a, regress_at, regress_before;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
-\set ECHO all

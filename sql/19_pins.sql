@@ -13,9 +13,6 @@ BEGIN
 	device => '{"compressed": false}');
 	PERFORM tiered_storage.add_tier('regress_slow', '{regress_ts_slow}', profile => 'hdd_7200', rank => 1, reserve_fraction => 0, price_per_gb_month => 100000,
 	device => '{"compressed": false}');
-	PERFORM tiered_storage.add_tier('regress_empty', '{regress_ts_nowhere}', profile => 'hdd_7200', rank => 2, reserve_fraction => 0,
-	device => '{"compressed": false}');
-	DELETE FROM _tiered_storage.tier_tablespace WHERE tier_name = 'regress_empty';
 END
 $$;
 RESET client_min_messages;
@@ -74,84 +71,79 @@ CREATE VIEW pins AS
 		pinned_at > now() - interval '1 day' AS today,
 		relations, is_on_tier, is_expired FROM _tiered_storage.pins ORDER BY relation_name COLLATE "C";
 CREATE VIEW pinned AS
-	SELECT relation, tier_name, pinned_as, current_tier, is_on_tier FROM _tiered_storage.pinned_relations
-		ORDER BY relation::text COLLATE "C";
+	SELECT tier_name, pinned_as, current_tier, is_on_tier, string_agg(relation::text, ', '
+		ORDER BY relation::text COLLATE "C") AS relations
+	FROM _tiered_storage.pinned_relations GROUP BY 1, 2, 3, 4 ORDER BY 1, 2::text COLLATE "C", 3;
 CREATE VIEW places AS
-	SELECT c.relname, t.tier_name FROM pg_class c LEFT
+	SELECT t.tier_name, string_agg(c.relname, ', ' ORDER BY c.relname COLLATE "C") AS relations FROM pg_class c LEFT
 		JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace
-	WHERE c.relnamespace = 'regress_pin'::regnamespace AND c.relkind IN ('r', 'i', 'm') ORDER BY c.relname COLLATE "C";
-\set ECHO all
+	WHERE c.relnamespace = 'regress_pin'::regnamespace AND c.relname ~ '^m_|cold|hot' AND c.relkind IN ('r', 'i', 'm')
+	GROUP BY 1 ORDER BY 1;
 SELECT * FROM advice;
 
----------------------------------------------------------------------------
--- Where it is now
----------------------------------------------------------------------------
+\echo '-- Where it is now'
 
--- The index is elsewhere, and stays there by a pin of its own.
-SELECT tiered_storage.pin('cold');
+\echo '-- The index is elsewhere, and stays there by a pin of its own.'
+SELECT tiered_storage.pin('cold') \g /dev/null
 SELECT * FROM pins;
 SELECT * FROM pinned;
 SELECT * FROM advice;
 SELECT regexp_replace(reason, '^.*cached\)', '...') AS reason FROM tiered_storage.recommend_placement(true)
 	WHERE relation = 'cold'::regclass;
--- Without them.
-SELECT tiered_storage.pin('hot', include_indexes => false);
+\echo '-- Without them.'
+SELECT tiered_storage.pin('hot', include_indexes => false) \g /dev/null
 SELECT * FROM advice;
 SELECT tier_name, is_recommended, regexp_replace(reason, '^.*;', '...;') AS reason
 	FROM _tiered_storage.explain_placement('hot');
--- A new index belongs to it only if the others do.
+\echo '-- A new index belongs to it only if the others do.'
 CREATE INDEX hot_new ON hot (length(a)) TABLESPACE regress_ts_slow;
 CREATE INDEX cold_new ON cold (length(a)) TABLESPACE regress_ts_slow;
 SELECT * FROM pinned;
-\set ECHO none
 DROP INDEX hot_new, cold_new;
 -- That they were built counts as an event, whenever the counters come.
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 CALL regress_heat();
-\set ECHO all
--- Kinds of relation.
-SELECT tiered_storage.pin('"Mat ""V"'), tiered_storage.pin('m_2010_i'), tiered_storage.pin('parent');
+\echo '-- Kinds of relation.'
+SELECT tiered_storage.pin('"Mat ""V"'), tiered_storage.pin('m_2010_i'), tiered_storage.pin('parent') \g /dev/null
 SELECT * FROM pins;
--- Children by inheritance are tables of their own.
-SELECT * FROM pinned WHERE relation IN ('parent'::regclass, 'child'::regclass);
+\echo '-- Children by inheritance are tables of their own.'
+SELECT relation FROM _tiered_storage.pinned_relations WHERE relation IN ('parent'::regclass, 'child'::regclass);
 SELECT tiered_storage.unpin('"Mat ""V"'), tiered_storage.unpin('m_2010_i'), tiered_storage.unpin('parent'),
-	tiered_storage.unpin('hot'), tiered_storage.unpin('cold');
+	tiered_storage.unpin('hot'), tiered_storage.unpin('cold') \g /dev/null
 SELECT count(*) FROM _tiered_storage.pin;
 
----------------------------------------------------------------------------
--- Elsewhere
----------------------------------------------------------------------------
+\echo '-- Elsewhere'
 
--- What a person says needs no observation; nothing else is sent to a slower tier so soon.
+\echo '-- What a person says needs no observation; nothing else is sent to a slower tier so soon.'
 CALL regress_heat('2029-12-31 23:00:00+00');
 SELECT * FROM advice;
-SELECT tiered_storage.pin('cold', 'regress_slow', '2099-01-01');
+SELECT tiered_storage.pin('cold', 'regress_slow', '2099-01-01') \g /dev/null
 SELECT * FROM pins;
 SELECT relation, current_tier, recommended_tier, confidence, regexp_replace(reason, '^.*;', '...;') AS reason, command
 	FROM tiered_storage.recommend_placement() WHERE relation::text ~ 'cold';
 SELECT tier_name, is_recommended, regexp_replace(reason, '^.*;', '...;') AS reason
 	FROM _tiered_storage.explain_placement('cold');
--- Where there is no room for it, it stays.
+\echo '-- Where there is no room for it, it stays.'
 SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": 8192}') \g /dev/null
 SELECT relation, current_tier, recommended_tier, confidence, regexp_replace(reason, '^.*cached\)', '...') AS reason
 	FROM tiered_storage.recommend_placement(true) WHERE relation = 'cold'::regclass;
 SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": null}') \g /dev/null
--- The statement is complete.
+\echo '-- The statement is complete.'
 SELECT command FROM tiered_storage.recommend_placement() WHERE relation = 'cold'::regclass \gexec
 SELECT * FROM pins;
 SELECT * FROM advice;
--- Another pin replaces it, and what its indexes have of their own.
-SELECT tiered_storage.pin('cold_i', 'regress_fast');
+\echo '-- Another pin replaces it, and what its indexes have of their own.'
+SELECT tiered_storage.pin('cold_i', 'regress_fast') \g /dev/null
 SELECT * FROM pinned;
-SELECT tiered_storage.pin('cold', 'regress_fast', 'infinity', false);
+SELECT tiered_storage.pin('cold', 'regress_fast', 'infinity', false) \g /dev/null
 SELECT * FROM pinned;
-SELECT tiered_storage.pin('cold', 'regress_fast', '2099-01-01', true);
+SELECT tiered_storage.pin('cold', 'regress_fast', '2099-01-01', true) \g /dev/null
 SELECT * FROM pinned;
 SELECT * FROM pins;
 SELECT tiered_storage.unpin('cold', true) \gset
--- An expired one does nothing, and a sample forgets it.
-SELECT tiered_storage.pin('cold', 'regress_fast', now() + interval '1 day');
+\echo '-- An expired one does nothing, and a sample forgets it.'
+SELECT tiered_storage.pin('cold', 'regress_fast', now() + interval '1 day') \g /dev/null
 SELECT * FROM pinned;
 UPDATE _tiered_storage.pin SET until = now() - interval '1 second';
 SELECT relation, tier_name, relations, is_on_tier, is_expired FROM _tiered_storage.pins;
@@ -162,83 +154,75 @@ CALL tiered_storage.sample();
 SELECT count(*) FROM _tiered_storage.pin;
 CALL regress_heat();
 
----------------------------------------------------------------------------
--- Partitioned tables
----------------------------------------------------------------------------
+\echo '-- Partitioned tables'
 
-SELECT tiered_storage.pin('measure');
+SELECT tiered_storage.pin('measure') \g /dev/null
 SELECT * FROM pins;
 SELECT * FROM pinned;
-\set ECHO none
--- Those of the future, too, on whatever level.
+\echo '-- Those of the future, too, on whatever level.'
 CREATE TABLE m_2012 PARTITION OF measure_old FOR VALUES FROM ('2012-01-01') TO ('2013-01-01')
 	TABLESPACE regress_ts_slow;
 CREATE TABLE m_2020 (at date NOT NULL);
 ALTER TABLE measure ATTACH PARTITION m_2020 FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');
-\set ECHO all
 SELECT * FROM pins;
 SELECT * FROM pinned;
--- The nearest pin counts, then its own.
-SELECT tiered_storage.pin('measure_old', 'regress_slow'), tiered_storage.pin('m_2011', 'regress_fast');
+\echo '-- The nearest pin counts, then its own.'
+SELECT tiered_storage.pin('measure_old', 'regress_slow'), tiered_storage.pin('m_2011', 'regress_fast') \g /dev/null
 SELECT * FROM pinned;
 SELECT relation, relations, is_on_tier FROM pins;
 ALTER TABLE measure_old DETACH PARTITION m_2010;
 SELECT * FROM pinned;
 ALTER TABLE measure_old ATTACH PARTITION m_2010 FOR VALUES FROM ('2010-01-01') TO ('2011-01-01');
-SELECT tiered_storage.unpin('measure'), tiered_storage.unpin('measure_old'), tiered_storage.unpin('m_2011');
--- On several tiers: which?
+SELECT tiered_storage.unpin('measure'), tiered_storage.unpin('measure_old'), tiered_storage.unpin('m_2011') \g /dev/null
+\echo '-- On several tiers: which?'
 \set VERBOSITY default
-SELECT tiered_storage.pin('measure_old');
+SELECT tiered_storage.pin('measure_old') \g /dev/null
 DROP TABLE m_2012, m_2020;
 ALTER INDEX m_2010_i SET TABLESPACE regress_ts_slow;
-SELECT tiered_storage.pin('measure_old');
-SELECT tiered_storage.pin('measure_old', include_indexes => false);
+SELECT tiered_storage.pin('measure_old') \g /dev/null
+SELECT tiered_storage.pin('measure_old', include_indexes => false) \g /dev/null
 SELECT * FROM pinned;
 SELECT tiered_storage.unpin('measure_old') \gset
 ALTER INDEX m_2010_i SET TABLESPACE regress_ts_fast;
--- Without partitions it is where these would be made.
+\echo '-- Without partitions it is where these would be made.'
 CREATE TABLE none (at date NOT NULL) PARTITION BY RANGE (at) TABLESPACE regress_ts_slow;
-SELECT tiered_storage.pin('none');
+SELECT tiered_storage.pin('none') \g /dev/null
 SELECT * FROM pins;
 DROP TABLE none;
 
----------------------------------------------------------------------------
--- Policies
----------------------------------------------------------------------------
+\echo '-- Policies'
 
 \set VERBOSITY terse
 -- The size in its NOTICE depends on the major version.
 SET client_min_messages = warning;
 SELECT tiered_storage.add_tiering_policy('measure', '1 year', 'regress_slow') \g /dev/null
 RESET client_min_messages;
-SELECT tiered_storage.pin('m_2010');
+SELECT tiered_storage.pin('m_2010') \g /dev/null
 SELECT relation, verdict, to_tier, reason FROM _tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
-SELECT tiered_storage.pin('m_2011', include_indexes => false);
+SELECT tiered_storage.pin('m_2011', include_indexes => false) \g /dev/null
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
 SELECT last_due, last_on_target, last_result FROM _tiered_storage.policies;
 SELECT count(*) AS moves FROM _tiered_storage.moves;
--- Its table may go, its index stays.
-SELECT tiered_storage.unpin('m_2010'), tiered_storage.pin('m_2010_i');
+\echo '-- Its table may go, its index stays.'
+SELECT tiered_storage.unpin('m_2010'), tiered_storage.pin('m_2010_i') \g /dev/null
 CALL tiered_storage.migrate();
 SELECT relation, verdict, reason FROM _tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
-SELECT * FROM places WHERE relname ~ '^m_';
--- A pin to the tier of the policy is none in its way.
-SELECT tiered_storage.pin('m_2011', 'regress_slow'), tiered_storage.unpin('m_2010_i');
+SELECT * FROM places;
+\echo '-- A pin to the tier of the policy is none in its way.'
+SELECT tiered_storage.pin('m_2011', 'regress_slow'), tiered_storage.unpin('m_2010_i') \g /dev/null
 CALL tiered_storage.migrate();
-SELECT * FROM places WHERE relname ~ '^m_';
+SELECT * FROM places;
 SELECT last_due, last_on_target, last_result FROM _tiered_storage.policies;
 SELECT tiered_storage.remove_policy('measure') \g /dev/null
 SELECT tiered_storage.unpin('m_2011') \gset
 
----------------------------------------------------------------------------
--- Moves by hand
----------------------------------------------------------------------------
+\echo '-- Moves by hand'
 
 \set VERBOSITY default
-SELECT tiered_storage.pin('hot');
+SELECT tiered_storage.pin('hot') \g /dev/null
 CALL tiered_storage.move_relation('hot', 'regress_fast');
--- It is its own pin, however names are quoted.
+\echo '-- It is its own pin, however names are quoted.'
 SET quote_all_identifiers = on;
 CALL tiered_storage.move_relation('hot', 'regress_fast');
 RESET quote_all_identifiers;
@@ -246,59 +230,53 @@ CALL tiered_storage.move_relation('hot_i', 'regress_fast');
 CALL tiered_storage.move_relation('hot', 'regress_slow', index_target => 'regress_fast');
 CALL tiered_storage.move_relation('hot', 'regress_ts_nowhere');
 CALL tiered_storage.move_relation('measure', 'regress_slow');
-SELECT tiered_storage.pin('measure');
+SELECT tiered_storage.pin('measure') \g /dev/null
 CALL tiered_storage.move_relation('m_2010', 'regress_fast');
 CALL tiered_storage.move_relation('measure', 'regress_fast');
-SELECT tiered_storage.unpin('m_2010');
+SELECT tiered_storage.unpin('m_2010') \g /dev/null
 SELECT tiered_storage.unpin('measure') \gset
--- Within the tier it may.
-SELECT tiered_storage.pin('cold', 'regress_fast', include_indexes => false);
+\echo '-- Within the tier it may.'
+SELECT tiered_storage.pin('cold', 'regress_fast', include_indexes => false) \g /dev/null
 CALL tiered_storage.move_relation('cold', 'regress_ts_fast_too', include_indexes => false);
 SELECT c.relname, s.spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
 	WHERE c.oid = 'cold'::regclass;
-SELECT * FROM places WHERE relname ~ 'cold|hot';
-\set ECHO none
--- By ALTER it goes; then the advice is to move it back.
+SELECT * FROM places;
+\echo '-- By ALTER it goes; then the advice is to move it back.'
 ALTER TABLE cold SET TABLESPACE regress_ts_slow;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT relation, current_tier, recommended_tier, confidence FROM advice WHERE relation = 'cold'::regclass;
--- What was moved before it was pinned is not moved back.
+\echo '-- What was moved before it was pinned is not moved back.'
 \set VERBOSITY terse
 CALL tiered_storage.apply_placement();
-SELECT * FROM places WHERE relname ~ 'cold|hot';
-SELECT tiered_storage.unpin('cold'), tiered_storage.pin('cold');
+SELECT * FROM places;
+SELECT tiered_storage.unpin('cold'), tiered_storage.pin('cold') \g /dev/null
 SELECT max(batch_id) AS batch FROM _tiered_storage.moves \gset
 CALL tiered_storage.undo_move(:batch);
-SELECT * FROM places WHERE relname ~ 'cold|hot';
+SELECT * FROM places;
 SELECT state, error FROM _tiered_storage.moves WHERE reason ~ 'undo';
 \set VERBOSITY default
 
----------------------------------------------------------------------------
--- Names
----------------------------------------------------------------------------
+\echo '-- Names'
 
 DELETE FROM _tiered_storage.pin;
 SELECT tiered_storage.pin('cold', 'regress_fast', include_indexes => false), tiered_storage.pin('hot',
-	include_indexes => false);
+	include_indexes => false) \g /dev/null
 ALTER TABLE hot RENAME TO "Hot ""T";
 ALTER TABLE cold RENAME TO hot;
 SELECT relation, relation_name, tier_name FROM pins;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT schema_name, relation_name, tier_name FROM _tiered_storage.pin ORDER BY 2;
-\set ECHO none
 ALTER TABLE hot RENAME TO cold;
 ALTER TABLE "Hot ""T" RENAME TO hot;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
--- A pin goes with its table; another one of that name is not adopted.
+\echo '-- A pin goes with its table; another one of that name is not adopted.'
 CREATE TABLE hot_copy (a text);
 INSERT INTO hot_copy TABLE hot;
 DROP TABLE hot;
 CREATE TABLE hot (a text) TABLESPACE regress_ts_slow;
-\set ECHO all
 SELECT relation, relation_name, relations, is_on_tier FROM pins;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
@@ -307,30 +285,42 @@ DROP TABLE hot;
 ALTER TABLE hot_copy RENAME TO hot;
 CREATE INDEX hot_i ON hot (length(a));
 
----------------------------------------------------------------------------
--- Tiers
----------------------------------------------------------------------------
+\echo '-- Tiers'
 
 SELECT tiered_storage.remove_tier('regress_fast');
 SELECT tiered_storage.alter_tier('regress_fast', new_name => 'regress_faster') \g /dev/null
 SELECT relation, tier_name FROM pins;
 SELECT tiered_storage.alter_tier('regress_faster', new_name => 'regress_fast') \g /dev/null
--- Expired pins, and those of what does not exist, do not keep a tier.
+\echo '-- Expired pins, and those of what does not exist, do not keep a tier.'
+SET client_min_messages = warning;
 SELECT tiered_storage.add_tier('regress_more', '{regress_ts_nowhere}', profile => 'nvme', reserve_fraction => 0,
 	device => '{"compressed": false}') \g /dev/null
 CREATE TABLE gone (a int);
 SELECT tiered_storage.pin('gone', 'regress_more'), tiered_storage.pin('child', 'regress_more',
-	now() + interval '1 day');
+	now() + interval '1 day') \g /dev/null
+RESET client_min_messages;
 DROP TABLE gone;
 UPDATE _tiered_storage.pin SET until = now() - interval '1 second' WHERE relation_name = 'child';
 SELECT tiered_storage.remove_tier('regress_more') \gset
 SELECT relation FROM pins;
 
----------------------------------------------------------------------------
--- Refused
----------------------------------------------------------------------------
+\echo '-- Refused'
 
-\set ECHO none
+-- A tier that has lost its only tablespace.
+CREATE TABLESPACE regress_ts_gone LOCATION '';
+SET client_min_messages = warning;
+SELECT tiered_storage.add_tier('regress_empty', '{regress_ts_gone}', profile => 'hdd_7200', reserve_fraction => 0,
+	device => '{"compressed": false}') \g /dev/null
+DROP TABLESPACE regress_ts_gone;
+RESET client_min_messages;
+SELECT count(*) AS advised FROM tiered_storage.recommend_placement();
+CREATE VIEW v AS SELECT 1;
+CREATE SEQUENCE s;
+CREATE INDEX measure_i ON measure (at);
+CREATE FOREIGN DATA WRAPPER regress_fdw;
+CREATE SERVER regress_server FOREIGN DATA WRAPPER regress_fdw;
+CREATE FOREIGN TABLE f (a int) SERVER regress_server;
+
 SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.pin(NULL)
 SELECT tiered_storage.unpin(NULL)
@@ -344,28 +334,13 @@ SELECT tiered_storage.pin('cold', until => now())
 SELECT tiered_storage.pin('cold', until => '2000-01-01')
 SELECT tiered_storage.pin('cold', until => '-infinity')
 SELECT tiered_storage.pin('hot')
-$refused$);
-\set ECHO all
-CREATE VIEW v AS SELECT 1;
-\set ECHO none
-SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.pin('v')
 SELECT tiered_storage.unpin('v')
-$refused$);
-\set ECHO all
-CREATE SEQUENCE s;
-SELECT tiered_storage.pin('s');
-CREATE INDEX measure_i ON measure (at);
-SELECT tiered_storage.pin('measure_i');
-CREATE FOREIGN DATA WRAPPER regress_fdw;
-CREATE SERVER regress_server FOREIGN DATA WRAPPER regress_fdw;
-CREATE FOREIGN TABLE f (a int) SERVER regress_server;
-\set ECHO none
-SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.pin('s')
+SELECT tiered_storage.pin('measure_i')
 SELECT tiered_storage.pin('f')
 SELECT tiered_storage.pin('pg_class')
 $refused$);
-\set ECHO all
 CREATE TEMP TABLE t (a int);
 DO $$
 BEGIN
@@ -381,80 +356,67 @@ EXCEPTION WHEN wrong_object_type THEN
 	RAISE NOTICE '%', regexp_replace(SQLERRM, '[0-9]+', 'N');
 END
 $$;
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.unpin('hot')
 SELECT tiered_storage.unpin('hot_i')
 $refused$);
-\set ECHO all
-SELECT tiered_storage.pin('m_2010');
-\set ECHO none
+SELECT tiered_storage.pin('m_2010') \g /dev/null
 SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.unpin('m_2010_i')
 SELECT tiered_storage.unpin('m_2010', include_indexes => false)
 $refused$);
-\set ECHO all
 SELECT tiered_storage.unpin('m_2010') \gset
 CREATE UNLOGGED TABLE unlogged (a int) TABLESPACE regress_ts_slow;
-SELECT tiered_storage.pin('unlogged');
+SELECT tiered_storage.pin('unlogged') \g /dev/null
 SELECT relation, tier_name, is_on_tier FROM pins;
 
-\set ECHO none
--- By whom?
+\echo '-- By whom?'
 CREATE ROLE regress_pinner;
 GRANT USAGE ON SCHEMA tiered_storage, regress_pin TO regress_pinner;
 SET ROLE regress_pinner;
-\set ECHO all
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.pin('cold')
 SELECT tiered_storage.unpin('cold')
 $refused$);
-\set ECHO all
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION tiered_storage.pin, tiered_storage.unpin TO regress_pinner;
 SET ROLE regress_pinner;
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.pin('child')
 SELECT tiered_storage.unpin('cold')
 $refused$);
-\set ECHO all
 RESET ROLE;
 ALTER TABLE child OWNER TO regress_pinner;
 SET ROLE regress_pinner;
--- Where it is needs no right there; elsewhere does.
-SELECT tiered_storage.pin('child');
-SELECT tiered_storage.pin('child', 'regress_slow');
+\echo '-- Where it is needs no right there; elsewhere does.'
+SELECT tiered_storage.pin('child') \g /dev/null
+SELECT tiered_storage.pin('child', 'regress_slow') \g /dev/null
 RESET ROLE;
 SELECT relation, pinned_by FROM _tiered_storage.pins WHERE relation = 'child'::regclass;
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_pinner;
 SET ROLE regress_pinner;
-SELECT tiered_storage.pin('child', 'regress_slow');
+SELECT tiered_storage.pin('child', 'regress_slow') \g /dev/null
 SELECT tiered_storage.unpin('child') \gset
 RESET ROLE;
--- A pin outlives who made it.
-SELECT tiered_storage.pin('child', include_indexes => false);
+\echo '-- A pin outlives who made it.'
+SELECT tiered_storage.pin('child', include_indexes => false) \g /dev/null
 SET ROLE regress_pinner;
-SELECT tiered_storage.pin('child');
-\set ECHO none
+SELECT tiered_storage.pin('child') \g /dev/null
 RESET ROLE;
 ALTER TABLE child OWNER TO CURRENT_USER;
 REVOKE ALL ON TABLESPACE regress_ts_slow FROM regress_pinner;
 REVOKE ALL ON FUNCTION tiered_storage.pin, tiered_storage.unpin FROM regress_pinner;
 REVOKE ALL ON SCHEMA tiered_storage, regress_pin FROM regress_pinner;
 DROP ROLE regress_pinner;
-\set ECHO all
 SELECT relation, tier_name, pinned_by FROM _tiered_storage.pins WHERE relation = 'child'::regclass;
 SELECT tiered_storage.unpin('child') \gset
 
--- Nothing of it in a transaction that is rolled back.
+\echo '-- Nothing of it in a transaction that is rolled back.'
 BEGIN;
-SELECT tiered_storage.pin('child');
+SELECT tiered_storage.pin('child') \g /dev/null
 ROLLBACK;
 SELECT count(*) FROM pins WHERE relation = 'child'::regclass;
 
-\set ECHO none
 SET client_min_messages = warning;
 RESET search_path;
 DROP SCHEMA regress_pin CASCADE;
@@ -465,4 +427,3 @@ DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_fast_too;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_nowhere;
-\set ECHO all

@@ -287,7 +287,7 @@ SELECT regress_make('regress_alice');
 CREATE MATERIALIZED VIEW regress_shared.m TABLESPACE regress_ts_fast AS SELECT 1;
 -- By an administrator, whose rights on the tablespace his policy uses.
 SELECT tiered_storage.pin('regress_shared.p', 'regress_slow'), tiered_storage.pin('regress_shared.m', 'regress_slow');
-SELECT tiered_storage.add_tiering_policy('regress_shared.p', '1 day', 'regress_slow') > 0 AS added;
+SELECT tiered_storage.add_tiering_policy('regress_shared.p', '1 day', 'regress_slow') > 0 AS added \gset
 SELECT * FROM regress_bound;
 -- Of a table that another role has created.
 DROP TABLE regress_shared.p;

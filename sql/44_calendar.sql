@@ -4,6 +4,7 @@
 \i :abs_srcdir/sql/include/three_tiers.sql
 
 \set ECHO none
+SET client_min_messages = warning;
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE TABLE regress_zones (zone text, n int);
 -- The last two are as far from UTC as a zone can be.
@@ -86,7 +87,7 @@ CREATE TABLE regress_c_2 PARTITION OF regress_c FOR VALUES
 	FROM ('-infinity', MAXVALUE) TO ('2020-01-01', 0) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_c_3 PARTITION OF regress_c FOR VALUES
 	FROM ('infinity', 0) TO ('infinity', MAXVALUE) TABLESPACE regress_ts_fast;
-SELECT tiered_storage.add_tiering_policy('regress_c', '30 days', 'regress_slow') > 0 AS added;
+SELECT tiered_storage.add_tiering_policy('regress_c', '30 days', 'regress_slow') > 0 AS added \gset
 SELECT relation, verdict, upper_bound FROM regress_verdicts ORDER BY relation;
 CALL regress_forget();
 -- As old as the calendar is not as old as an age that reaches beyond it.
@@ -124,7 +125,7 @@ END
 $$;
 \set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_hours', '30 days', 'regress_slow',
-	options => '{"time_zone": "America/New_York"}') > 0 AS added;
+	options => '{"time_zone": "America/New_York"}') > 0 AS added \gset
 SET timezone = 'America/New_York';
 -- Rows up to the bound itself; to the microsecond.
 SELECT s.bound, v.upper_bound AT TIME ZONE 'UTC' AS ends_utc,
@@ -162,7 +163,7 @@ CALL regress_forget();
 CREATE TABLE regress_c (k bigint, n int) PARTITION BY RANGE (k, n);
 CREATE TABLE regress_c_1 PARTITION OF regress_c FOR VALUES FROM (0, 0) TO (20260308, 5) TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_c', '30 days', 'regress_slow',
-	options => '{"key_unit": "yyyymmdd", "time_zone": "America/New_York"}') > 0 AS added;
+	options => '{"key_unit": "yyyymmdd", "time_zone": "America/New_York"}') > 0 AS added \gset
 SELECT relation, upper_bound FROM regress_verdicts;
 CREATE FUNCTION regress_upper(unit text) RETURNS timestamptz LANGUAGE plpgsql AS $$
 BEGIN

@@ -48,27 +48,22 @@ CREATE INDEX regress_r_1_k ON regress_r_1 (k) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r SELECT 1 + k % 3, repeat('x', 100) FROM generate_series(1, 3000) k;
 SELECT tiered_storage.add_tiering_policy('regress_r', tier => 'regress_slow', idle_for => '7 days',
 	options => '{"return_when_reads_per_hour": 100}') AS id \gset
-\set ECHO all
 SELECT return_when_reads_per_hour, return_after, return_tier FROM _tiered_storage.policies;
-\set ECHO none
 SELECT set_config('tiered_storage.test_now', '2040-01-01 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 SELECT set_config('tiered_storage.test_now', '2040-01-09 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT relation, verdict FROM regress_verdicts ORDER BY 1;
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
 SELECT * FROM regress_places ORDER BY 1;
 
----------------------------------------------------------------------------
--- Read again
----------------------------------------------------------------------------
+\echo '-- Read again'
 
 SELECT set_config('tiered_storage.test_now', '2040-02-01 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
--- A report of less than a third of the time is none, however much it reads.
+\echo '-- A report of less than a third of the time is none, however much it reads.'
 SELECT regress_read('regress_r_1', 1000000, 1, 23);
 SELECT relation, from_tier, to_tier, verdict FROM regress_verdicts ORDER BY 1;
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
@@ -76,12 +71,11 @@ SELECT regress_cool(), regress_read('regress_r_1', 1000000, 49, 71);
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 SELECT regress_cool(), regress_read('regress_r_1', 100, 1, 24);
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
--- Hours below the rate count for nothing, nor do those before return_after.
+\echo '-- Hours below the rate count for nothing, nor do those before return_after.'
 SELECT regress_cool(), regress_read('regress_r_1', 99, 25, 48), regress_read('regress_r_1', 1000, 1, 23);
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 SELECT regress_cool(), regress_read('regress_r_1', 1000, 73, 100), regress_read('regress_r_1', 1000, 1, 1);
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
-\set ECHO none
 -- A part of an hour is no hour; what the roll-up makes of samples says the same.
 CREATE FUNCTION regress_nights(relation regclass, starts interval, minutes int, reads int) RETURNS void LANGUAGE sql
 	AS $$
@@ -106,7 +100,6 @@ END
 $$;
 SELECT set_config('tiered_storage.test_now', '2040-01-31 12:00:00+00', false), regress_cool(),
 	regress_nights('regress_r_1', '02:29', 440, 100000) \g /dev/null
-\set ECHO all
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 SELECT regress_rolled();
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
@@ -114,7 +107,7 @@ SELECT regress_cool(), regress_nights('regress_r_1', '02:29', 480, 100000) \g /d
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 SELECT regress_rolled();
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
--- A table and its index that are read in the same hours are read once; half of the rate each is the rate.
+\echo '-- A table and its index that are read in the same hours are read once; half of the rate each is the rate.'
 SELECT regress_cool(), regress_nights('regress_r_1', '02:00', 300, 100000), regress_nights('regress_r_1_k', '02:10',
 	290, 100000) \g /dev/null
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
@@ -123,7 +116,6 @@ SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdi
 SELECT regress_cool(), regress_nights('regress_r_1', '02:00', 480, 1), regress_nights('regress_r_1_k', '02:00', 480,
 	1) \g /dev/null
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
-\set ECHO none
 -- A single hour is the last one.
 SELECT set_config('tiered_storage.test_now', '2040-01-31 09:30:00+00', false), regress_cool() \g /dev/null
 INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads,
@@ -133,24 +125,21 @@ INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period
 UPDATE _tiered_storage.relation_state SET random_fast = 1000, heat_at = '2040-01-31 09:30+00'
 	WHERE relation_oid = 'regress_r_1'::regclass;
 UPDATE _tiered_storage.policy SET return_after = '1 hour';
-\set ECHO all
 SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
--- What had a shorter time before it was refused is looked at by that.
+\echo '-- What had a shorter time before it was refused is looked at by that.'
 UPDATE _tiered_storage.policy SET return_after = '1 microsecond';
 SELECT verdict FROM regress_verdicts WHERE relation = 'regress_r_1';
-\set ECHO none
 UPDATE _tiered_storage.policy SET return_after = NULL;
 SELECT set_config('tiered_storage.test_now', '2040-02-01 00:00:00+00', false) \g /dev/null
 -- At night nobody works.  What the policy has not moved stays where it is.
 SELECT regress_cool() \g /dev/null
 SELECT regress_read('regress_r_1', 288, d * 24 + 8, d * 24 + 16), regress_read('regress_r_3', 288, d * 24 + 8,
 	d * 24 + 16) FROM generate_series(0, 2) d \g /dev/null
-\set ECHO all
 SELECT * FROM regress_verdicts ORDER BY relation;
 SELECT tiered_storage.alter_policy('regress_r', enabled => false) \gset
 SELECT relation, to_tier, verdict FROM regress_verdicts ORDER BY relation;
 SELECT tiered_storage.alter_policy('regress_r', enabled => true) \gset
--- Neither what is pinned, nor what was moved lately.
+\echo '-- Neither what is pinned, nor what was moved lately.'
 SELECT tiered_storage.pin('regress_r_1') \g /dev/null
 SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 SELECT tiered_storage.unpin('regress_r_1') \g /dev/null
@@ -159,10 +148,9 @@ UPDATE _tiered_storage.move SET finished_at = '2040-01-31 12:00:00+00';
 SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 UPDATE _tiered_storage.move SET finished_at = '2040-01-30 12:00:00+00';
 SELECT verdict FROM regress_verdicts WHERE relation = 'regress_r_1';
--- Nor to where there is no room: to the low watermark of a tier that a fullness policy empties.
+\echo '-- Nor to where there is no room: to the low watermark of a tier that a fullness policy empties.'
 SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": 8192}') \g /dev/null
 SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
-\set ECHO none
 SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}') \g /dev/null
 -- Nor to where another policy would take it from again, but to where that one wants it.
 SELECT tiered_storage.add_tiering_policy('regress_r', tier => 'regress_cheap',
@@ -170,7 +158,6 @@ SELECT tiered_storage.add_tiering_policy('regress_r', tier => 'regress_cheap',
 	AS other \gset
 UPDATE _tiered_storage.relation_state SET sampled_since = '2030-01-01', proven_since = '2030-01-01';
 UPDATE _tiered_storage.sampler SET counts_since = '2030-01-01';
-\set ECHO all
 SELECT to_tier, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1' ORDER BY 1;
 SELECT tiered_storage.remove_policy(policy_id => :other) \gset
 CALL tiered_storage.migrate(dry_run => true);
@@ -182,7 +169,7 @@ CALL tiered_storage.migrate();
 SET tiered_storage.cooldown = 0;
 SELECT last_due, last_result FROM _tiered_storage.policies;
 SELECT relation, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
--- It is read a little less, and stays: it leaves below half of the rate at which it returns.
+\echo '-- It is read a little less, and stays: it leaves below half of the rate at which it returns.'
 SELECT regress_cool(), regress_read('regress_r_1', 60, 1, 72);
 SELECT tiered_storage.alter_policy('regress_r', changes => '{"idle_for": "1 minute"}') \gset
 UPDATE _tiered_storage.relation_state SET last_read_at = '2040-01-30', last_written_at = '2040-01-01';
@@ -194,54 +181,45 @@ CALL tiered_storage.migrate();
 RESET client_min_messages;
 SELECT * FROM regress_places ORDER BY 1;
 
----------------------------------------------------------------------------
--- Where to
----------------------------------------------------------------------------
+\echo '-- Where to'
 
--- Somebody else was the last to move it: the policy has nothing to take back.
+\echo '-- Somebody else was the last to move it: the policy has nothing to take back.'
 SELECT regress_cool(), regress_read('regress_r_1', 150, 1, 72), regress_read('regress_r_1_k', 150, 1, 72),
 	regress_read('regress_r_2', 150, 1, 72), regress_read('regress_r_3', 150, 1, 72);
 SELECT relation, verdict FROM regress_verdicts ORDER BY 1;
-\set ECHO none
 SET client_min_messages = warning;
 CALL tiered_storage.move_relation('regress_r_1', 'regress_ts_fast', include_indexes => false);
 CALL tiered_storage.move_relation('regress_r_1', 'regress_ts_slow', include_indexes => false);
 RESET client_min_messages;
-\set ECHO all
--- Its index has been moved by the policy all the same.
+\echo '-- Its index has been moved by the policy all the same.'
 SELECT relation, to_tier, verdict FROM regress_verdicts ORDER BY 1;
 SELECT tiered_storage.pin('regress_r_1_k', 'regress_slow') \g /dev/null
 SELECT relation, verdict, reason FROM regress_verdicts ORDER BY 1;
 SELECT tiered_storage.unpin('regress_r_1_k') \g /dev/null
--- To a tier that is named, from where it is not known; after a restore, too.
+\echo '-- To a tier that is named, from where it is not known; after a restore, too.'
 SELECT tiered_storage.alter_policy('regress_r',
 	changes => '{"return_tier": "regress_fast", "return_after": "12 hours"}') \gset
 SELECT return_after, return_tier FROM _tiered_storage.policies;
 DELETE FROM _tiered_storage.move;
 SELECT relation, to_tier, verdict, reason FROM regress_verdicts ORDER BY 1;
-\set ECHO none
 -- What somebody has put there an hour ago, by a way that leaves no record, stays for the cooldown.
 BEGIN;
 SET LOCAL tiered_storage.cooldown = '2h';
 UPDATE _tiered_storage.relation_state SET placed_at = current_setting('tiered_storage.test_now')::timestamptz - interval '1 hour' WHERE relation_oid = 'regress_r_2'::regclass;
-\set ECHO all
 SELECT relation, to_tier, verdict, reason FROM regress_verdicts ORDER BY 1;
-\set ECHO none
 ROLLBACK;
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
-\set ECHO all
 SELECT * FROM regress_places ORDER BY 1;
 CALL tiered_storage.migrate();
--- A tier to return to is in use, and renamed like the others.
+\echo '-- A tier to return to is in use, and renamed like the others.'
 SELECT tiered_storage.remove_tier('regress_fast'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_fast', new_name => 'regress_Fast') \g /dev/null
 SELECT tier_name, return_tier FROM _tiered_storage.policies;
 SELECT tiered_storage.alter_tier('regress_Fast', new_name => 'regress_fast') \g /dev/null
 SELECT tiered_storage.remove_policy('regress_r') \gset
 
-\set ECHO none
 -- An age is no reason to stay: what is old and read returns, and leaves when it is not read any more.
 CREATE TABLE regress_a (d date) PARTITION BY RANGE (d);
 CREATE TABLE regress_r_old PARTITION OF regress_a FOR VALUES
@@ -253,7 +231,6 @@ SELECT set_config('tiered_storage.test_now', '2040-02-02 00:00:00+00', false), p
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.relation_state SET sampled_since = '2030-01-01', proven_since = '2030-01-01';
 UPDATE _tiered_storage.sampler SET counts_since = '2030-01-01';
-\set ECHO all
 SELECT regress_cool(), regress_read('regress_r_old', 10, 1, 24);
 SELECT verdict, reason FROM regress_verdicts;
 SELECT regress_cool();
@@ -264,13 +241,11 @@ RESET client_min_messages;
 SELECT verdict FROM regress_verdicts;
 SELECT regress_read('regress_r_old', 100, 1, 24);
 SELECT verdict, to_tier, reason FROM regress_verdicts;
-\set ECHO none
 -- Where it came from is remembered as long as it may return.
 UPDATE _tiered_storage.move SET finished_at = '2038-01-01', started_at = '2038-01-01';
 UPDATE _tiered_storage.sampler SET rolled_up_until = '2038-01-01';
 SELECT set_config('tiered_storage.test_now', '2040-02-02 02:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT relation_name, from_tier, to_tier FROM _tiered_storage.move ORDER BY move_id;
 SELECT regress_cool(), regress_read('regress_r_old', 100, 1, 24);
 SELECT verdict, to_tier FROM regress_verdicts;
@@ -280,10 +255,9 @@ RESET client_min_messages;
 CALL tiered_storage.migrate();
 SELECT verdict, reason FROM regress_verdicts;
 
--- What a person has moved does not return later either, nor what another policy has moved: who
--- was the last is remembered though the record is old.
+\echo '-- What a person has moved does not return later either, nor what another policy has moved: who'
+\echo '-- was the last is remembered though the record is old.'
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": "regress_fast"}') \gset
-\set ECHO none
 SET client_min_messages = warning;
 CALL tiered_storage.move_relation('regress_r_old', 'regress_ts_slow');
 RESET client_min_messages;
@@ -291,14 +265,13 @@ UPDATE _tiered_storage.move SET finished_at = '2038-01-01', started_at = '2038-0
 UPDATE _tiered_storage.sampler SET rolled_up_until = '2038-01-01';
 SELECT set_config('tiered_storage.test_now', '2040-02-02 05:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT relation_name, from_tier, to_tier, policy_id IS NULL AS by_hand, state FROM _tiered_storage.move
 	ORDER BY move_id;
 SELECT regress_cool(), regress_read('regress_r_old', 100, 1, 24);
 SELECT verdict, reason FROM regress_verdicts;
 CALL tiered_storage.migrate();
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": null}') \gset
--- Once nothing returns any more, nothing old is kept.
+\echo '-- Once nothing returns any more, nothing old is kept.'
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": null}') \gset
 UPDATE _tiered_storage.sampler SET rolled_up_until = '2038-01-01';
 SELECT set_config('tiered_storage.test_now', '2040-02-02 07:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
@@ -307,11 +280,8 @@ SELECT count(*) FROM _tiered_storage.move;
 SELECT tiered_storage.alter_policy('regress_a',
 	changes => '{"return_when_reads_per_hour": 100, "return_after": "1 day"}') \gset
 
----------------------------------------------------------------------------
--- Rebuilt
----------------------------------------------------------------------------
+\echo '-- Rebuilt'
 
-\set ECHO none
 -- The index of that name on that table is what was moved, though it is another relation by now; and
 -- what is left behind is said.
 CREATE TABLE regress_r_x (k int, v int) TABLESPACE regress_ts_fast;
@@ -319,22 +289,18 @@ CREATE INDEX regress_r_x_k ON regress_r_x (k) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_r_x_v ON regress_r_x (v) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r_x SELECT k, k FROM generate_series(1, 1000) k;
 VACUUM regress_r_x;
-\set ECHO all
 SELECT tiered_storage.alter_policy('regress_a', enabled => false) \gset
 SELECT tiered_storage.add_tiering_policy('regress_r_x', tier => 'regress_slow',
 	options => '{"below_reads_per_hour": 10, "return_when_reads_per_hour": 100, "return_after": "1 day"}') \gset
-\set ECHO none
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01',
 	proven_since = '2030-01-01';
-\set ECHO all
 SELECT regress_cool();
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
 SELECT * FROM regress_places WHERE relname ~ 'x' ORDER BY 1;
-\set ECHO none
 SELECT max(batch_id) AS batch FROM _tiered_storage.move_batches \gset
 SELECT 'regress_r_x_k'::regclass::oid AS first_oid \gset
 REINDEX INDEX CONCURRENTLY regress_r_x_k;
@@ -342,10 +308,9 @@ ALTER INDEX regress_r_x_v RENAME TO regress_r_x_old;
 CREATE INDEX regress_r_x_v2 ON regress_r_x (v) TABLESPACE regress_ts_slow;
 DROP INDEX regress_r_x_old;
 BEGIN;
-\set ECHO all
 CALL tiered_storage.undo_move(:batch, dry_run => true);
 ROLLBACK;
--- Before any sample knows of that, and after one does.
+\echo '-- Before any sample knows of that, and after one does.'
 SELECT regress_read('regress_r_x', 1000, 1, 24);
 SELECT relation, verdict, reason FROM regress_verdicts WHERE relation ~ 'x';
 SELECT regress_cool();
@@ -360,19 +325,16 @@ SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
 SELECT * FROM regress_places WHERE relname ~ 'x' ORDER BY 1;
--- Once more, by undo_move().
+\echo '-- Once more, by undo_move().'
 SELECT regress_cool();
-\set ECHO none
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
 SELECT max(batch_id) AS batch FROM _tiered_storage.move_batches \gset
 REINDEX TABLE CONCURRENTLY regress_r_x;
-\set ECHO all
 SELECT tiered_storage.remove_policy('regress_r_x') \gset
 CALL tiered_storage.undo_move(:batch);
 SELECT * FROM regress_places WHERE relname ~ 'x' ORDER BY 1;
-\set ECHO none
 DROP TABLE regress_r_x;
 
 -- Renamed, or in another schema, before it is rebuilt; and moved by a session that quotes all names.
@@ -382,10 +344,8 @@ CREATE INDEX regress_r_y_k ON regress_r_y (k) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_r_y_v ON regress_r_y (v) TABLESPACE regress_ts_fast;
 CREATE INDEX "Regress ""r"".y" ON regress_r_y (w) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r_y SELECT k, k, k FROM generate_series(1, 1000) k;
-\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_r_y', tier => 'regress_slow',
 	options => '{"below_reads_per_hour": 10}') \gset
-\set ECHO none
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01',
@@ -395,7 +355,6 @@ SET client_min_messages = warning;
 SET quote_all_identifiers = on;
 CALL tiered_storage.migrate();
 RESET quote_all_identifiers;
-\set ECHO all
 SELECT tiered_storage.remove_policy('regress_r_y') \gset
 SELECT max(batch_id) AS batch FROM _tiered_storage.move_batches \gset
 SELECT relation_name, index_name FROM _tiered_storage.move WHERE batch_id = :batch ORDER BY relation_name COLLATE "C";
@@ -405,7 +364,7 @@ CALL tiered_storage.sample();
 SELECT relation_name, index_name FROM _tiered_storage.move WHERE batch_id = :batch ORDER BY relation_name COLLATE "C";
 ALTER TABLE regress_r_y SET SCHEMA regress_r_s;
 REINDEX TABLE CONCURRENTLY regress_r_s.regress_r_y;
--- Before any sample knows of that, and after one does.
+\echo '-- Before any sample knows of that, and after one does.'
 SELECT undo_command IS NOT NULL AS can_be_undone FROM _tiered_storage.move_batches WHERE batch_id = :batch;
 SELECT relation FROM _tiered_storage.moves WHERE batch_id = :batch ORDER BY relation COLLATE "C";
 CALL tiered_storage.sample();
@@ -419,17 +378,14 @@ SELECT c.relname, t.tier_name FROM pg_class c
 	JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace
 		WHERE c.relnamespace = 'regress_r_s'::regnamespace ORDER BY 1;
 CALL tiered_storage.undo_move(:batch);
-\set ECHO none
 -- What is gone for good costs nothing, and cannot be moved again.
 DROP TABLE regress_r_s.regress_r_y;
 SELECT string_agg(concat(xmin, ' ', xmax), ', ' ORDER BY move_id) AS versions FROM _tiered_storage.move
 	WHERE batch_id >= :batch \gset
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT count(*), string_agg(concat(xmin, ' ', xmax), ', ' ORDER BY move_id) = :'versions' AS is_untouched
 	FROM _tiered_storage.move WHERE batch_id >= :batch;
 CALL tiered_storage.undo_move(:batch);
-\set ECHO none
 DROP SCHEMA regress_r_s;
 
 -- Names that were exchanged before one of the two was rebuilt: what was another index has not taken its place.
@@ -454,14 +410,12 @@ SELECT regress_moved('regress_r_z_a') AS batch \gset
 CALL regress_exchange();
 REINDEX INDEX CONCURRENTLY regress_r_z_b;
 RESET client_min_messages;
-\set ECHO all
 SELECT undo_command FROM _tiered_storage.move_batches WHERE batch_id = :batch;
 CALL tiered_storage.undo_move(:batch, dry_run => true);
 CALL tiered_storage.undo_move(:batch);
 CALL tiered_storage.sample();
 CALL tiered_storage.undo_move(:batch);
 SELECT * FROM regress_places WHERE relname ~ 'z' ORDER BY 1;
-\set ECHO none
 DROP INDEX regress_r_z_a, regress_r_z_b;
 -- It has come after the move, but a sample knows it.
 SET client_min_messages = warning;
@@ -474,10 +428,8 @@ CALL regress_exchange();
 DROP INDEX regress_r_z_b;
 CREATE INDEX regress_r_z_b ON regress_r_z (k) TABLESPACE regress_ts_slow;
 RESET client_min_messages;
-\set ECHO all
 CALL tiered_storage.undo_move(:batch);
 SELECT * FROM regress_places WHERE relname ~ 'z' ORDER BY 1;
-\set ECHO none
 DROP INDEX regress_r_z_a, regress_r_z_b;
 -- Both are rebuilt: the definition tells them apart, and finds the right one where names stay.
 SET client_min_messages = warning;
@@ -488,10 +440,8 @@ SELECT regress_moved('regress_r_z_a') AS columns \gset
 CALL regress_exchange();
 REINDEX TABLE CONCURRENTLY regress_r_z;
 RESET client_min_messages;
-\set ECHO all
 CALL tiered_storage.undo_move(:columns);
 SELECT * FROM regress_places WHERE relname ~ 'z' ORDER BY 1;
-\set ECHO none
 DROP INDEX regress_r_z_a, regress_r_z_b;
 SET client_min_messages = warning;
 CREATE INDEX regress_r_z_a ON regress_r_z (k) TABLESPACE regress_ts_fast WHERE v < 500;
@@ -509,7 +459,6 @@ REINDEX TABLE CONCURRENTLY regress_r_z;
 CREATE INDEX regress_r_z_e ON regress_r_z
 	((k   +   v), (k - v)) TABLESPACE regress_ts_slow WHERE (v < 500) OR (v IS NULL);
 RESET client_min_messages;
-\set ECHO all
 CALL tiered_storage.undo_move(:predicate);
 CALL tiered_storage.undo_move(:rebuilt);
 CALL tiered_storage.undo_move(:replaced);
@@ -518,11 +467,8 @@ DROP TABLE regress_r_z;
 DROP FUNCTION regress_moved;
 DROP PROCEDURE regress_exchange;
 
----------------------------------------------------------------------------
--- What is due first takes the room below the mark
----------------------------------------------------------------------------
+\echo '-- What is due first takes the room below the mark'
 
-\set ECHO none
 -- The queue and a dry run say what the run then does.
 CREATE TABLE regress_d (d date, v text) PARTITION BY RANGE (d);
 CREATE TABLE regress_r_d PARTITION OF regress_d FOR VALUES
@@ -531,10 +477,8 @@ CREATE TABLE regress_r_e (k int, v text) TABLESPACE regress_ts_slow;
 INSERT INTO regress_d SELECT '2039-02-02', repeat('x', 500) FROM generate_series(1, 3000);
 INSERT INTO regress_r_e SELECT 1, repeat('x', 500) FROM generate_series(1, 3000);
 VACUUM regress_d, regress_r_e;
-\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_r_e', tier => 'regress_cheap',
 	options => '{"below_reads_per_hour": 10, "return_when_reads_per_hour": 100, "return_after": "1 day"}') \gset
-\set ECHO none
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01',
@@ -544,7 +488,6 @@ SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
 CHECKPOINT;
-\set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_d', '1 hour', 'regress_slow') \gset
 SELECT tiered_storage.alter_tier('regress_slow', high_watermark => 0.6, low_watermark => 0.3,
 	device => jsonb_build_object('capacity_bytes', ((pg_tablespace_size('regress_ts_slow') + 1.5 * pg_table_size('regress_r_e')) / 0.6)::bigint)) \g /dev/null
@@ -559,23 +502,18 @@ SELECT * FROM regress_places WHERE relname ~ '_[de]$' ORDER BY 1;
 SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": null}') \g /dev/null
 DROP TABLE regress_d, regress_r_e;
 
----------------------------------------------------------------------------
--- Refused
----------------------------------------------------------------------------
+\echo '-- Refused'
 
--- A year, however long it is, and no more.
+\echo '-- A year, however long it is, and no more.'
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 year"}') \gset
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "365 days"}') \gset
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "366 days"}') \gset
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "366 days 1 microsecond"}')
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 year 7 days"}')
 $refused$);
-\set ECHO all
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 day"}') \gset
 
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": 10}')
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"below_reads_per_hour": 100}')
@@ -586,10 +524,8 @@ SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "0"
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 microsecond"}')
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "59.999999 seconds"}')
 $refused$);
-\set ECHO all
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 minute"}') \gset
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 day"}') \gset
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "-1 day"}')
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "13 months"}')
@@ -600,15 +536,12 @@ SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap', 
 SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap', options => '{"return_tier": "regress_fast"}')
 SELECT tiered_storage.add_tiering_policy('regress_a', tier => 'regress_cheap', options => '{"return_when_reads_per_hour": 10}')
 $refused$);
-\set ECHO all
 SELECT return_when_reads_per_hour, return_after, return_tier, below_reads_per_hour FROM _tiered_storage.policies;
 
-\set ECHO none
 -- What need not be there can be taken away again: one by one, or all of the way back at once.
 CREATE VIEW regress_r_properties AS
 	SELECT move_after, idle_for, no_writes_for, below_reads_per_hour, index_tier, return_when_reads_per_hour,
 		return_after, return_tier FROM _tiered_storage.policies;
-\set ECHO all
 SELECT tiered_storage.alter_policy('regress_a',
 	changes => '{"return_tier": "regress_fast", "return_after": "2 days", "idle_for": "1 day",
 	"no_writes_for": "2 days", "index_tier": "regress_cheap"}') \gset
@@ -620,24 +553,19 @@ SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": nul
 TABLE regress_r_properties;
 SELECT tiered_storage.alter_policy('regress_a',
 	changes => '{"return_tier": "regress_fast", "return_after": "2 days"}') \gset
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": null, "return_after": "3 days"}')
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"tier": null}')
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"idle_for": null, "below_reads_per_hour": null}')
 $refused$);
-\set ECHO all
 SELECT tiered_storage.alter_policy('regress_a',
 	changes => '{"return_when_reads_per_hour": null, "below_reads_per_hour": null}') \gset
 TABLE regress_r_properties;
 DROP VIEW regress_r_properties;
 
 DROP TABLE regress_r, regress_a;
----------------------------------------------------------------------------
--- What somebody has moved away and back, by a way that leaves no record
----------------------------------------------------------------------------
+\echo '-- What somebody has moved away and back, by a way that leaves no record'
 
-\set ECHO none
 SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \g /dev/null
 CREATE TABLE regress_r_h (k int) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_r_i (k int) TABLESPACE regress_ts_fast;
@@ -671,12 +599,10 @@ ALTER TABLE regress_r_h SET TABLESPACE regress_ts_slow;
 CALL regress_look(13);
 CALL regress_look(20);
 SELECT regress_cool(), regress_read('regress_r_h', 1000, 1, 24), regress_read('regress_r_i', 1000, 1, 24) \g /dev/null
-\set ECHO all
 SELECT relation, to_tier, verdict, reason FROM regress_verdicts WHERE relation ~ '[hi]$' ORDER BY 1;
--- Nor to a tier that is named.  Once the policy has moved it again, it returns again.
+\echo '-- Nor to a tier that is named.  Once the policy has moved it again, it returns again.'
 SELECT tiered_storage.alter_policy('regress_r_h', changes => '{"return_tier": "regress_fast"}') \g /dev/null
 SELECT relation, to_tier, verdict, reason FROM regress_verdicts WHERE relation ~ 'h$';
-\set ECHO none
 ALTER TABLE regress_r_h SET TABLESPACE regress_ts_fast;
 SELECT regress_cool() \g /dev/null
 CALL regress_look(30);
@@ -685,12 +611,10 @@ CALL tiered_storage.migrate();
 RESET client_min_messages;
 CALL regress_look(40);
 SELECT regress_cool(), regress_read('regress_r_h', 1000, 1, 24) \g /dev/null
-\set ECHO all
 SELECT relation, to_tier, verdict FROM regress_verdicts WHERE relation ~ 'h$';
 
--- History is kept for as long as a policy looks back and a day, also beyond history_retention, which is 90 days: seven
--- of eight parts have to last for 101 days, which is longer than 8 times 14 days.
-\set ECHO none
+\echo '-- History is kept for as long as a policy looks back and a day, also beyond history_retention, which is 90 days: seven'
+\echo '-- of eight parts have to last for 101 days, which is longer than 8 times 14 days.'
 DELETE FROM _tiered_storage.history_hour;
 CREATE PROCEDURE regress_days(n int) LANGUAGE plpgsql AS $$
 BEGIN
@@ -704,7 +628,6 @@ BEGIN
 END
 $$;
 INSERT INTO _tiered_storage.relation_history SELECT last_sample_at, 1, 60, 1, 1, 0, 0, 0, 0 FROM _tiered_storage.sampler;
-\set ECHO all
 SELECT tiered_storage.alter_policy('regress_r_h', changes => '{"return_after": "100 days"}') \gset
 CALL regress_days(8);
 SELECT count(*) FROM tiered_storage.history WHERE relation_oid = 1;
@@ -712,7 +635,6 @@ SELECT tiered_storage.alter_policy('regress_r_h', changes => '{"return_after": "
 CALL regress_days(8);
 SELECT count(*) FROM tiered_storage.history WHERE relation_oid = 1;
 SELECT history_since = (SELECT min(hour) FROM tiered_storage.history) AS since_then FROM _tiered_storage.sampler;
-\set ECHO none
 DROP PROCEDURE regress_days;
 DROP TABLE regress_r_h, regress_r_i;
 DROP PROCEDURE regress_look;
@@ -722,4 +644,3 @@ DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
-\set ECHO all

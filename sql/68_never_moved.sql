@@ -13,7 +13,7 @@ CREATE TABLE regress_n_2 PARTITION OF regress_n FOR VALUES
 CREATE INDEX regress_n_1_at ON regress_n_1 (at) TABLESPACE regress_ts_fast;
 INSERT INTO regress_n VALUES ('2020-02-02', 1), ('2021-02-02', 2);
 -- A policy leaves it alone, with its index, and is not due for ever.
-SELECT tiered_storage.add_tiering_policy('regress_n', move_after => '1 year', tier => 'regress_slow') > 0 AS added;
+SELECT tiered_storage.add_tiering_policy('regress_n', move_after => '1 year', tier => 'regress_slow') > 0 AS added \gset
 SELECT relation, verdict, reason FROM _tiered_storage.evaluate_policies() WHERE verdict <> 'due';
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();

@@ -67,29 +67,32 @@ RESET allow_system_table_mods;
 
 \set script `sed -e '/^\\echo/d' -e '/pg_extension_config_dump/d' -e 's/MODULE_PATHNAME/tiered_storage_citus/' "$PG_ABS_SRCDIR"/src/citus/[0-9]*.sql`
 :script
-\set ECHO all
 \set SHOW_CONTEXT errors
 SELECT * FROM tiered_storage_citus.add_tier_on_all_nodes('regress "new" $$ %', '{regress_nothing}'); \echo :SQLSTATE
-SELECT * FROM tiered_storage_citus.add_tier_on_all_nodes(NULL, NULL); \echo :SQLSTATE
-SELECT * FROM tiered_storage_citus.add_tier_on_all_nodes('regress_slow', '{regress_ts_slow}'); \echo :SQLSTATE
+\set SHOW_CONTEXT never
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM tiered_storage_citus.add_tier_on_all_nodes(NULL, NULL)
+SELECT * FROM tiered_storage_citus.add_tier_on_all_nodes('regress_slow', '{regress_ts_slow}')
+$refused$);
 SELECT * FROM tiered_storage_citus.add_tier_on_all_nodes('regress_slow', '{regress_ts_slow}', if_not_exists => true);
-SELECT tiered_storage.remove_tier('regress_slow');
+SELECT tiered_storage.remove_tier('regress_slow') \gset
+SET client_min_messages = warning;
 SET extra_float_digits = -15;
 SELECT * FROM tiered_storage_citus.add_tier_on_all_nodes('regress "new" $$ %', '{regress_ts_slow}',
 	profile => 'hdd_7200', rank => 5, price_per_gb_month => 0.02, device => '{"random_read_ms": 1.23456789012345,
 	"capacity_bytes": 1000000, "compressed": true, "compression_ratio": 2.5}');
 RESET extra_float_digits;
-\x on
+RESET client_min_messages;
 SELECT tier_name, tablespaces, profile, rank, random_read_ms, price_per_gb_month, capacity_bytes, reserve_fraction,
 	compressed, compression_ratio
 	FROM _tiered_storage.tiers WHERE tier_name LIKE '%new%';
-\x off
 
-SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes(NULL, tier => 'regress_cheap'); \echo :SQLSTATE
-SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes(0, tier => 'regress_cheap'); \echo :SQLSTATE
-SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('plain', idle_for => '1 day',
-	tier => 'regress_cheap'); \echo :SQLSTATE
-SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('items', tier => 'regress_cheap'); \echo :SQLSTATE
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes(NULL, tier => 'regress_cheap')
+SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes(0, tier => 'regress_cheap')
+SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('plain', idle_for => '1 day', tier => 'regress_cheap')
+SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('items', tier => 'regress_cheap')
+$refused$);
 SET "IntervalStyle" = sql_standard;
 SET "DateStyle" = 'SQL, DMY';
 SET "TimeZone" = 'Asia/Tokyo';
@@ -100,17 +103,16 @@ SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('"It''s 100% 
 RESET "IntervalStyle";
 RESET "DateStyle";
 RESET "TimeZone";
-\x on
 SELECT relation, move_after, tier_name, include_indexes, time_zone, below_reads_per_hour,
 	return_when_reads_per_hour, return_after, return_tier
 	FROM _tiered_storage.policies;
-\x off
-SELECT node_id, success FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('"It''s 100% ""x"""',
-	move_after => '1 day', tier => 'regress_cheap'); \echo :SQLSTATE
+SELECT * FROM pg_temp.refused($refused$
+SELECT node_id, success FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('"It''s 100% ""x"""', move_after => '1 day', tier => 'regress_cheap')
+$refused$);
 SELECT node_id, success FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('"It''s 100% ""x"""',
 	move_after => '1 day', tier => 'regress_cheap', if_not_exists => true);
 SELECT node_id, error, relation_name, tier_name, enabled FROM tiered_storage_citus.node_policies;
--- What the other node lacks: tiers that a user has defined, policies on shards.
+\echo '-- What the other node lacks: tiers that a user has defined, policies on shards.'
 SET regress.definitions = '[{"tier_name": null}]';
 SET "TimeZone" = 'UTC';
 SELECT tiered_storage.add_tiering_policy('items', idle_for => '1 day', tier => 'regress_cheap',
@@ -119,14 +121,11 @@ SELECT tiered_storage.add_tiering_policy('items', idle_for => '1 day', tier => '
 	tiered_storage.add_tiering_policy('plain', idle_for => '1 day', tier => 'regress_cheap') > 0 AS not_on_shards;
 SET "IntervalStyle" = sql_standard;
 SET extra_float_digits = -15;
-\x on
 SELECT node_id, error, relation_name, tier_name, gap, replace(command, ', ', E',\n') AS command, definition
 	FROM tiered_storage_citus.node_gaps;
-\x off
-\set ECHO none
 RESET "IntervalStyle";
 RESET extra_float_digits;
--- The statements change nothing where that is, and define the same where it is not.
+\echo '-- The statements change nothing where that is, and define the same where it is not.'
 SET client_min_messages = warning;
 CREATE TEMP TABLE command AS SELECT row_number() OVER () AS place, command FROM tiered_storage_citus.node_gaps;
 CREATE TEMP VIEW definition AS SELECT (to_jsonb(t))::text AS defined FROM _tiered_storage.tier t WHERE NOT discovered
@@ -135,62 +134,62 @@ CREATE TEMP VIEW definition AS SELECT (to_jsonb(t))::text AS defined FROM _tiere
 CREATE TEMP TABLE before AS SELECT * FROM definition;
 SELECT format('SELECT count(*), bool_and(success) FROM (%s) s', command) FROM command ORDER BY place
 \gexec
-\set ECHO all
 TABLE definition EXCEPT TABLE before;
 SELECT defined::jsonb -> 'relation_name' AS relation_name FROM (TABLE before EXCEPT TABLE definition) d;
 SELECT count(tiered_storage.remove_policy(policy_id => p.policy_id)) FROM _tiered_storage.policies p
 	WHERE relation_name NOT LIKE '%plain';
-SELECT tiered_storage.remove_policy('plain');
+SELECT tiered_storage.remove_policy('plain') \gset
 SELECT count(tiered_storage.remove_tier(tier_name)) FROM _tiered_storage.tiers WHERE NOT discovered;
 SELECT count(*) FROM tiered_storage_citus.node_gaps;
-\set ECHO none
 SELECT format('SELECT count(*), bool_and(success) FROM (%s) s', command) FROM command ORDER BY place
 \gexec
-\set ECHO all
 TABLE definition EXCEPT TABLE before;
 SELECT defined::jsonb -> 'relation_name' AS relation_name FROM (TABLE before EXCEPT TABLE definition) d;
--- A policy that the other node defines differently, and a tier that only that node has.
+\echo '-- A policy that the other node defines differently, and a tier that only that node has.'
 SET regress.definitions = '[{"tier_name": null}, {"relation_name": "\"regress n\".items", "tier_name": "regress_cheap", "command": "other"}, {"tier_name": "only_there", "command": "add"}]';
 SELECT node_id, relation_name, tier_name, gap, command, definition FROM tiered_storage_citus.node_gaps
 	WHERE gap = 'different' OR node_id = 1;
-SELECT tiered_storage.alter_policy('items', enabled => false);
+SELECT tiered_storage.alter_policy('items', enabled => false) \gset
 SELECT count(*) FROM tiered_storage_citus.node_gaps WHERE gap = 'different';
 SET regress.definitions = '[{"tier_name": null}]';
-SELECT tiered_storage.remove_policy('items');
-\set ECHO none
+SELECT tiered_storage.remove_policy('items') \gset
 DROP TABLE command, before;
 DROP VIEW definition;
 RESET client_min_messages;
 RESET "TimeZone";
 
--- A node that is down: nothing is done, and it is named.
+\echo '-- A node that is down: nothing is done, and it is named.'
 INSERT INTO pg_dist_node VALUES (3, 5, 'down', 3, true, 'primary', 'default'), (7, 7, 'disabled', 7, false, 'primary',
 	'default');
-\set ECHO all
-SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""'); \echo :SQLSTATE
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""')
+$refused$);
 SELECT node_id, node_name, node_port, error, tier_name FROM tiered_storage_citus.node_tiers;
 SELECT node_id, error, relation_name FROM tiered_storage_citus.node_policies;
 DELETE FROM pg_dist_node WHERE nodeid IN (3, 7);
--- One that does not answer at all is named all the same.
+\echo '-- One that does not answer at all is named all the same.'
 INSERT INTO pg_dist_node VALUES (5, 5, 'silent', 5, true, 'primary', 'default');
 SELECT node_id, error, relation_name FROM tiered_storage_citus.node_policies;
 DELETE FROM pg_dist_node WHERE nodeid = 5;
--- One that does not have the extension may have somebody's functions in its place.
+\echo '-- One that does not have the extension may have somebody''s functions in its place.'
 INSERT INTO pg_dist_node VALUES (8, 8, 'foreign', 8, true, 'primary', 'default');
 SELECT node_id, error, relation_name FROM tiered_storage_citus.node_policies;
-SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""'); \echo :SQLSTATE
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""')
+$refused$);
 DELETE FROM pg_dist_node WHERE nodeid = 8;
--- One that goes down in between is reported.
+\echo '-- One that goes down in between is reported.'
 INSERT INTO pg_dist_node VALUES (4, 4, 'broken', 4, true, 'primary', 'default');
 SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""');
 DELETE FROM pg_dist_node WHERE nodeid = 4;
 SELECT count(*) FROM _tiered_storage.policies;
-SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""',
-	'regress_cheap'); \echo :SQLSTATE
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""', 'regress_cheap')
+$refused$);
 SELECT node_id, success FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('"It''s 100% ""x"""',
 	'regress_cheap', if_exists => true);
 
--- A policy goes with its table, as when undistribute_table() drops it on workers.
+\echo '-- A policy goes with its table, as when undistribute_table() drops it on workers.'
 CREATE TABLE gone (id bigint);
 INSERT INTO pg_dist_partition VALUES ('gone', 'h');
 SELECT tiered_storage.add_tiering_policy('gone', idle_for => '1 day', tier => 'regress_cheap',
@@ -199,21 +198,26 @@ SELECT tiered_storage.add_tiering_policy('gone', idle_for => '1 day', tier => 'r
 DELETE FROM pg_dist_partition WHERE logicalrelid = 'gone'::regclass;
 DROP TABLE gone;
 SELECT node_id, relation_name, last_result FROM tiered_storage_citus.node_policies;
-SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes(); \echo :SQLSTATE
-SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes(relation_name => '"regress n".gone'); \echo :SQLSTATE
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes()
+SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes(relation_name => '"regress n".gone')
+$refused$);
 SELECT tiered_storage.add_tiering_policy('plain', idle_for => '1 day', tier => 'regress_cheap') > 0 AS added;
 SELECT node_id, success, result FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('plain');
 
--- Changes are for the coordinator, and not for a read-only transaction.
+\echo '-- Changes are for the coordinator, and not for a read-only transaction.'
 UPDATE pg_dist_local_group SET groupid = 2;
-SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('items', if_exists => true); \echo :SQLSTATE
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('items', if_exists => true)
+$refused$);
 UPDATE pg_dist_local_group SET groupid = 0;
 BEGIN READ ONLY;
-SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('items', if_exists => true); \echo :SQLSTATE
-\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM tiered_storage_citus.remove_tiering_policy_on_all_nodes('items', if_exists => true)
+$refused$);
 ROLLBACK;
 
--- What the rebalancer is told a shard costs, with those that are colocated.
+\echo '-- What the rebalancer is told a shard costs, with those that are colocated.'
 UPDATE pg_dist_partition SET colocationid = 5;
 INSERT INTO pg_dist_partition VALUES ('plain', 'h', 6);
 INSERT INTO pg_dist_shard VALUES ('items', 1, '0'), ('items', 2, '100'), ('"It''s 100% ""x"""', 3, '0'),
@@ -222,42 +226,42 @@ CREATE TABLE items_1 (id bigint CONSTRAINT items_pkey_1 PRIMARY KEY, body text);
 INSERT INTO items_1 SELECT i, repeat('x', 100) FROM generate_series(1, 1000) i;
 ALTER TABLE items_1 SET TABLESPACE regress_ts_fast;
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT tiered_storage_citus.refresh_shard_sizes();
 SELECT shard_id, tier_name, size_bytes = (SELECT sum(size_bytes) FROM _tiered_storage.heat h
 	WHERE distributed_table IS NOT NULL AND h.tier_name IS NOT DISTINCT FROM s.tier_name) AS as_observed
 	FROM _tiered_storage_citus.shard_size s ORDER BY 1, 2;
-\set ECHO none
 TRUNCATE _tiered_storage_citus.shard_size;
 INSERT INTO _tiered_storage_citus.shard_size VALUES (1, 'regress_fast', 1000), (1, NULL, 100), (2, 'regress_fast', 10),
 	(3, 'regress_slow', 7), (5, 'regress_slow', 5);
 INSERT INTO tiered_storage_citus.tier_weight VALUES ('regress_slow', 2);
-\set ECHO all
 SELECT s AS shard_id, tiered_storage_citus.shard_cost(s) FROM generate_series(1, 6) s;
 INSERT INTO pg_dist_node VALUES (3, 5, 'down', 3, true, 'primary', 'default');
-SELECT tiered_storage_citus.refresh_shard_sizes(); \echo :SQLSTATE
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage_citus.refresh_shard_sizes()
+$refused$);
 DELETE FROM pg_dist_node WHERE nodeid = 3;
 SELECT count(*) FROM _tiered_storage_citus.shard_size;
 
--- A node that is at it for too long gives up by itself.
+\echo '-- A node that is at it for too long gives up by itself.'
 SELECT _tiered_storage_citus.answer_within(100, 'SELECT pg_sleep(3600)'); \echo :SQLSTATE
-SELECT _tiered_storage_citus.answer_within(600000, 'SELECT 1 / 0'); \echo :SQLSTATE
+SELECT * FROM pg_temp.refused($refused$
+SELECT _tiered_storage_citus.answer_within(600000, 'SELECT 1 / 0')
+$refused$);
 SELECT _tiered_storage_citus.answer_within(600000, 'SELECT x FROM generate_series(7, 8) x') AS first_row,
 	_tiered_storage_citus.answer_within(600000, 'DO $d$ BEGIN NULL; END $d$') IS NULL AS is_null,
 	_tiered_storage_citus.answer_within(600000, NULL) IS NULL AS not_asked;
-SELECT _tiered_storage_citus.answer_within(600000, 'COMMIT'); \echo :SQLSTATE
-\set ECHO none
--- Whatever names mean to those who connect to the node.
+SELECT * FROM pg_temp.refused($refused$
+SELECT _tiered_storage_citus.answer_within(600000, 'COMMIT')
+$refused$);
+\echo '-- Whatever names mean to those who connect to the node.'
 CREATE FUNCTION "regress n".now() RETURNS timestamptz LANGUAGE plpgsql
 	AS $$ BEGIN RAISE 'somebody''s function runs'; END $$;
 SET search_path = "regress n", pg_catalog;
-\set ECHO all
 SELECT _tiered_storage_citus.answer_within(600000, 'SELECT now()') IS NOT NULL AS answered;
-\set ECHO none
 SET search_path = "regress n";
 DROP FUNCTION "regress n".now();
 
--- Who waits for a node can end that.
+\echo '-- Who waits for a node can end that.'
 CREATE OR REPLACE FUNCTION pg_catalog.master_run_on_worker(worker_name text[], port integer[], command text[],
 	parallel boolean,
 	OUT node_name text, OUT node_port integer, OUT success boolean, OUT result text) RETURNS SETOF record
@@ -286,35 +290,33 @@ BEGIN
 END
 $f$;
 INSERT INTO pg_dist_node VALUES (6, 6, 'hangs', 6, true, 'primary', 'default');
-\set ECHO all
 SET statement_timeout = '300ms';
 \set SHOW_CONTEXT never
-SELECT node_id, error, tier_name, rank FROM tiered_storage_citus.node_tiers; \echo :SQLSTATE
+SELECT * FROM pg_temp.refused($refused$
+SELECT node_id, error, tier_name, rank FROM tiered_storage_citus.node_tiers
+$refused$);
 RESET statement_timeout;
-\set SHOW_CONTEXT errors
 \set VERBOSITY sqlstate
 SET tiered_storage_citus.test_node_timeout = '99ms';
-\set ECHO none
 \set VERBOSITY default
 RESET tiered_storage_citus.test_node_timeout;
 DELETE FROM pg_dist_node WHERE nodeid = 6;
 
--- Rights: of the caller, and no more.
+\echo '-- Rights: of the caller, and no more.'
 SET ROLE regress_nodes_owner;
-\set ECHO all
-SELECT * FROM tiered_storage_citus.add_tier_on_all_nodes('x', '{regress_ts_slow}'); \echo :SQLSTATE
-SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('items', idle_for => '1 day',
-	tier => 'regress_cheap'); \echo :SQLSTATE
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM tiered_storage_citus.add_tier_on_all_nodes('x', '{regress_ts_slow}')
+SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('items', idle_for => '1 day', tier => 'regress_cheap')
+$refused$);
 SELECT count(*) > 0 AS seen FROM tiered_storage_citus.node_tiers;
-\set ECHO none
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION tiered_storage_citus.add_tiering_policy_on_all_nodes,
 	tiered_storage.add_tiering_policy TO regress_nodes_owner;
 UPDATE pg_dist_node SET nodeport = 8 WHERE nodeid = 1;
 SET ROLE regress_nodes_owner;
-\set ECHO all
-SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('items', idle_for => '1 day',
-	tier => 'regress_cheap'); \echo :SQLSTATE
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('items', idle_for => '1 day', tier => 'regress_cheap')
+$refused$);
 RESET ROLE;
 GRANT CREATE ON TABLESPACE regress_ts_cheap TO regress_nodes_owner;
 SET ROLE regress_nodes_owner;
@@ -323,10 +325,12 @@ SELECT * FROM tiered_storage_citus.add_tiering_policy_on_all_nodes('items', idle
 RESET ROLE;
 SELECT relation, created_by FROM _tiered_storage.policies;
 SET ROLE regress_nodes_other;
-SELECT count(*) FROM tiered_storage_citus.node_tiers; \echo :SQLSTATE
+SELECT * FROM pg_temp.refused($refused$
+SELECT count(*) FROM tiered_storage_citus.node_tiers
+$refused$);
 RESET ROLE;
 
--- All is described, and no role has rights but the owner and pg_monitor.
+\echo '-- All is described, and no role has rights but the owner and pg_monitor.'
 WITH objects (object, oid, class, acl, owner) AS (
 	SELECT p.oid::regprocedure::text, p.oid, 'pg_proc'::regclass, COALESCE(p.proacl, acldefault('f', p.proowner)),
 		p.proowner
@@ -349,7 +353,6 @@ SELECT p.proname FROM pg_proc p
 		AND p.prolang NOT IN (SELECT oid FROM pg_language WHERE lanname = 'c')
 			AND p.proconfig[1] <> 'search_path=pg_catalog, pg_temp';
 
-\set ECHO none
 SET allow_system_table_mods = on;
 DROP FUNCTION pg_catalog.master_run_on_worker(text[], integer[], text[], boolean);
 DROP TABLE pg_catalog.pg_dist_partition, pg_catalog.pg_dist_shard, pg_catalog.pg_dist_placement,
@@ -364,4 +367,3 @@ DROP ROLE regress_nodes_owner, regress_nodes_other;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
-\set ECHO all
