@@ -10,9 +10,9 @@ RESET client_min_messages;
 
 -- How much there is differs from machine to machine, and so do devices.
 CREATE FUNCTION regress_masked(text) RETURNS text LANGUAGE sql AS $$
-	SELECT regexp_replace(regexp_replace($1, '[0-9.]+ (bytes|kB|MB|GB|TB)', 'N', 'g'), 'be [0-9]+ %', 'be N %')
+	SELECT regexp_replace(regexp_replace(replace($1, E'\n', ' '), '[0-9.]+ (bytes|kB|MB|GB|TB)', 'N', 'g'), 'be [0-9]+ %', 'be N %')
 $$;
-\set show 'SELECT check_name, verdict, regress_masked(finding) AS finding, remedy FROM tiered_storage.preflight'
+\set show 'SELECT check_name, verdict, regress_masked(finding) AS finding, regress_masked(remedy) AS remedy FROM tiered_storage.preflight'
 \set blocks 'WHERE verdict = ''blocks'' AND check_name <> ''verdict'''
 
 CREATE TABLE regress_p (id int PRIMARY KEY USING INDEX TABLESPACE regress_ts_fast, t text)
@@ -28,13 +28,13 @@ SELECT check_name, verdict IN ('ok', 'warning') AS fine, finding <> '' AS found,
 	WHERE check_name ~ '^(relation|rights|pin|method|directory|capacity|locks)$'
 		ORDER BY check_name COLLATE "C";
 \echo '-- By default the verdict, and what is not ok.'
-SELECT check_name, verdict, regress_masked(finding) AS finding, remedy
+SELECT check_name, verdict, regress_masked(finding) AS finding, regress_masked(remedy) AS remedy
 	FROM tiered_storage.preflight('regress_p', 'regress_slow') WHERE check_name IN ('verdict', 'rights', 'pin', 'method');
 \echo '-- All tablespaces of tests are beside each other.'
-SELECT check_name, verdict, regexp_replace(finding, ', \w+:', ':') AS finding
+SELECT check_name, verdict, regexp_replace(replace(finding, E'\n', ' '), ', \w+:', ':') AS finding
 	FROM tiered_storage.preflight('regress_p_pkey', 'regress_ts_slow', include_all => true) WHERE check_name IN ('relation', 'place');
 \echo '-- An index elsewhere.'
-SELECT finding FROM tiered_storage.preflight('regress_p', 'regress_slow', index_target => 'regress_fast', include_all => true)
+SELECT replace(finding, E'\n', ' ') AS finding FROM tiered_storage.preflight('regress_p', 'regress_slow', index_target => 'regress_fast', include_all => true)
 	WHERE check_name = 'relation';
 \echo '-- Where it is.'
 :show('regress_p', 'regress_fast', include_all => true) WHERE check_name IN ('verdict', 'place', 'space', 'wal', 'time', 'lock')
@@ -53,9 +53,9 @@ RESET client_min_messages;
 :show('regress_p', 'regress_x', include_all => true) WHERE check_name IN ('capacity', 'time') ORDER BY check_name COLLATE "C";
 \echo '-- Moves are paused.'
 SELECT tiered_storage.pause();
-SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p', 'regress_slow', include_all => true)
+SELECT check_name, verdict, regress_masked(finding) AS finding, regress_masked(remedy) AS remedy FROM tiered_storage.preflight('regress_p', 'regress_slow', include_all => true)
 	WHERE check_name = 'pause';
-SELECT finding ~ '^by CALL after resume\(\)' AS waits FROM tiered_storage.preflight('regress_p', 'regress_slow', include_all => true)
+SELECT regress_masked(finding) ~ '^by CALL after resume\(\)' AS waits FROM tiered_storage.preflight('regress_p', 'regress_slow', include_all => true)
 	WHERE check_name = 'start';
 SELECT tiered_storage.resume();
 
@@ -77,7 +77,7 @@ CREATE UNIQUE INDEX CONCURRENTLY regress_p_dup_i ON regress_p_dup (a) TABLESPACE
 :show('regress_p', 'pg_global') :blocks;
 \echo '-- The name of the temporary schema differs.'
 CREATE TEMP TABLE regress_p_temp (a int);
-SELECT check_name, verdict, remedy FROM tiered_storage.preflight('regress_p_temp', 'regress_slow') :blocks;
+SELECT check_name, verdict, regress_masked(remedy) AS remedy FROM tiered_storage.preflight('regress_p_temp', 'regress_slow') :blocks;
 :show('regress_p_unlogged', 'regress_slow') :blocks;
 CALL tiered_storage.move_relation('regress_p_unlogged', 'regress_slow');
 :show('regress_p_dup_i', 'regress_slow') :blocks;
@@ -113,7 +113,7 @@ SELECT check_name, verdict, regress_masked(finding) AS finding
 	FROM tiered_storage.preflight('regress_p', 'regress_slow', include_indexes => false) :blocks;
 SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.01, high_watermark => 0.02,
 	device => jsonb_build_object('capacity_bytes', :not_both * 10)) \gset
-SELECT check_name, verdict, regress_masked(finding) AS finding, remedy
+SELECT check_name, verdict, regress_masked(finding) AS finding, regress_masked(remedy) AS remedy
 	FROM tiered_storage.preflight('regress_p', 'regress_slow', include_all => true) WHERE check_name = 'capacity';
 SELECT tiered_storage.alter_tier('regress_slow', low_watermark => 0.999, high_watermark => 1,
 	device => '{"capacity_bytes": 1000000000}') \gset
@@ -127,7 +127,7 @@ SELECT tiered_storage.alter_tier('regress_cheap', low_watermark => 0.1, high_wat
 SELECT check_name, verdict, regress_masked(finding) AS finding
 	FROM tiered_storage.preflight('regress_p_new', 'regress_cheap', include_all => true) WHERE check_name = 'capacity';
 CALL tiered_storage.move_relation('regress_p_new_2001', 'regress_cheap');
-SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_p_new_2002', 'regress_cheap', include_all => true)
+SELECT check_name, verdict, replace(finding, E'\n', ' ') AS finding FROM tiered_storage.preflight('regress_p_new_2002', 'regress_cheap', include_all => true)
 	WHERE check_name = 'capacity';
 CALL tiered_storage.move_relation('regress_p_new_2002', 'regress_cheap');
 \set VERBOSITY sqlstate
@@ -136,7 +136,7 @@ CALL tiered_storage.move_relation('regress_p_new_2003', 'regress_cheap');
 SELECT count(*) FROM pg_class WHERE relname ~ '^regress_p_new_' AND reltablespace = (SELECT oid FROM pg_tablespace
 	WHERE spcname = 'regress_ts_cheap');
 \echo '-- Where nothing is left to be moved, what is there counts.'
-SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_p_new_2002', 'regress_cheap', include_all => true)
+SELECT check_name, verdict, replace(finding, E'\n', ' ') AS finding FROM tiered_storage.preflight('regress_p_new_2002', 'regress_cheap', include_all => true)
 	WHERE check_name = 'capacity';
 DROP TABLE regress_p_new;
 SELECT tiered_storage.alter_tier('regress_cheap', low_watermark => 0.999, high_watermark => 1,
@@ -158,7 +158,7 @@ CREATE TABLE regress_p_none (a int) PARTITION BY LIST (a);
 :show('regress_p_none', 'regress_slow', include_all => true) WHERE check_name IN ('relation', 'place') ORDER BY check_name COLLATE "C";
 CALL tiered_storage.move_relation('regress_p_none', 'regress_slow', dry_run => true);
 \echo '-- Of an extension: tables of ours are no exception.'
-SELECT verdict, finding, remedy FROM tiered_storage.preflight('_tiered_storage.pin', 'regress_slow', include_all => true)
+SELECT verdict, regress_masked(finding) AS finding, regress_masked(remedy) AS remedy FROM tiered_storage.preflight('_tiered_storage.pin', 'regress_slow', include_all => true)
 	WHERE check_name = 'relation';
 
 \echo '-- Whose rights'
@@ -172,18 +172,18 @@ ALTER TABLE regress_p_owned OWNER TO regress_p_owner;
 \echo '-- An administrator can do what the owner cannot.'
 :show('regress_p_owned', 'regress_slow', include_all => true) WHERE check_name = 'rights';
 SET ROLE regress_p_owner;
-SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow', include_all => true)
+SELECT check_name, verdict, regress_masked(finding) AS finding, regress_masked(remedy) AS remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow', include_all => true)
 	WHERE check_name IN ('rights', 'standbys') ORDER BY 1;
-SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p', 'regress_slow', include_all => true)
+SELECT check_name, verdict, regress_masked(finding) AS finding, regress_masked(remedy) AS remedy FROM tiered_storage.preflight('regress_p', 'regress_slow', include_all => true)
 	WHERE check_name = 'rights';
 RESET ROLE;
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_p_owner;
 SET ROLE regress_p_owner;
-SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow', include_all => true)
+SELECT check_name, verdict, regress_masked(finding) AS finding, regress_masked(remedy) AS remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow', include_all => true)
 	WHERE check_name = 'rights' OR (verdict = 'blocks' AND check_name <> 'verdict');
 RESET ROLE;
 SET ROLE "regress p'monitor";
-SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow', include_all => true)
+SELECT check_name, verdict, regress_masked(finding) AS finding, regress_masked(remedy) AS remedy FROM tiered_storage.preflight('regress_p_owned', 'regress_slow', include_all => true)
 	WHERE check_name = 'rights' OR (verdict = 'blocks' AND check_name <> 'verdict');
 CALL tiered_storage.move_relation('regress_p_owned', 'regress_slow', dry_run => true);
 RESET ROLE;
@@ -273,7 +273,7 @@ CALL tiered_storage.undo_move(:batch, dry_run => true);
 
 \echo '-- What past moves say.'
 CALL tiered_storage.move_relation('regress_p', 'regress_slow');
-SELECT verdict, finding ~ 'past moves: [0-9.]+ ms, longest [0-9.]+ ms$' AS knows_locks
+SELECT verdict, regress_masked(finding) ~ 'past moves: [0-9.]+ ms, longest [0-9.]+ ms$' AS knows_locks
 	FROM tiered_storage.preflight('regress_p_owned', 'regress_slow', include_all => true) WHERE check_name = 'lock';
 SET client_min_messages = warning;
 DROP VIEW regress_p_traces, regress_p_view;

@@ -93,7 +93,7 @@ CALL tiered_storage.migrate();
 SELECT relation, from_tier, verdict FROM _tiered_storage.evaluate_policies() WHERE policy_id = :aged;
 DELETE FROM pg_dist_placement WHERE shardid = 102010;
 CALL tiered_storage.move_relation('items_102010', 'regress_slow');
-SELECT verdict, finding, remedy FROM tiered_storage.preflight('items_102010', 'regress_slow') WHERE verdict = 'blocks';
+SELECT verdict, replace(finding, E'\n', ' ') AS finding, replace(remedy, E'\n', ' ') AS remedy FROM tiered_storage.preflight('items_102010', 'regress_slow') WHERE verdict = 'blocks';
 SELECT relation, state, failures, sqlstate FROM _tiered_storage.moves WHERE relation = 'items_102010';
 INSERT INTO pg_dist_placement VALUES (102010, 3);
 -- One that Citus copies waits, by its publication there.
