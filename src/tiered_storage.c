@@ -28,7 +28,6 @@
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
 #include "src/act/launcher.h"
-#include "src/move/throttle.h"
 #include "src/server/distributed.h"
 #include "src/server/suppose.h"
 
@@ -42,7 +41,6 @@ _PG_init(void)
 	tier_clock_init();
 	tier_debug_init();
 	tier_distributed_init();
-	tier_throttle_init();
 	tier_suppose_init();
 	tier_guc_init();			/* last of the settings: it closes the prefix */
 	tier_settings_init();

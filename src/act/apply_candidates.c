@@ -179,8 +179,6 @@ typedef struct Choice
 	const TierApplyRequest *request;
 	const TierAdvice *advice;
 	TierApplySummary *summary;
-	const Oid  *backoff;		/* relations that failed lately, sorted */
-	int			nbackoff;
 	TierCandidate *candidates;
 	int			n;				/* from the first one on */
 	int			last;			/* from there on, those that failed lately */
@@ -190,14 +188,6 @@ static Oid
 unit_oid(const void *argument, int i)
 {
 	return ((const Choice *) argument)->advice->units[i].relation_oid;
-}
-
-/* What fails again and again is only tried when a person asks. */
-static bool
-is_backed_off(const Choice *choice, Oid relation_oid)
-{
-	return choice->request->by_worker &&
-		tier_by_oid_find(relation_oid, choice->backoff, choice->nbackoff, sizeof(Oid)) != NULL;
 }
 
 static void
@@ -220,7 +210,8 @@ choose_unit(void *argument, int i)
 	candidate->density = gain_of(choice->advice, unit) / Max(unit->size_bytes, 1.0);
 	if (tier_candidate_may_move(choice->request, choice->advice, candidate, &obstacle))
 	{
-		if (is_backed_off(choice, unit->relation_oid))
+		if (tier_by_oid_find(unit->relation_oid, choice->request->backoff,
+							 choice->request->nbackoff, sizeof(Oid)) != NULL)
 			choice->candidates[--choice->last] = *candidate;
 		else
 			choice->n++;
@@ -245,18 +236,12 @@ static TierCandidate *
 choose(const TierApplyRequest *request, const TierAdvice *advice, int *ncandidates, int *nfailed,
 	   TierApplySummary *summary)
 {
-	MemoryContext context = CurrentMemoryContext;
 	Choice		choice = {request, advice, summary,.last = advice->nunits};
 	const TierEach each = {advice->nunits, unit_oid, choose_unit, leave_out_unit, &choice};
 	TierCandidate *candidates = palloc_extended(sizeof(TierCandidate) * Max(advice->nunits, 1),
 												MCXT_ALLOC_HUGE);
-	TierCatalogScope scope;
 	TierPass	pass;
 
-	tier_catalog_enter(&scope);
-	choice.backoff = tier_catalog_load_backoff(context, &choice.nbackoff);
-	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(context);
 	choice.candidates = candidates;
 	tier_pass_begin(&pass, TIER_STEP_PLAN);
 	tier_pass_each(&pass, &each);

@@ -3,7 +3,7 @@
  * act/apply_candidates.h
  *		What of the advice is to be moved, and in which order.
  *
- * For the plan (act/plan.h), and for act/apply_notice.c, which says what of it is left out.
+ * For the plan (act/plan.h), and for act/plan_notice.c, which says what of it is left out.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,9 +12,46 @@
 
 #include "postgres.h"
 
-#include "src/act/apply_request.h"
+#include "src/act/foresee.h"
 #include "src/act/move.h"
 #include "src/decide/advice.h"
+
+/* What of the advice is to be done. */
+typedef struct TierApplyRequest
+{
+	const TierAdviceOptions *options;	/* of the advice; NULL: the default.
+										 * Without overrides: moves are about
+										 * what there is now. */
+	TierConfidence least;		/* at least this sure */
+	double		max_bytes;		/* together; INFINITY: no limit */
+	bool		for_owners;		/* nobody asked for these moves: they are made
+								 * with the rights of the owners, and only
+								 * online.  Else for the current user. */
+	bool		by_worker;		/* respects backoff, and says in the log what
+								 * went wrong */
+
+	/* Of the plan that asks. */
+	TierForesight *foresight;	/* what it has moved before; NULL: nothing */
+	const Oid  *backoff;		/* relations that failed lately, sorted */
+	int			nbackoff;
+} TierApplyRequest;
+
+/* What has come of it. */
+typedef struct TierApplySummary
+{
+	bool		is_busy;		/* another process has a batch under way here:
+								 * nothing was done */
+	int			advised;		/* and allowed, within max_bytes */
+	TierMoveCounts counts;		/* waiting: advised, but not now */
+	int			others;			/* advised, but the role may not move them */
+	int			unsure;			/* advised, but with less confidence */
+	char	   *advice_text;	/* all that is advised, for a person */
+	int			beyond_limit;	/* advised and sure enough, but with the
+								 * others more than max_bytes */
+	char	   *why_waiting;	/* of the first of them; NULL: none waits */
+	bool		is_told;		/* why nothing is moved */
+	bool		for_owners;		/* of the request */
+} TierApplySummary;
 
 /* A move that is advised and allowed; sorted by most gain for each byte first. */
 typedef struct TierCandidate

@@ -19,7 +19,7 @@
 
 #include "src/compat.h"
 #include "src/decide/advice_options.h"
-#include "src/act/apply_notice.h"
+#include "src/act/plan_notice.h"
 #include "src/act/batch.h"
 #include "src/act/call.h"
 #include "src/act/claims.h"
@@ -144,10 +144,7 @@ report_nothing_to_undo(const Past *past, const Left *left)
 			 left_text(left) == NULL ? 0 : errdetail_internal("%s", left_text(left))));
 }
 
-/*
- * As it is at this moment: a batch may take hours.  False: it does not exist any more; it is
- * counted, unless left is NULL.
- */
+/* As it is at this moment: a batch may take hours.  False: it does not exist any more. */
 static bool
 look_up(const TierBatchMove *move, TierRelationInfo *info, Left *left)
 {
@@ -155,8 +152,7 @@ look_up(const TierBatchMove *move, TierRelationInfo *info, Left *left)
 
 	if (tier_relation_lookup(tier_relation_present(&move->identity, &is_uncertain), info))
 		return true;
-	if (left != NULL)
-		(*(is_uncertain ? &left->uncertain : &left->gone))++;
+	(*(is_uncertain ? &left->uncertain : &left->gone))++;
 	return false;
 }
 
@@ -257,24 +253,6 @@ typedef struct Undoing
 	bool		is_over;		/* the extension is not what it was */
 } Undoing;
 
-/* How much of it is where it was put is not known before each move. */
-static void
-begin_batch(Undoing *undoing)
-{
-	const Past *past = &undoing->past;
-	double		bytes = 0.0;
-
-	for (int i = 0; i < past->n; i++)
-	{
-		TierRelationInfo info;
-
-		CHECK_FOR_INTERRUPTS();
-		if (look_up(&past->moves[i], &info, NULL))
-			bytes += (double) tier_relation_disk_bytes(&info);
-	}
-	undoing->counts.batch_id = tier_batch_begin("undo_move()", past->n, bytes, &undoing->counts);
-}
-
 static void
 move_back(Undoing *undoing, TierMoveRequest *request)
 {
@@ -286,7 +264,7 @@ move_back(Undoing *undoing, TierMoveRequest *request)
 		return;
 	}
 	if (undoing->counts.batch_id == 0 && !OidIsValid(undoing->past.relation_oid))
-		begin_batch(undoing);
+		undoing->counts.batch_id = tier_batch_begin();
 	request->batch_id = undoing->counts.batch_id;
 	report = tier_move_one(request);
 	tier_move_warn(&report, false);

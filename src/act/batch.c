@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/batch.c
- *		Moves that belong together: their number, and a line in the log at both ends.
+ *		Moves that belong together: their number, and the locks of those who make them.
  *
  * Between two of its moves nothing in the tables shows that a batch goes on.  So its process
  * has a lock of the session on the batch, from its first move to its end, which the server
@@ -15,16 +15,13 @@
 #include "catalog/pg_sequence.h"
 #include "commands/extension.h"
 #include "miscadmin.h"
-#include "storage/ipc.h"
 #include "storage/lock.h"
 
 #include "src/compat.h"
 #include "src/act/batch.h"
-#include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/base/transaction.h"
 #include "src/catalog/tables.h"
-#include "src/move/progress.h"
 #include "src/move/throttle.h"
 
 /*
@@ -33,22 +30,9 @@
  */
 #define ALONE_LOCK_SUBID 2
 
-/* A batch of this process, from tier_batch_begin() to the end of tier_batch_run(). */
-typedef struct Batch
-{
-	int64		batch_id;
-	const char *cause;
-	const TierMoveCounts *counts;
-	int64		began_us;		/* by tier_clock_monotonic_us */
-	double		waited_before_ms;	/* by all moves of this process until then */
-	bool		is_locked;		/* for the session; see batch_lock() */
-} Batch;
-
-static Batch batches[TIER_MOST_BATCHES];
+/* Those that this process has begun in tier_batch_run(), with a lock each for the session. */
+static int64 batches[TIER_MOST_BATCHES];
 static int	nbatches = 0;
-
-/* Why nothing more was to be tried; NULL: all was. */
-static const char *cut_short = NULL;
 
 /*
  * A user lock outlives the rollbacks that a batch consists of, and nobody takes an object's
@@ -75,7 +59,7 @@ tier_batch_is_under_way(int64 batch_id)
 	LOCKMODE	weak = RowShareLock;
 
 	for (int i = 0; i < nbatches; i++)
-		if (batch_id == batches[i].batch_id)
+		if (batch_id == batches[i])
 			return true;
 	if (LockAcquire(&tag, weak, true, true) == LOCKACQUIRE_NOT_AVAIL)
 		return true;
@@ -83,87 +67,43 @@ tier_batch_is_under_way(int64 batch_id)
 	return false;
 }
 
-/*
- * Logs what came of the batch, of what is in memory: the transaction may have failed.  early: why
- * it ended before all of it was tried; NULL: it did not.
- */
 static void
-end_batch(const Batch *batch, const char *early)
-{
-	const TierMoveCounts *counts = batch->counts;
-	LOCKTAG		tag = batch_lock(batch->batch_id);
-	double		elapsed_ms = (tier_clock_monotonic_us() - batch->began_us) / 1000.0;
-	double		waited_ms = tier_progress_waited_ms() - batch->waited_before_ms;
-
-	/* A process that ends may be anywhere, and loses all of its locks anyway. */
-	if (batch->is_locked && !proc_exit_inprogress)
-		LockRelease(&tag, ExclusiveLock, true);
-	ereport(LOG_SERVER_ONLY,
-			(errmsg("tiered_storage batch " INT64_FORMAT " ends, for %s: moved %d relations, "
-					INT64_FORMAT " bytes, in %s; not moved %d, waiting %d",
-					batch->batch_id, batch->cause, counts->moved, counts->moved_bytes,
-					tier_progress_time_text(elapsed_ms, waited_ms),
-					counts->not_moved, counts->waiting),
-			 early == NULL ? 0 : errdetail("It ended early: %s.", early)));
-}
-
-static void
-end_batches(const char *early)
+end_batches(void)
 {
 	while (nbatches > 0)
 	{
-		const Batch batch = batches[--nbatches];
+		LOCKTAG		tag = batch_lock(batches[--nbatches]);
 
-		end_batch(&batch, early);
+		LockRelease(&tag, ExclusiveLock, true);
 	}
-	cut_short = NULL;
-}
-
-/* FATAL is caught by nobody; the callers of tier_batch_begin() are still on the stack. */
-static void
-end_at_exit(int code, Datum argument)
-{
-	end_batches("its process was terminated");
 }
 
 void
 tier_batch_run(void (*body) (void *argument), void *argument)
 {
-	MemoryContext context = CurrentMemoryContext;
-
 	Assert(nbatches == 0);
-	cut_short = NULL;
 	PG_TRY();
 	{
 		body(argument);
 	}
 	PG_CATCH();
 	{
-		MemoryContext error_context = MemoryContextSwitchTo(context);
-
-		if (nbatches > 0)
-			end_batches(CopyErrorData()->message);
-		MemoryContextSwitchTo(error_context);
+		end_batches();
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	end_batches(cut_short);
+	end_batches();
 }
 
 int64
-tier_batch_begin(const char *cause, int relations, double bytes, const TierMoveCounts *counts)
+tier_batch_begin(void)
 {
-	static bool ends_at_exit = false;
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	int64		batch_id = 0;
-	Batch	   *batch = &batches[nbatches];
 	LOCKTAG		tag;
 
 	Assert(nbatches < TIER_MOST_BATCHES);
-	if (!ends_at_exit)
-		before_shmem_exit(end_at_exit, (Datum) 0);
-	ends_at_exit = true;
 	if (tier_catalog_try_enter(&scope))
 	{
 		batch_id = tier_catalog_next_batch();
@@ -174,23 +114,8 @@ tier_batch_begin(const char *cause, int relations, double bytes, const TierMoveC
 	if (batch_id == 0)
 		return 0;
 	tag = batch_lock(batch_id);
-	*batch = (Batch)
-	{
-		.batch_id = batch_id,
-			.cause = cause,.counts = counts,.began_us = tier_clock_monotonic_us(),
-			.waited_before_ms = tier_progress_waited_ms(),
-			.is_locked = LockAcquire(&tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL
-	};
-
-	/*
-	 * After the line is written, an interrupt is let in: from here on it has
-	 * an end.
-	 */
-	nbatches++;
-	ereport(LOG_SERVER_ONLY,
-			(errmsg("tiered_storage batch " INT64_FORMAT " begins, for %s: "
-					"%d relations, %.0f bytes",
-					batch_id, cause, relations, bytes)));
+	if (LockAcquire(&tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL)
+		batches[nbatches++] = batch_id;
 	return batch_id;
 }
 
@@ -203,14 +128,11 @@ tier_batch_may_go_on(bool by_worker)
 	tier_transaction_commit();
 	MemoryContextSwitchTo(context);
 	if (!is_the_same)
-	{
-		cut_short = "the extension was updated or dropped meanwhile";
 		ereport(by_worker ? LOG : WARNING,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("nothing more is moved: the extension was updated or dropped meanwhile"),
 				 errdetail("What is left stays where it is until the next run, "
 						   "or until it is requested again.")));
-	}
 	return is_the_same;
 }
 
@@ -218,10 +140,7 @@ bool
 tier_batch_is_switched_off(int least)
 {
 	tier_throttle_check_pause();
-	if (tier_auto_migrate >= least)
-		return false;
-	cut_short = "auto_migrate was changed meanwhile";
-	return true;
+	return tier_auto_migrate < least;
 }
 
 char *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/batch.h
- *		Moves that belong together: their number, and a line in the log at both ends.
+ *		Moves that belong together: their number, and the locks of those who make them.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,20 +18,16 @@
 #define TIER_MOST_BATCHES 3
 
 /*
- * Calls body(argument), in which batches may begin, and ends these, however body() ends: by
- * an error, a cancel or the end of the process, too.  What came of them is then in the log, by
- * the counts of that moment.
+ * Calls body(argument), in which batches may begin, and ends these, however body() ends: by an
+ * error or a cancel, too.
  */
 extern void tier_batch_run(void (*body) (void *argument), void *argument);
 
 /*
- * Begins a batch with its first move, and logs what it is about to move; `cause` is what
- * asks for it: "tiering policies".  Returns its number; 0: the extension has gone.  In a
- * transaction, outside of a scope; commits it.  Within tier_batch_run().  *counts is of the
- * caller of that.
+ * Begins a batch with its first move, and returns its number; 0: the extension has gone.  In a
+ * transaction, outside of a scope; commits it.  Within tier_batch_run().
  */
-extern int64 tier_batch_begin(const char *cause, int relations, double bytes,
-							  const TierMoveCounts *counts);
+extern int64 tier_batch_begin(void);
 
 /*
  * Does a process of this server still run that batch?  One of which nothing is recorded yet
@@ -49,7 +45,7 @@ extern bool tier_batch_may_go_on(bool by_worker);
 
 /*
  * For a worker, between two moves: does auto_migrate not ask any more for what this is one of?
- * least: from which of its values on it does.  The line at the end of the batch then says so.
+ * least: from which of its values on it does.
  */
 extern bool tier_batch_is_switched_off(int least);
 

@@ -98,7 +98,6 @@ tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call)
 	tier_require_argument(fcinfo, 3, "allow_lock");
 	call->include_indexes = PG_ARGISNULL(2) || PG_GETARG_BOOL(2);
 	call->allow_lock = PG_GETARG_BOOL(3);
-	call->dry_run = PG_NARGS() > 5 && !PG_ARGISNULL(5) && PG_GETARG_BOOL(5);
 	tier_relation_require(PG_GETARG_OID(0), &call->info);
 	tier_catalog_enter(&scope);
 	call->set = tier_catalog_load_tiers(context);
@@ -117,37 +116,10 @@ tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call)
 	call->relations = tier_relation_members(&call->info, call->include_indexes, false);
 }
 
-/* What was named, as the statement for a shard has it. */
-static char *
-destination_literal(const TierMoveCall *call, int which)
-{
-	const TierDestination *to = &call->destination[which];
-
-	return tier_relation_shard_literal(to->tier >= 0 ? NameStr(call->set->tiers[to->tier].name) :
-									   tier_tablespace_name(to->tablespace_oid));
-}
-
-/* The same for a shard. */
-static char *
-shard_statement(const TierMoveCall *call)
-{
-	const TierDestination *to = call->destination;
-	bool		indexes_elsewhere = to[0].tablespace_oid != to[1].tablespace_oid ||
-	to[0].tier != to[1].tier;
-
-	return psprintf("CALL tiered_storage.move_relation(%%L, %s%s%s%s%s)",
-					destination_literal(call, 0),
-					call->include_indexes ? "" : ", include_indexes => false",
-					call->allow_lock ? ", allow_lock => true" : "",
-					indexes_elsewhere ?
-					psprintf(", index_target => %s", destination_literal(call, 1)) : "",
-					call->dry_run ? ", dry_run => true" : "");
-}
-
 TierObstacle
 tier_call_refusal(const TierMoveCall *call)
 {
-	TierObstacle refusal = tier_relation_refuse_shell(&call->info, shard_statement(call));
+	TierObstacle refusal = tier_relation_refuse_shell(&call->info, TIER_MOVE_OF_SHARD);
 
 	/* Of others, what was named is one of the relations. */
 	if (refusal.message == NULL && call->info.kind == RELKIND_PARTITIONED_TABLE)
@@ -160,12 +132,7 @@ tier_call_refusal_of(const TierMoveCall *call, const TierRelationInfo *member, T
 {
 	TierMoveTarget where = {0};
 	TierAdmission admission;
-	TierObstacle refusal = {0};
 
-	if (check == TIER_CHECK_OBJECT)
-		refusal = tier_relation_refuse_shell(member, shard_statement(call));
-	if (refusal.message != NULL)
-		return refusal;
 	where.tablespace_oid = destination_of(call, member)->tablespace_oid;
 	where.requester_oid = GetUserId();
 	tier_preflight_init(&admission, member, &where, call->set, 0);
@@ -263,14 +230,6 @@ tier_call_left(const TierMoveCall *call, const List *tried)
 			left = lappend_oid(left, member.relation_oid);
 	}
 	return left;
-}
-
-const TierDevice *
-tier_call_device(const TierMoveCall *call, Oid tablespace_oid)
-{
-	const TierTablespace *tablespace = tier_set_tablespace(call->set, tablespace_oid);
-
-	return tablespace != NULL ? tablespace->device : tier_device_lookup(tablespace_oid, "");
 }
 
 char *

@@ -39,14 +39,13 @@ typedef struct TierMoveCall
 	TierDestination destination[2]; /* of tables, of indexes */
 	bool		include_indexes;
 	bool		allow_lock;
-	bool		dry_run;		/* only of who asks for a move */
 	List	   *relations;		/* OIDs: tables before their indexes */
 } TierMoveCall;
 
 /*
- * Reads the first arguments: relation, target, include_indexes, allow_lock, index_target and,
- * if there is a sixth, dry_run.  Raises errors for what makes no sense or does not exist.  The
- * result lives in the current memory context, for a procedure one that outlives transactions.
+ * Reads the first arguments: relation, target, include_indexes, allow_lock and index_target.
+ * Raises errors for what makes no sense or does not exist.  The result lives in the current memory
+ * context, for a procedure one that outlives transactions.
  */
 extern void tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call);
 
@@ -80,9 +79,6 @@ extern TierMoveRequest tier_call_request(const TierMoveCall *call, const TierRel
  * not valid, which cannot follow.  In the current memory context.
  */
 extern List *tier_call_left(const TierMoveCall *call, const List *tried);
-
-/* The device of a tablespace, also of one that belongs to no tier. */
-extern const TierDevice *tier_call_device(const TierMoveCall *call, Oid tablespace_oid);
 
 /* Why there is nothing to move, in words: "table s.t is there already". */
 extern char *tier_call_nothing_text(const TierMoveCall *call);

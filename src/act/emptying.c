@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/emptying.c
- *		A tier that a run empties: its lock, and what the policy says afterwards.
+ *		A tier that a run empties: its lock, and what the policy says of it.
  *
  * A tier is emptied by one process at a time: tablespaces belong to all databases, and
  * two workers that see the same tier too full would empty it twice.  So who begins takes
@@ -11,15 +11,11 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_tablespace.h"
 #include "storage/lock.h"
 
 #include "src/compat.h"
 #include "src/act/emptying.h"
-#include "src/act/level.h"
-#include "src/base/transaction.h"
 #include "src/catalog/tables.h"
 
 /* Makes the lock differ from other locks of a tablespace. */
@@ -40,16 +36,8 @@ tier_emptying_find(List **emptyings, const TierPlan *plan, int policy_id)
 	emptying = palloc0(sizeof(TierEmptying));
 	emptying->policy_id = policy_id;
 	for (int i = 0; i < plan->nfullness; i++)
-	{
-		const TierPlanFullness *fullness = &plan->fullness[i];
-
-		if (fullness->policy.policy_id != policy_id)
-			continue;
-		emptying->tier_name = fullness->policy.tier_name;
-		emptying->summary = pstrdup(fullness->summary);
-		emptying->share = fullness->share;
-		emptying->leaving = fullness->leaving;
-	}
+		if (plan->fullness[i].policy.policy_id == policy_id)
+			emptying->tier_name = plan->fullness[i].policy.tier_name;
 	*emptyings = lappend(*emptyings, emptying);
 	return emptying;
 }
@@ -102,7 +90,7 @@ tier_emptying_lock(TierEmptying *emptying, const TierSet *set)
 }
 
 void
-tier_emptying_record_plan(const TierPlan *plan, const List *emptyings)
+tier_emptying_record_plan(const TierPlan *plan, const List *begun)
 {
 	TierCatalogScope scope;
 
@@ -113,70 +101,10 @@ tier_emptying_record_plan(const TierPlan *plan, const List *emptyings)
 		const TierPlanFullness *fullness = &plan->fullness[i];
 		const char *summary = fullness->closed == NULL ? fullness->summary :
 		psprintf("%s; %s", fullness->summary, fullness->closed);
-		const ListCell *cell;
-		bool		is_emptied = false;
 
-		foreach(cell, emptyings)
-			is_emptied = is_emptied ||
-			((const TierEmptying *) lfirst(cell))->policy_id == fullness->policy.policy_id;
-		if (!is_emptied)
+		if (!list_member_int(begun, fullness->policy.policy_id))
 			tier_catalog_fullness_evaluated(fullness->policy.policy_id, fullness->share,
-											fullness->leaving,
-											tier_catalog_clip(summary));
+											fullness->leaving, tier_catalog_clip(summary));
 	}
 	tier_catalog_leave(&scope);
-}
-
-/* How full the tier is at this moment, 1 being full; NaN: it has gone. */
-static double
-share_of(const TierSet *set, const char *tier_name)
-{
-	const TierFullnessQuestion question = {.flight = tier_fullness_flight};
-	int			tier = tier_set_find_tier(set, tier_name);
-	TierFullnessLevel level;
-
-	if (tier < 0 || set->tiers[tier].capacity_bytes <= 0)
-		return NAN;
-	level = tier_fullness_level(set, tier, &question);
-	return tier_fullness_bytes(&level) / level.capacity_bytes;
-}
-
-/* "; 3 relations have left, now 79.5% full; 2 relations have not left: ..." */
-static char *
-text_of(const TierEmptying *emptying, double share)
-{
-	int			stayed = emptying->stayed + emptying->waiting;
-	const char *left = "";
-	const char *rest = "";
-
-	if (emptying->moved > 0)
-		left = psprintf("; %d %s left, now %.1f%% full", emptying->moved,
-						emptying->moved == 1 ? "relation has" : "relations have", 100.0 * share);
-	if (emptying->is_busy)
-		rest = "; another process is emptying it";
-	else if (emptying->held_up != NULL)
-		rest = psprintf("; %s", emptying->held_up);
-	else if (stayed > 0)
-		rest = psprintf("; %d %s not left: %s", stayed,
-						stayed == 1 ? "relation has" : "relations have",
-						emptying->why_stayed);
-	return psprintf("%s%s%s", emptying->summary, left, rest);
-}
-
-void
-tier_emptying_record_end(const TierEmptying *emptying)
-{
-	MemoryContext context = CurrentMemoryContext;
-	TierCatalogScope scope;
-	const TierSet *set = tier_catalog_tiers_now();
-	double		share;
-
-	if (set == NULL || !tier_catalog_try_enter(&scope))
-		return;
-	share = share_of(set, NameStr(emptying->tier_name));
-	tier_catalog_fullness_evaluated(emptying->policy_id, emptying->share, emptying->leaving,
-									tier_catalog_clip(text_of(emptying, share)));
-	tier_catalog_leave(&scope);
-	tier_transaction_commit();
-	MemoryContextSwitchTo(context);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/emptying.h
- *		A tier that a run empties: its lock, and what the policy says afterwards.
+ *		A tier that a run empties: its lock, and what the policy says of it.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,15 +17,9 @@ typedef struct TierEmptying
 {
 	int			policy_id;
 	NameData	tier_name;
-	char	   *summary;		/* of the policy when it began, */
-	double		share;			/* how full its tier was, */
-	int			leaving;		/* and how many were to leave */
 	int			missed;			/* of the plan that is carried out: that were
 								 * to leave, and have not */
-	int			moved;			/* of the run */
-	int			stayed;			/* that could not be moved, */
-	int			waiting;		/* and that wait; but for what held_up says */
-	char	   *why_stayed;		/* the first of them; NULL: none */
+	int			waiting;		/* that wait; but for what held_up says */
 	char	   *held_up;		/* why nothing more leaves in this run; NULL:
 								 * it may */
 	bool		is_busy;		/* another process empties the tier */
@@ -43,10 +37,7 @@ extern TierEmptying *tier_emptying_find(List **emptyings, const TierPlan *plan, 
 extern bool tier_emptying_lock(TierEmptying *emptying, const TierSet *set);
 extern void tier_emptying_unlock(TierEmptying *emptying);
 
-/* Records what the policies of the plan say, but those in the list.  Outside of a scope. */
-extern void tier_emptying_record_plan(const TierPlan *plan, const List *emptyings);
-
-/* Records what has come of it.  Outside of a scope; commits. */
-extern void tier_emptying_record_end(const TierEmptying *emptying);
+/* Records what the policies of the plan say, but those in the list of ids.  Outside of a scope. */
+extern void tier_emptying_record_plan(const TierPlan *plan, const List *begun);
 
 #endif							/* TIER_ACT_EMPTYING_H */

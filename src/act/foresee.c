@@ -30,13 +30,6 @@ typedef struct Flow
 	double		bytes;			/* negative: it has fewer than before */
 } Flow;
 
-/* A move that would not begin now. */
-typedef struct Held
-{
-	Oid			relation_oid;
-	TierMoveStart start;
-} Held;
-
 /* A tablespace that moves go to. */
 typedef struct Place
 {
@@ -59,8 +52,6 @@ struct TierForesight
 								 * not looked at yet */
 	HTAB	   *moved;			/* OIDs: what the moves counted so far are of;
 								 * NULL: none yet */
-	List	  **held;			/* Held, by the tier that it would leave: not
-								 * these, apart from who has moved since */
 	double		bytes;			/* of the moves counted so far */
 	double		seconds;		/* that these take, as far as is known */
 };
@@ -72,7 +63,6 @@ tier_foresight_create(const TierSet *set)
 
 	foresight->context = CurrentMemoryContext;
 	foresight->set = set;
-	foresight->held = palloc0(sizeof(List *) * Max(set->ntiers, 1));
 	return foresight;
 }
 
@@ -353,65 +343,10 @@ announce(const TierMoveRequest *request, const TierRelationInfo *info, int64 siz
 				 errdetail("It would be locked for the whole copy.")));
 }
 
-static void
-hold(TierForesight *foresight, const TierProspect *prospect)
-{
-	int			from = tier_set_tier_of_tablespace(foresight->set, prospect->info.tablespace_oid);
-	MemoryContext old_context;
-	Held	   *held;
-
-	if (from < 0)
-		return;
-	old_context = MemoryContextSwitchTo(foresight->context);
-	held = palloc(sizeof(Held));
-	held->relation_oid = prospect->info.relation_oid;
-	held->start = prospect->start;
-	held->start.reason = pstrdup(prospect->start.reason);
-	foresight->held[from] = lappend(foresight->held[from], held);
-	MemoryContextSwitchTo(old_context);
-}
-
-/*
- * There is no room for it.  If something waits that leaves its target, it is not tried before that
- * has left; nor if it has to wait itself.
- */
-static void
-wait_for_room(TierForesight *foresight, const TierMoveRequest *request,
-			  TierProspect *prospect)
-{
-	const TierObstacle none = {0};
-	int			to = tier_set_tier_of_tablespace(foresight->set, request->tablespace_oid);
-
-	if (!prospect->start.may_begin)
-	{
-		prospect->obstacle = none;
-		return;
-	}
-	while (to >= 0 && foresight->held[to] != NIL)
-	{
-		const Held *held = linitial(foresight->held[to]);
-		TierRelationInfo info;
-
-		/* What has left, or has gone, does so once and for all. */
-		if (tier_foresight_has_moved(foresight, held->relation_oid) ||
-			!tier_relation_lookup(held->relation_oid, &info))
-		{
-			foresight->held[to] = list_delete_first(foresight->held[to]);
-			continue;
-		}
-		prospect->start = held->start;
-		prospect->start.reason =
-			psprintf("waiting for room on tier \"%s\": %s, which leaves it, is %s",
-					 NameStr(foresight->set->tiers[to].name), info.name, held->start.reason);
-		prospect->waits_for_room = true;
-		prospect->obstacle = none;
-		return;
-	}
-}
-
 bool
 tier_foresee_prospect(TierForesight *foresight, const TierMoveRequest *request,
-					  const TierPins *pins, const TierForeseenRun *run, TierProspect *prospect)
+					  const TierPins *pins, bool by_worker, bool ignore_windows,
+					  TierProspect *prospect)
 {
 	TierAdmission admission;
 
@@ -425,13 +360,11 @@ tier_foresee_prospect(TierForesight *foresight, const TierMoveRequest *request,
 	if (!tier_relation_lookup(request->relation_oid, &prospect->info))
 		return false;
 	prospect->bytes = tier_relation_disk_bytes(&prospect->info);
-	if (!run->ignore_windows)
-		prospect->start = tier_foresee_start(foresight, &prospect->info, request, run->by_worker);
+	if (!ignore_windows)
+		prospect->start = tier_foresee_start(foresight, &prospect->info, request, by_worker);
 	tier_foresight_ask(foresight, request, &prospect->info, pins, prospect->bytes, &admission);
-	admission.where.yields_to_standbys = !run->ignore_windows;
+	admission.where.yields_to_standbys = !ignore_windows;
 	prospect->obstacle = tier_foresight_obstacle(foresight, request, &admission);
-	if (run->room_may_come && prospect->obstacle.sqlstate == ERRCODE_DISK_FULL)
-		wait_for_room(foresight, request, prospect);
 	if (prospect->obstacle.message != NULL)
 		return true;
 	prospect->begins = prospect->start.may_begin;
@@ -442,8 +375,6 @@ tier_foresee_prospect(TierForesight *foresight, const TierMoveRequest *request,
 		tier_foresight_count(foresight, &admission);
 		foresight->seconds += isnan(prospect->start.seconds) ? 0.0 : prospect->start.seconds;
 	}
-	else
-		hold(foresight, prospect);
 	return true;
 }
 
@@ -451,10 +382,9 @@ void
 tier_foresee(TierForesight *foresight, const TierMoveRequest *request, const TierPins *pins,
 			 TierMoveCounts *counts)
 {
-	const TierForeseenRun run = {.ignore_windows = true};
 	TierProspect prospect;
 
-	if (!tier_foresee_prospect(foresight, request, pins, &run, &prospect))
+	if (!tier_foresee_prospect(foresight, request, pins, false, true, &prospect))
 		return;
 	if (prospect.obstacle.message != NULL)
 	{

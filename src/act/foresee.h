@@ -56,15 +56,6 @@ extern void tier_foresight_count(TierForesight *foresight, const TierAdmission *
 extern void tier_foresee(TierForesight *foresight, const TierMoveRequest *request,
 						 const TierPins *pins, TierMoveCounts *counts);
 
-/* Who would make the moves, and when. */
-typedef struct TierForeseenRun
-{
-	bool		by_worker;
-	bool		ignore_windows; /* begins also while move windows are closed */
-	bool		room_may_come;	/* what has no room is not tried while
-								 * something that leaves its target waits */
-} TierForeseenRun;
-
 /* What would become of one move of the series. */
 typedef struct TierProspect
 {
@@ -72,7 +63,6 @@ typedef struct TierProspect
 	int64		bytes;			/* that it would move */
 	TierMoveStart start;		/* what it would wait for, if for anything */
 	TierObstacle obstacle;		/* what is in its way; no message: nothing */
-	bool		waits_for_room; /* start says what would make it */
 	bool		begins;			/* it would be made now */
 	bool		comes;			/* it would be, now or when a move window
 								 * opens or pressure ends */
@@ -83,7 +73,7 @@ typedef struct TierProspect
  * that it takes.  False: the relation has gone.  With the tablespace that it goes to.
  */
 extern bool tier_foresee_prospect(TierForesight *foresight, const TierMoveRequest *request,
-								  const TierPins *pins, const TierForeseenRun *run,
+								  const TierPins *pins, bool by_worker, bool ignore_windows,
 								  TierProspect *prospect);
 
 /* When would a move begin for which moves of the series have gone before? */

@@ -4,7 +4,7 @@
  *		Moving relations: checks before, one transaction each, record after.
  *
  * The room act/ does what others have decided.  A worker (worker.h), which the
- * launcher (launcher.h) starts by the clock, takes a sample (cycle.h) and then carries
+ * launcher (launcher.h) starts by the clock, takes a sample (verify.h) and then carries
  * out the plan (plan.h, run.h) of what policies and the load ask for; a person does the
  * same with CALL (move_sql.c, apply_sql.c).  Each decides on one snapshot what is to be
  * moved, and hands relation after relation to tier_move_one(),

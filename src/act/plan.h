@@ -61,8 +61,7 @@ typedef struct TierPlanEntry
 	const char *reason;			/* why it is in this state; NULL of READY */
 	TierObstacle obstacle;		/* of WAITING: what is in its way; else no
 								 * message */
-	bool		is_beyond_limit;	/* of move_limit_per_day: it does not
-									 * return today */
+	bool		is_beyond_limit;	/* of move_limit_per_day, or max_bytes */
 	bool		is_left;		/* of the advice: what is said of all of these
 								 * together */
 	bool		is_void;		/* another entry has taken its place */
@@ -72,7 +71,7 @@ typedef struct TierPlanEntry
 	TierMoveRequest request;	/* without its batch */
 	const TierPolicyCandidate *job; /* of tiering policies; else NULL */
 	const TierCandidate *candidate; /* of ADVICE; else NULL */
-	bool		waits_for_room; /* that another move makes, which waits */
+	bool		waits_for_room; /* of ADVICE that nobody asked for */
 	const Bitmapset *above;		/* tiers that are above the marks of their
 								 * fullness policies after it */
 } TierPlanEntry;

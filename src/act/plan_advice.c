@@ -47,7 +47,7 @@ add_candidate(void *argument)
 	prospect = tier_plan_judge(planning, entry, &request, &info);
 	tier_plan_note_above(planning);
 	if (!item->is_last &&
-		(prospect.obstacle.sqlstate == ERRCODE_DISK_FULL || prospect.waits_for_room))
+		(entry->waits_for_room || prospect.obstacle.sqlstate == ERRCODE_DISK_FULL))
 	{
 		tier_plan_remove_last(planning);
 		item->answer = true;
@@ -80,7 +80,9 @@ add_left(TierPlanning *planning, const TierCandidate *candidate, const char *rea
 
 	if (entry == NULL)
 		return;
+	entry->candidate = candidate;
 	entry->is_left = true;
+	entry->is_beyond_limit = is_beyond_limit;
 	if (entry->state == TIER_PLAN_FAILED)
 		(void) tier_plan_judge(planning, entry, &request, &info);
 	else if (is_beyond_limit)
@@ -134,6 +136,8 @@ tier_plan_add_advised(TierPlanning *planning)
 	const TierCandidate *candidate;
 
 	plan->request.foresight = planning->foresight;
+	plan->request.backoff = planning->backoff;
+	plan->request.nbackoff = planning->nbackoff;
 	plan->advice = tier_candidates_prepare(&plan->request, &plan->applied, &plan->candidates,
 										   arrangement);
 	plan->left_out = plan->applied.counts.not_moved + arrangement->left_over -

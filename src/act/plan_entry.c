@@ -212,11 +212,6 @@ TierProspect
 tier_plan_judge(TierPlanning *planning, TierPlanEntry *entry, const TierMoveRequest *request,
 				const TierRelationInfo *info)
 {
-	const TierForeseenRun run = {
-		.by_worker = planning->options->by_worker,
-		.ignore_windows = planning->options->ignore_windows,
-		.room_may_come = entry->source == TIER_SOURCE_ADVICE
-	};
 	TierProspect prospect = {0};
 
 	if (entry->state == TIER_PLAN_FAILED)
@@ -227,10 +222,22 @@ tier_plan_judge(TierPlanning *planning, TierPlanEntry *entry, const TierMoveRequ
 	if (!OidIsValid(entry->to_tablespace_oid))
 		prospect.obstacle = no_tablespace(entry);
 	else if (!RecoveryInProgress())
-		(void) tier_foresee_prospect(planning->foresight, request, planning->pins, &run,
-									 &prospect);
+		(void) tier_foresee_prospect(planning->foresight, request, planning->pins,
+									 planning->options->by_worker,
+									 planning->options->ignore_windows, &prospect);
+	if (entry->source == TIER_SOURCE_ADVICE && planning->options->apply == NULL &&
+		prospect.obstacle.sqlstate == ERRCODE_DISK_FULL)
+	{
+		/* It is not tried, and so does not fail, until others have left. */
+		entry->waits_for_room = prospect.start.may_begin;
+		if (entry->waits_for_room)
+			tier_plan_set_waiting(entry, psprintf("waiting: %s", prospect.obstacle.message));
+		prospect.obstacle = (TierObstacle)
+		{
+			0
+		};
+	}
 	entry->obstacle = prospect.obstacle;
-	entry->waits_for_room = prospect.waits_for_room;
 	if (prospect.obstacle.message != NULL)
 		tier_plan_set_waiting(entry, psprintf("waiting: %s", prospect.obstacle.message));
 	if (prospect.start.reason != NULL && !prospect.start.may_begin)

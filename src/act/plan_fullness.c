@@ -54,10 +54,6 @@ typedef struct Look
 {
 	TierPlanning *planning;
 	TierFullnessQuestion question;
-	const Oid  *backoff;		/* relations that failed lately, sorted: those
-								 * that would leave are added first, and count
-								 * for nothing */
-	int			nbackoff;
 	List	   *leaving;		/* OIDs */
 } Look;
 
@@ -179,7 +175,7 @@ empty_tier(Look *look, TierFullnessEvaluation *evaluation)
 	}
 }
 
-/* Those that would leave have this in common; NULL: those that failed lately. */
+/* Those that would leave have this in common. */
 static void
 add_all(const Look *look, TierFullnessEvaluation *evaluation, const char *closed)
 {
@@ -187,17 +183,22 @@ add_all(const Look *look, TierFullnessEvaluation *evaluation, const char *closed
 
 	for (int i = 0; i < result->norder; i++)
 	{
-		int			u = result->order[i];
-		Oid			relation_oid = evaluation->members[u].unit->relation_oid;
-
 		CHECK_FOR_INTERRUPTS();
-		if (result->verdicts[u] != TIER_FULLNESS_LEAVES)
-			continue;
-		if (closed != NULL)
-			(void) add(look, evaluation, u, closed);
-		else if (tier_by_oid_find(relation_oid, look->backoff, look->nbackoff,
-								  sizeof(Oid)) != NULL)
-			(void) add(look, evaluation, u, "waiting: it could not be moved lately");
+		if (result->verdicts[result->order[i]] == TIER_FULLNESS_LEAVES)
+			(void) add(look, evaluation, result->order[i], closed);
+	}
+}
+
+/* What failed lately counts for nothing, and is shown. */
+static void
+add_backed_off(const Look *look, TierFullnessEvaluation *evaluation)
+{
+	for (int i = 0; i < evaluation->problem.nunits; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (tier_by_oid_find(evaluation->members[i].unit->relation_oid, look->question.backoff,
+							 look->question.nbackoff, sizeof(Oid)) != NULL)
+			(void) add(look, evaluation, i, "waiting: it could not be moved lately");
 	}
 }
 
@@ -293,15 +294,9 @@ add_fullness(Look *look)
 	int			n;
 
 	evaluations = tier_fullness_evaluate(&look->question, &n);
-	for (int i = 0; i < n && look->nbackoff > 0; i++)
+	for (int i = 0; i < n && look->question.nbackoff > 0; i++)
 		if (has_turn(look, &evaluations[i]))
-			add_all(look, &evaluations[i], NULL);
-	if (look->nbackoff > 0)
-	{
-		look->question.backoff = look->backoff;
-		look->question.nbackoff = look->nbackoff;
-		evaluations = tier_fullness_evaluate(&look->question, &n);
-	}
+			add_backed_off(look, &evaluations[i]);
 	note_all(look->planning->plan, evaluations, n);
 	for (int i = 0; i < n; i++)
 		if (has_turn(look, &evaluations[i]) && is_open(look, &evaluations[i]))
@@ -317,18 +312,12 @@ tier_plan_add_leaving(TierPlanning *planning)
 	Look		look = {
 		.planning = planning,
 		.question = {.flight = tier_foresight_flight,.argument = planning->foresight,
-		.begun = planning->options->begun}
+			.begun = planning->options->begun,.backoff = planning->backoff,
+		.nbackoff = planning->nbackoff}
 	};
 	TierFullnessQuestion *question = &look.question;
-	TierCatalogScope scope;
 
 	MemoryContextSwitchTo(context);
-	if (planning->options->by_worker)
-	{
-		tier_catalog_enter(&scope);
-		look.backoff = tier_catalog_load_backoff(context, &look.nbackoff);
-		tier_catalog_leave(&scope);
-	}
 	question->moved = tier_sorted_oids(planning->begun, &question->nmoved);
 	question->returning = tier_sorted_oids(planning->returning, &question->nreturning);
 	question->in_vain = tier_sorted_oids(planning->in_vain, &question->nin_vain);

@@ -159,6 +159,10 @@ load_record(TierPlanning *planning)
 	if (tier_move_limit_per_day_mb >= 0)
 		planning->plan->left_bytes = Max(tier_return_limit_left(), 0.0);
 	tier_catalog_leave(&scope);
+	planning->backoff = palloc_extended(sizeof(Oid) * Max(planning->nfailed, 1), MCXT_ALLOC_HUGE);
+	for (int i = 0; i < planning->nfailed && planning->options->by_worker; i++)
+		if (planning->failed[i].backs_off)
+			planning->backoff[planning->nbackoff++] = planning->failed[i].relation_oid;
 	for (int i = 0; i < nrunning && planning->options->apply == NULL; i++)
 		oids = lappend_oid(oids, running[i].relation_oid);
 	tier_plan_add_tried(planning, oids, false);

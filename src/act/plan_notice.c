@@ -1,7 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * act/plan_notice.c
- *		A dry run: what the plan would do, as NOTICEs and WARNINGs.
+ *		A dry run: what the plan would do, as NOTICEs and WARNINGs; and what is told of the advice.
+ *
+ * Whoever has seen an advice and then finds that little of it is done asks why.  A worker, to
+ * whom the same is nothing new from run to run, says it with DEBUG1 or not at all.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,10 +12,211 @@
 
 #include "miscadmin.h"
 
-#include "src/act/apply_notice.h"
-#include "src/act/plan.h"
+#include "src/act/plan_notice.h"
+#include "src/act/foresee.h"
 #include "src/base/sql.h"
 #include "src/server/relation.h"
+#include "src/catalog/tables.h"
+#include "src/decide/wear.h"
+
+/* What has no room, or would make room for nobody; not what is beyond the limit. */
+static void
+tell_left(const TierPlan *plan)
+{
+	for (int i = 0; i < plan->n; i++)
+	{
+		const TierPlanEntry *entry = &plan->entries[i];
+
+		if (entry->is_left && !entry->is_beyond_limit && entry->state == TIER_PLAN_WAITING)
+			ereport(NOTICE,
+					(errmsg("%s is not moved: %s", tier_candidate_name(entry->candidate->unit),
+							entry->reason)));
+	}
+}
+
+void
+tier_apply_tell_tried_again(const TierMoveReport *report, bool by_worker)
+{
+	ereport(by_worker ? DEBUG1 : NOTICE,
+			(errmsg("%s is moved later in this batch: %s", report->relation_name,
+					report->why.message)));
+}
+
+/* Is anything as sure as that, and less than `below`? */
+static bool
+is_advised_any(const TierAdvice *advice, TierConfidence least, TierConfidence below)
+{
+	for (int i = 0; i < advice->nunits; i++)
+		if (tier_candidate_is_advised(&advice->units[i], least) &&
+			advice->units[i].confidence < below)
+			return true;
+	return false;
+}
+
+/* What is left out as beyond a limit or not sure enough; the surest says what to ask for. */
+static void
+tell_unsure(const TierPlan *plan)
+{
+	const TierApplyRequest *request = &plan->request;
+	const TierApplySummary *summary = &plan->applied;
+
+	if (summary->beyond_limit > 0 && summary->advised > 0)
+		ereport(NOTICE,
+				(errmsg("advised, but beyond the limit of %s: %d more",
+						tier_size_text(request->max_bytes), summary->beyond_limit)));
+	if (summary->unsure == 0)
+		return;
+	ereport(NOTICE,
+			(errmsg("%s", summary->advice_text),
+			 request->for_owners ||
+			 !is_advised_any(plan->advice, TIER_CONFIDENCE_TENTATIVE, request->least) ? 0 :
+			 errhint("CALL tiered_storage.apply_placement('tentative') includes what is "
+					 "tentative.")));
+}
+
+static void
+tell_nothing(TierPlan *plan)
+{
+	const TierApplyRequest *request = &plan->request;
+	const TierAdvice *advice = plan->advice;
+	TierApplySummary *summary = &plan->applied;
+
+	if (summary->others > 0 || summary->advised > 0)
+		return;
+	if (summary->beyond_limit > 0)
+		ereport(NOTICE,
+				(errmsg("nothing is moved: each of the advised moves exceeds the limit of %s",
+						tier_size_text(request->max_bytes)),
+				 request->for_owners ?
+				 errhint("It is what tiered_storage.move_limit_per_day leaves for today.") :
+				 errhint("Raise max_bytes.")));
+	else if (summary->unsure > 0)
+		ereport(NOTICE,
+				(errmsg("nothing is moved: no recommendation is \"%s\"",
+						tier_advice_confidence_text(request->least))));
+	else if (!is_advised_any(advice, TIER_CONFIDENCE_PROVISIONAL,
+							 TIER_CONFIDENCE_FIRM + 1))
+		tier_advice_notice_empty(advice);
+	else
+		ereport(NOTICE,
+				(errmsg("nothing is moved: what is advised cannot be moved online"),
+				 errhint("recommend_placement() has the commands "
+						 "that lock it for the whole copy.")));
+	summary->is_told = true;
+}
+
+/* What a person asks for is done, but not in silence. */
+static void
+tell_wear(const TierPlan *plan)
+{
+	List	   *to_tablespaces = NIL;
+
+	for (int i = 0; i < plan->arrangement.possible; i++)
+		to_tablespaces = list_append_unique_oid(to_tablespaces,
+												plan->candidates[i].tablespace_oid);
+	if (!plan->request.for_owners)
+		tier_wear_tell(plan->advice->set, to_tablespaces);
+}
+
+static void
+tell_others(const TierPlan *plan)
+{
+	const TierApplyRequest *request = &plan->request;
+	const TierAdvice *advice = plan->advice;
+	const TierTier *tiers = advice->set->tiers;
+
+	for (int i = 0; i < advice->nunits; i++)
+	{
+		TierCandidate candidate = {.unit = &advice->units[i]};
+		TierObstacle obstacle;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!tier_candidate_is_advised(candidate.unit, request->least) ||
+			tier_candidate_is_moved_before(request, candidate.unit) ||
+			tier_candidate_may_move(request, advice, &candidate, &obstacle) ||
+			obstacle.message == NULL)
+			continue;
+		obstacle.detail = psprintf("It is advised to move to tier \"%s\".",
+								   NameStr(tiers[candidate.unit->recommended_tier].name));
+		tier_obstacle_warn(&obstacle, tier_candidate_name(candidate.unit));
+	}
+}
+
+void
+tier_apply_tell(TierPlan *plan, bool is_dry_run)
+{
+	if (plan->request.by_worker)
+		return;
+	tell_nothing(plan);
+	tell_wear(plan);
+	tell_left(plan);
+	if (is_dry_run)
+		tell_others(plan);
+	tell_unsure(plan);
+}
+
+/* Of what is advised and not moved; NULL: nothing. */
+static char *
+others_text(const TierApplySummary *summary)
+{
+	return summary->others == 0 ? NULL :
+		psprintf("Advised, but not allowed to %s: %d.",
+				 summary->for_owners ? "their owners" : "this role", summary->others);
+}
+
+int
+tier_apply_others_detail(const TierApplySummary *summary)
+{
+	char	   *others = others_text(summary);
+
+	return others == NULL ? 0 : errdetail_internal("%s", others);
+}
+
+void
+tier_apply_raise_busy(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("another batch of moves is under way in this database"),
+			 errdetail("Two of them could fill the same room."),
+			 errhint("SELECT * FROM tiered_storage.move_progress shows what is being moved.")));
+}
+
+void
+tier_apply_report(const TierApplySummary *summary)
+{
+	if (summary->is_busy)
+		tier_apply_raise_busy();
+	if (summary->is_told)
+		return;
+	if (summary->counts.batch_id == 0)
+	{
+		ereport(NOTICE,
+				(errmsg("nothing is moved: %d advised", summary->advised),
+				 tier_apply_others_detail(summary)));
+		return;
+	}
+	ereport(NOTICE,
+			(errmsg("batch " INT64_FORMAT ": relations moved: %d, not moved: %d",
+					summary->counts.batch_id, summary->counts.moved, summary->counts.not_moved),
+			 tier_apply_others_detail(summary),
+			 summary->counts.moved == 0 ? 0 :
+			 errhint("CALL tiered_storage.undo_move(" INT64_FORMAT ") moves them back.",
+					 summary->counts.batch_id)));
+}
+
+void
+tier_apply_report_dry_run(const TierApplySummary *summary)
+{
+	if (summary->is_told)
+		return;
+	tier_foresee_report(&summary->counts, others_text(summary));
+}
+
+/* ---------------------------------------------------------------------
+ * A dry run
+ * ---------------------------------------------------------------------
+ */
 
 /* Nothing, if the relation has gone meanwhile. */
 static void

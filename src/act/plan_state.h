@@ -33,6 +33,9 @@ typedef struct TierPlanning
 	const TierPins *pins;
 	TierFailedMove *failed;		/* by OID */
 	int			nfailed;
+	Oid		   *backoff;		/* of these, what the worker leaves alone for
+								 * now, sorted */
+	int			nbackoff;
 	TierForesight *foresight;
 	const char *held_up;		/* why nothing at all begins; NULL: it may */
 	List	   *begun;			/* OIDs of what tiering policies would move

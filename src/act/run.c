@@ -219,7 +219,7 @@ result_of(const TierEvaluation *evaluation, const int *n)
 
 /* For the view of policies. */
 static void
-record_evaluations(const TierPlan *plan, const List *emptyings)
+record_evaluations(const TierPlan *plan, const List *begun)
 {
 	const TierPolicyCandidates *due = plan->due;
 	TierCatalogScope scope;
@@ -237,7 +237,7 @@ record_evaluations(const TierPlan *plan, const List *emptyings)
 									  n[TIER_VERDICT_ON_TARGET], result_of(evaluation, n));
 	}
 	tier_catalog_leave(&scope);
-	tier_emptying_record_plan(plan, emptyings);
+	tier_emptying_record_plan(plan, begun);
 }
 
 static void
@@ -279,7 +279,7 @@ make_plan(TierRun *run)
 	if (run->plan != NULL)
 	{
 		tier_claims_require(run->plan->set, false);
-		record_evaluations(run->plan, run->emptyings);
+		record_evaluations(run->plan, run->options.begun);
 		store(run->plan);
 	}
 	tier_transaction_commit();
@@ -328,7 +328,6 @@ static void
 run_plans(void *argument)
 {
 	TierRun    *run = argument;
-	ListCell   *cell;
 
 	do
 	{
@@ -347,11 +346,6 @@ run_plans(void *argument)
 		MemoryContextSwitchTo(run->context);
 		walk(run);
 	} while (run->is_stale && !run->is_over && run->tried > 0);
-	foreach(cell, run->emptyings)
-	{
-		MemoryContextSwitchTo(run->context);
-		tier_emptying_record_end(lfirst(cell));
-	}
 	tier_pass_end(&run->checks);
 	tier_pass_end(&run->moves);
 }

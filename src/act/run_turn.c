@@ -15,7 +15,7 @@
 #include "utils/memutils.h"
 
 #include "src/compat.h"
-#include "src/act/apply_notice.h"
+#include "src/act/plan_notice.h"
 #include "src/act/batch.h"
 #include "src/act/gate.h"
 #include "src/act/move.h"
@@ -74,31 +74,6 @@ tier_run_is_to_try(const TierPlanEntry *entry)
 	return !entry->is_void && !entry->is_left && entry->state != TIER_PLAN_FAILED;
 }
 
-/* A batch begins with its first move. */
-static int64
-begin_batch(TierRun *run, const TierPlanEntry *entry)
-{
-	TierMoveCounts *counts = counts_of(run, entry);
-	int			relations = 0;
-	double		bytes = 0.0;
-
-	for (int i = 0; i < run->plan->n && counts->batch_id == 0; i++)
-	{
-		const TierPlanEntry *other = &run->plan->entries[i];
-
-		if (!tier_run_is_to_try(other) || counts_of(run, other) != counts)
-			continue;
-		relations++;
-		bytes += other->bytes;
-	}
-	if (counts->batch_id == 0)
-		counts->batch_id = tier_batch_begin(entry->source == TIER_SOURCE_FULLNESS ?
-											"fullness policies" :
-											entry->source == TIER_SOURCE_ADVICE ? "advice" :
-											"tiering policies", relations, bytes, counts);
-	return counts->batch_id;
-}
-
 /* ---------------------------------------------------------------------
  * Emptying
  * ---------------------------------------------------------------------
@@ -113,13 +88,6 @@ static void
 hold_up(TierRun *run, const char *why)
 {
 	run->emptying->held_up = MemoryContextStrdup(run->context, why);
-}
-
-static void
-note_stayed(TierRun *run, const char *why)
-{
-	if (run->emptying->why_stayed == NULL)
-		run->emptying->why_stayed = MemoryContextStrdup(run->context, why);
 }
 
 /* If relations that were planned to leave have not, others may have to. */
@@ -388,10 +356,7 @@ wait_for_start(Turn *turn)
 	if (run->emptying != NULL && turn->start.under_pressure)
 		hold_up(run, turn->start.reason);
 	else if (run->emptying != NULL)
-	{
 		run->emptying->waiting++;
-		note_stayed(run, turn->start.reason);
-	}
 
 	/* What others count on to leave does not: they wait, too. */
 	if (entry->source == TIER_SOURCE_ADVICE && entry->state == TIER_PLAN_READY)
@@ -402,23 +367,12 @@ wait_for_start(Turn *turn)
 static void
 note_emptying(TierRun *run, const TierMoveReport *report)
 {
-	TierEmptying *emptying = run->emptying;
-
 	if (report->under_pressure)
 		hold_up(run, report->why.message);
-	else if (report->state == TIER_STATE_DONE)
-		emptying->moved++;
-	else if (report->state != TIER_STATE_NOT_NEEDED)
-	{
-		note_stayed(run, report->why.message);
-		if (report->state == TIER_STATE_WAITING)
-			emptying->waiting++;
-		else
-		{
-			emptying->stayed++;
-			emptying->missed++;
-		}
-	}
+	else if (report->state == TIER_STATE_WAITING)
+		run->emptying->waiting++;
+	else if (report->state != TIER_STATE_DONE && report->state != TIER_STATE_NOT_NEEDED)
+		run->emptying->missed++;
 }
 
 /* True: nothing came of it, and it is to be tried again. */
@@ -428,20 +382,23 @@ move_one(Turn *turn, bool is_last)
 	TierRun    *run = turn->run;
 	const TierPlanEntry *entry = turn->entry;
 	TierMoveRequest *request = &turn->request;
+	TierMoveCounts *counts = counts_of(run, entry);
 	TierMoveReport report;
 	bool		in_vain;
 
 	if (run->emptying != NULL && !list_member_int(run->options.begun, entry->policy_id))
 		run->options.begun = lappend_int(run->options.begun, entry->policy_id);
 	run->recheck.begun = run->options.begun;
-	request->batch_id = begin_batch(run, entry);
+	if (counts->batch_id == 0)
+		counts->batch_id = tier_batch_begin();
+	request->batch_id = counts->batch_id;
 	request->obeys_windows = !run->options.ignore_windows;
 	request->only_if_free = run->options.by_worker &&
 		is_patience_spent(run, turn->owner_oid);
 	request->is_wanted = tier_recheck_is_wanted;
 	request->argument = &run->recheck;
 	request->idle = run->idle;
-	request->counts = counts_of(run, entry);
+	request->counts = counts;
 	request->is_one_of_many = true;
 	request->is_tried_again = entry->source == TIER_SOURCE_ADVICE && !is_last;
 	MemoryContextSwitchTo(run->step);

@@ -22,6 +22,7 @@
 
 #include "catalog/pg_class.h"
 #include "postmaster/bgworker.h"
+#include "utils/memutils.h"
 
 #include "src/compat.h"
 #include "src/base/attempt.h"
@@ -33,6 +34,7 @@
 #include "src/model/relation_load.h"
 #include "src/observe/device_io.h"
 #include "src/observe/device_writes.h"
+#include "src/observe/sample.h"
 #include "src/storage/memory.h"
 #include "src/act/verify.h"
 
@@ -373,8 +375,9 @@ judge_batches(MemoryContext context)
 	tier_pass_end(&pass);
 }
 
-void
-tier_verify_run(const TierDevices *devices, const Oid *gone, int ngone, TimestampTz now)
+/* gone: relations that were dropped, or moved by somebody else.  Inside a scope. */
+static void
+run(const TierDevices *devices, const Oid *gone, int ngone, TimestampTz now)
 {
 	MemoryContext context = CurrentMemoryContext;
 	Settling	settling = {.devices = devices,.now = now};
@@ -396,4 +399,28 @@ tier_verify_run(const TierDevices *devices, const Oid *gone, int ngone, Timestam
 
 	/* 3. Batches of which all is known now. */
 	judge_batches(context);
+}
+
+bool
+tier_verify_sample(int patience_ms)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "tiered_storage sample",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old_context = MemoryContextSwitchTo(context);
+	TierSampleResult result;
+	TierCatalogScope scope;
+	bool		sampled;
+
+	sampled = tier_sample_run(patience_ms, &result);
+	if (sampled)
+	{
+		tier_catalog_enter(&scope);
+		MemoryContextSwitchTo(context);
+		run(result.devices, result.gone, result.ngone, result.sampled_at);
+		tier_catalog_leave(&scope);
+	}
+	MemoryContextSwitchTo(old_context);
+	MemoryContextDelete(context);
+	return sampled;
 }

@@ -35,13 +35,11 @@ extern void tier_verify_begin(int64 move_id, int64 batch_id, const TierSet *set,
 							  Oid from_tablespace_oid, Oid to_tablespace_oid);
 
 /*
- * In a sample, after relations and devices were stored: begins to measure moves
- * that are done, measures those whose time has come, at most 1000 of either,
- * and warns once of each batch that has made things worse: in the log if this is
- * a worker, else by a warning.  gone: relations that were dropped, or moved by
- * somebody else.  Inside a scope.
+ * Takes a sample inside the caller's transaction.  Then it begins to measure moves that are done,
+ * measures those whose time has come, at most 1000 of either, and warns once of each batch that
+ * has made things worse: in the log if this is a worker, else by a warning.  False as from
+ * tier_sample_run(), then nothing was done.
  */
-extern void tier_verify_run(const TierDevices *devices, const Oid *gone, int ngone,
-							TimestampTz now);
+extern bool tier_verify_sample(int patience_ms);
 
 #endif							/* TIER_VERIFY_H */

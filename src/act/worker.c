@@ -35,9 +35,9 @@
 
 #include "src/compat.h"
 #include "src/act/claims.h"
-#include "src/act/cycle.h"
 #include "src/act/level.h"
 #include "src/act/run.h"
+#include "src/act/verify.h"
 #include "src/act/worker.h"
 #include "src/base/attempt.h"
 #include "src/base/left_out.h"
@@ -252,7 +252,7 @@ sample_once(char **conflict, bool *sampled)
 	extension = tier_catalog_extension_state();
 	if (extension == TIER_EXTENSION_PRESENT)
 	{
-		*sampled = tier_cycle_sample(SAMPLER_PATIENCE_MS);
+		*sampled = tier_verify_sample(SAMPLER_PATIENCE_MS);
 		warn_of_wear();
 		*conflict = publish_claims();
 		warn_of_publication();
@@ -295,7 +295,7 @@ sample_is_due(void)
 static void
 sample_step(void *argument)
 {
-	(void) tier_cycle_sample(0);
+	(void) tier_verify_sample(0);
 }
 
 /* That a sample fails must not be the end of a move. */

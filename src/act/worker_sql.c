@@ -27,7 +27,7 @@
 #include "src/base/settings.h"
 #include "src/model/evidence.h"
 #include "src/model/heat.h"
-#include "src/act/cycle.h"
+#include "src/act/verify.h"
 #include "src/base/left_out.h"
 #include "src/base/shmem.h"
 #include "src/base/sql.h"
@@ -49,11 +49,11 @@ tier_sample_sql(PG_FUNCTION_ARGS)
 	if (!tier_may_commit(fcinfo))
 	{
 		tier_require_writable(what);
-		(void) tier_cycle_sample(-1);
+		(void) tier_verify_sample(-1);
 		PG_RETURN_NULL();
 	}
 	tier_connect_nonatomic(fcinfo, what);
-	(void) tier_cycle_sample(-1);
+	(void) tier_verify_sample(-1);
 	tier_disconnect_nonatomic();
 	PG_RETURN_NULL();
 }
@@ -243,6 +243,10 @@ warn_not_preloaded(void)
 Datum
 tier_notify_launcher(PG_FUNCTION_ARGS)
 {
+	if (creating_extension && tier_throttle_is_paused())
+		ereport(WARNING,
+				(errmsg("moves of this server are paused"),
+				 errhint("SELECT tiered_storage.resume() ends the pause.")));
 	if (tier_shmem == NULL)
 	{
 		if (creating_extension)

@@ -178,26 +178,6 @@ indexes_elsewhere(const TierSet *set, Oid relation_oid, int tier)
 	return elsewhere;
 }
 
-/* The same for a shard. */
-static char *
-shard_statement(FunctionCallInfo fcinfo)
-{
-	StringInfoData statement;
-
-	initStringInfo(&statement);
-	appendStringInfoString(&statement, "SELECT tiered_storage.pin(%L");
-	if (!PG_ARGISNULL(1))
-		appendStringInfo(&statement, ", %s",
-						 tier_relation_shard_literal(NameStr(*PG_GETARG_NAME(1))));
-	if (!PG_ARGISNULL(2))
-		appendStringInfo(&statement, ", until => '%s'",
-						 timestamptz_to_str(PG_GETARG_TIMESTAMPTZ(2)));
-	if (!PG_ARGISNULL(3) && !PG_GETARG_BOOL(3))
-		appendStringInfoString(&statement, ", include_indexes => false");
-	appendStringInfoChar(&statement, ')');
-	return statement.data;
-}
-
 /* Says what the caller may not expect: it is elsewhere, or others inherit from it. */
 static void
 notice_pinned(const TierRelationInfo *info, const TierSet *set, int tier)
@@ -245,7 +225,7 @@ tier_pin(PG_FUNCTION_ARGS)
 	tier_relation_require(PG_GETARG_OID(0), &info);
 	check_kind(&info);
 	check_owner(&info);
-	tier_relation_check_shell(&info, shard_statement(fcinfo));
+	tier_relation_check_shell(&info, "SELECT tiered_storage.pin(%L, ...)");
 	row.relation_oid = info.relation_oid;
 	row.owner_oid = info.owner_oid;
 	row.kind = info.kind;

@@ -65,20 +65,19 @@ static const struct
 	OPTIONAL(return_tier, POLICY_RETURN_TIER, NAMEOID),
 };
 
-/* '90' is 90 seconds.  What is not a year of days or less may be meant, if it is whole minutes. */
+/* '90' is 90 seconds. */
 static void
-warn_without_unit(const char *name, const Interval *interval)
+warn_without_unit(const char *name, Interval *interval)
 {
-	int64		seconds = interval->time / USECS_PER_SEC;
-
-	if (interval->month != 0 || interval->day != 0 || interval->time % USECS_PER_SEC != 0 ||
-		seconds <= 0 || seconds >= SECS_PER_HOUR ||
-		(seconds > 366 && seconds % SECS_PER_MINUTE == 0))
+	if (interval->month != 0 || interval->day != 0 || interval->time < USECS_PER_SEC ||
+		interval->time >= USECS_PER_HOUR || interval->time % USECS_PER_SEC != 0)
 		return;
 	ereport(WARNING,
-			(errmsg("%s is %d s", name, (int) seconds),
-			 errhint("A number without a unit is in seconds. For days, write '%d days'.",
-					 (int) seconds)));
+			(errmsg("%s is less than an hour: %s", name,
+					DatumGetCString(DirectFunctionCall1(interval_out,
+														IntervalPGetDatum(interval)))),
+			 errhint("An interval without a unit is in seconds. Did you mean \"%d days\"?",
+					 (int) (interval->time / USECS_PER_SEC))));
 }
 
 /* Sets one of them if it is given. */
@@ -103,8 +102,7 @@ take_optional(FunctionCallInfo fcinfo, TierPolicyRow *policy, int property)
 	memcpy(value, PG_GETARG_POINTER(argument), optional_properties[property].type == NAMEOID ?
 		   sizeof(NameData) : sizeof(Interval));
 	*(bool *) ((char *) policy + optional_properties[property].has) = true;
-	/* A return is a matter of hours. */
-	if (optional_properties[property].type == INTERVALOID && argument != POLICY_RETURN_AFTER)
+	if (optional_properties[property].type == INTERVALOID)
 		warn_without_unit(optional_properties[property].name, (Interval *) value);
 }
 

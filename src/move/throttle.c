@@ -12,8 +12,7 @@
  *
  * "Paused" is a file, so that it survives a restart and works without preload:
  * an administrator who has stopped all moves in an emergency would be surprised
- * otherwise.  It contains the OID of the database in which pause() was called, and is removed
- * when that database, or the extension in it, is dropped.
+ * otherwise.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,11 +23,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "access/xact.h"
-#include "catalog/objectaccess.h"
-#include "catalog/pg_database.h"
-#include "catalog/pg_extension.h"
-#include "commands/extension.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "storage/ipc.h"
@@ -37,7 +31,6 @@
 #include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
-#include "src/catalog/scope.h"
 #include "src/move/pace.h"
 #include "src/move/throttle.h"
 
@@ -278,26 +271,9 @@ tier_throttle_check_pause(void)
 				 errmsg("moves are paused")));
 }
 
-/* The database in which pause() was called; 0: none, or it cannot be told. */
-static Oid
-paused_in(void)
-{
-	char		buffer[16] = "";
-	int			fd = BasicOpenFile(PAUSE_FILE, O_RDONLY | PG_BINARY);
-
-	if (fd < 0)
-		return InvalidOid;
-	if (read(fd, buffer, sizeof(buffer) - 1) < 0)
-		buffer[0] = '\0';
-
-	(void) close(fd);
-	return (Oid) strtoul(buffer, NULL, 10);
-}
-
 bool
 tier_throttle_set_paused(bool paused)
 {
-	char		owner[16];
 	int			fd;
 
 	if (tier_throttle_is_paused() == paused)
@@ -315,13 +291,6 @@ tier_throttle_set_paused(bool paused)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not create file \"%s\": %m", PAUSE_FILE)));
-	snprintf(owner, sizeof(owner), "%u\n", MyDatabaseId);
-	errno = 0;
-	if (write(fd, owner, strlen(owner)) != (ssize_t) strlen(owner))
-		ereport(LOG,
-				(errcode_for_file_access(),
-				 errmsg("could not write file \"%s\": %m", PAUSE_FILE),
-				 errdetail("The pause outlives the extension in this database.")));
 	if (pg_fsync(fd) != 0)
 		ereport(data_sync_elevel(ERROR),
 				(errcode_for_file_access(),
@@ -329,56 +298,4 @@ tier_throttle_set_paused(bool paused)
 	CloseTransientFile(fd);
 	fsync_fname(".", true);
 	return true;
-}
-
-/* ---------------------------------------------------------------------
- * A pause does not outlive its database, or the extension in it
- * ---------------------------------------------------------------------
- */
-
-static object_access_hook_type next_object_access_hook = NULL;
-
-/* What this transaction drops; 0: nothing that matters here. */
-static Oid	dropped_database = InvalidOid;
-static bool drops_extension = false;
-
-static void
-note_drop(ObjectAccessType access, Oid class_oid, Oid object_oid, int sub_id, void *argument)
-{
-	if (next_object_access_hook != NULL)
-		next_object_access_hook(access, class_oid, object_oid, sub_id, argument);
-	if (access != OAT_DROP || sub_id != 0)
-		return;
-	if (class_oid == DatabaseRelationId)
-		dropped_database = object_oid;
-	else if (class_oid == ExtensionRelationId &&
-			 object_oid == get_extension_oid(TIER_EXTENSION_NAME, true))
-		drops_extension = true;
-}
-
-/* A savepoint may have brought the extension back, which is looked up while that can be done. */
-static void
-end_pause(XactEvent event, void *argument)
-{
-	if (event == XACT_EVENT_PRE_COMMIT && drops_extension)
-	{
-		if (!OidIsValid(get_extension_oid(TIER_EXTENSION_NAME, true)))
-			dropped_database = MyDatabaseId;
-		return;
-	}
-	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT && event != XACT_EVENT_PREPARE)
-		return;
-	if (event == XACT_EVENT_COMMIT && OidIsValid(dropped_database) &&
-		paused_in() == dropped_database)
-		(void) durable_unlink(PAUSE_FILE, LOG);
-	dropped_database = InvalidOid;
-	drops_extension = false;
-}
-
-void
-tier_throttle_init(void)
-{
-	next_object_access_hook = object_access_hook;
-	object_access_hook = note_drop;
-	RegisterXactCallback(end_pause, NULL);
 }

@@ -72,7 +72,4 @@ extern void tier_throttle_check_pause(void);
 /* Pauses or resumes; false when it was so already. */
 extern bool tier_throttle_set_paused(bool paused);
 
-/* Sees to it that a pause does not outlive its database or the extension there. */
-extern void tier_throttle_init(void);
-
 #endif							/* TIER_THROTTLE_H */

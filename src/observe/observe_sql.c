@@ -15,11 +15,13 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "nodes/pg_list.h"
+#include "postmaster/syslogger.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
 #include "src/base/debug.h"
 #include "src/base/sql.h"
+#include "src/observe/device_io.h"
 #include "src/server/buffers.h"
 #include "src/server/database_files.h"
 #include "src/storage/device.h"
@@ -27,6 +29,7 @@
 #include "src/model/period.h"
 
 PG_FUNCTION_INFO_V1(tier_tablespace_devices);
+PG_FUNCTION_INFO_V1(tier_server_directories);
 PG_FUNCTION_INFO_V1(tier_relation_buffers);
 PG_FUNCTION_INFO_V1(tier_device_fit);
 PG_FUNCTION_INFO_V1(tier_period_share_sql);
@@ -111,6 +114,62 @@ tier_tablespace_devices(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/*
+ * Directories with files that are in no tablespace, by their names in the data directory; each may
+ * be a symbolic link.  One that is not there, or cannot be looked at, is a row with nothing known.
+ */
+static const char *const directories[] = {
+	"pg_wal", "pg_xact", "pg_subtrans", "pg_multixact/offsets", "pg_multixact/members",
+	"pg_commit_ts", "pg_notify", "pg_serial"
+};
+
+static void
+put_counters(TierResultRow *row, const char *device)
+{
+	TierDeviceCounters counters;
+	char	   *instance;
+
+	if (device == NULL || !tier_device_read_counters(device, &counters, &instance))
+		return;
+	tier_row_datum(row, 7, Int64GetDatum(counters.reads));
+	tier_row_datum(row, 8, Int64GetDatum(counters.read_bytes));
+}
+
+static void
+put_directory(TierResultRow *row, const char *name, const char *path)
+{
+	TierDevice *device = tier_device_of_directory(path, tier_debug_root());
+
+	tier_row_clear(row);
+	tier_row_text(row, 0, name);
+	tier_row_text(row, 1, device->path);
+	tier_row_text(row, 2, device->device);
+	tier_row_text(row, 3, device->filesystem);
+	tier_row_text(row, 4, device->mount_point);
+	if (device->fs_id != 0)
+		tier_row_datum(row, 5, Int64GetDatum((int64) device->fs_id));
+	set_bytes(row, 6, device->free_bytes);
+	put_counters(row, device->device);
+	tier_row_text(row, 9, tier_device_kind_name(device->kind));
+	tier_row_datum(row, 10, BoolGetDatum(device->is_virtual));
+	tier_row_put(row);
+}
+
+/* _tiered_storage.server_directories() */
+Datum
+tier_server_directories(PG_FUNCTION_ARGS)
+{
+	TierResultRow row;
+
+	tier_result_start(fcinfo, &row);
+	for (int i = 0; i < (int) lengthof(directories); i++)
+		put_directory(&row, directories[i], directories[i]);
+	put_directory(&row, "data", "");
+	if (Log_directory != NULL)
+		put_directory(&row, "log", Log_directory);
+	return (Datum) 0;
+}
+
 Datum
 tier_relation_buffers(PG_FUNCTION_ARGS)
 {
@@ -123,8 +182,8 @@ tier_relation_buffers(PG_FUNCTION_ARGS)
 	for (int i = 0; i < n_counts; i++)
 	{
 		tier_row_clear(&row);
-		tier_row_datum(&row, 0, ObjectIdGetDatum(counts[i].tablespace_oid));
-		tier_row_datum(&row, 1, ObjectIdGetDatum(counts[i].file_number));
+		tier_row_datum(&row, 0, ObjectIdGetDatum(counts[i].file.tablespace_oid));
+		tier_row_datum(&row, 1, ObjectIdGetDatum(counts[i].file.file_number));
 		tier_row_datum(&row, 2, Int64GetDatum((int64) counts[i].cached));
 		tier_row_datum(&row, 3, Int64GetDatum((int64) counts[i].dirty));
 		tier_row_datum(&row, 4, Int64GetDatum((int64) counts[i].usage));

@@ -31,26 +31,32 @@
 #include "src/server/buffers.h"
 #include "src/base/settings.h"
 
-#define INITIAL_CAPACITY	256
+#define INITIAL_FILES		256
 #define BUFFERS_PER_INTERRUPT_CHECK	4096
 
 /* How often a header in flux is looked at before it is left out. */
 #define READ_ATTEMPTS		4
 
-#define SLOT_EMPTY			PG_UINT32_MAX
-#define NO_COUNT			(-1)
+#define SH_PREFIX			files
+#define SH_ELEMENT_TYPE		TierBufferCount
+#define SH_KEY_TYPE			TierBufferFile
+#define SH_KEY				file
+#define SH_HASH_KEY(table, key) \
+	hash_combine(murmurhash32((key).file_number), murmurhash32((key).tablespace_oid))
+#define SH_EQUAL(table, a, b) \
+	((a).file_number == (b).file_number && (a).tablespace_oid == (b).tablespace_oid)
+#define SH_SCOPE			static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"	/* within the server's header, in
+											 * 15 */
+#include "lib/simplehash.h"
+#pragma GCC diagnostic pop
 
-/*
- * The counts are a dense array.  An open-addressing table of twice its
- * capacity, a power of two, holds indexes into it; both grow together.
- */
 struct TierBufferScan
 {
-	TierBufferCount *counts;
-	int			n_counts;		/* of these, filled in order of appearance */
-	int			capacity;		/* of counts, a power of two */
-	uint32	   *slots;			/* index in counts, or SLOT_EMPTY */
-	uint32		slot_mask;		/* number of slots - 1 */
+	files_hash *counts;			/* by file */
 	double		share;			/* of the buffers that were looked at */
 };
 
@@ -102,87 +108,6 @@ next_buffer(BufferWalk *walk)
 	buffer = (int) (walk->part_size *
 					((double) part + (walk->random >> 11) * (1.0 / 9007199254740992.0)));
 	return Min(buffer, NBuffers - 1);
-}
-
-static void
-allocate_slots(TierBufferScan *scan)
-{
-	Size		n_slots = (Size) scan->capacity * 2;
-
-	scan->slots = MemoryContextAllocHuge(CurrentMemoryContext,
-										 n_slots * sizeof(uint32));
-	memset(scan->slots, 0xFF, n_slots * sizeof(uint32));
-	scan->slot_mask = (uint32) (n_slots - 1);
-}
-
-/*
- * The slot that holds the file's index, or the empty one where it belongs.
- * Ends because at most half of the slots are in use.
- */
-static inline uint32 *
-find_slot(const TierBufferScan *scan, Oid tablespace_oid, Oid file_number)
-{
-	uint32		position = hash_combine(murmurhash32(file_number),
-										murmurhash32(tablespace_oid));
-
-	for (;;)
-	{
-		uint32	   *slot = &scan->slots[position & scan->slot_mask];
-		const TierBufferCount *count;
-
-		if (*slot == SLOT_EMPTY)
-			return slot;
-
-		count = &scan->counts[*slot];
-		if (count->file_number == file_number &&
-			count->tablespace_oid == tablespace_oid)
-			return slot;
-
-		position++;
-	}
-}
-
-/*
- * Doubles the room.  There are never more files than buffers, and NBuffers is
- * at most INT_MAX / 2, so neither the capacity nor the number of slots can
- * overflow.
- */
-static void
-grow(TierBufferScan *scan)
-{
-	scan->capacity *= 2;
-	scan->counts = repalloc_huge(scan->counts,
-								 sizeof(TierBufferCount) * (Size) scan->capacity);
-
-	pfree(scan->slots);
-	allocate_slots(scan);
-	for (int i = 0; i < scan->n_counts; i++)
-		*find_slot(scan, scan->counts[i].tablespace_oid,
-				   scan->counts[i].file_number) = (uint32) i;
-}
-
-/* Index of the file's count, a new one of zeros when there was none. */
-static int
-find_or_add(TierBufferScan *scan, Oid tablespace_oid, Oid file_number)
-{
-	uint32	   *slot = find_slot(scan, tablespace_oid, file_number);
-	TierBufferCount *count;
-
-	if (*slot != SLOT_EMPTY)
-		return (int) *slot;
-
-	if (scan->n_counts == scan->capacity)
-	{
-		grow(scan);
-		slot = find_slot(scan, tablespace_oid, file_number);
-	}
-
-	*slot = (uint32) scan->n_counts;
-	count = &scan->counts[scan->n_counts];
-	memset(count, 0, sizeof(*count));
-	count->tablespace_oid = tablespace_oid;
-	count->file_number = file_number;
-	return scan->n_counts++;
 }
 
 /*
@@ -251,49 +176,58 @@ scale(uint32 count, double share)
 static void
 scale_counts(TierBufferScan *scan)
 {
-	for (int i = 0; i < scan->n_counts; i++)
-	{
-		TierBufferCount *count = &scan->counts[i];
+	files_iterator at;
+	TierBufferCount *count;
 
+	files_start_iterate(scan->counts, &at);
+	while ((count = files_iterate(scan->counts, &at)) != NULL)
+	{
 		count->cached = scale(count->cached, scan->share);
 		count->dirty = scale(count->dirty, scan->share);
 		count->usage = scale(count->usage, scan->share);
 	}
 }
 
+/* Of the file, of zeros when there was none.  Where the others are may change. */
+static TierBufferCount *
+find_or_add(TierBufferScan *scan, TierBufferFile file)
+{
+	bool		found;
+	TierBufferCount *count = files_insert(scan->counts, file, &found);
+
+	if (!found)
+		count->cached = count->dirty = count->usage = 0;
+	return count;
+}
+
 TierBufferScan *
 tier_buffers_scan(void)
 {
 	TierBufferScan *scan = palloc0(sizeof(TierBufferScan));
-	int			current = NO_COUNT;
+	TierBufferCount *current = NULL;
 	BufferWalk	walk;
 
 	start_walk(&walk, tier_test_buffer_scan_limit);
 	scan->share = 1.0 / walk.part_size;
-	scan->capacity = INITIAL_CAPACITY;
-	scan->counts = palloc(sizeof(TierBufferCount) * INITIAL_CAPACITY);
-	allocate_slots(scan);
+	scan->counts = files_create(CurrentMemoryContext, INITIAL_FILES, NULL);
 
 	for (int i; (i = next_buffer(&walk)) >= 0;)
 	{
 		BufferTag	tag;
 		uint64		state;
-		Oid			tablespace_oid;
-		Oid			file_number;
+		TierBufferFile file;
 
 		if (!read_buffer_tag(GetBufferDescriptor(i), &tag, &state) ||
 			tier_compat_buffer_tag_database(&tag) != MyDatabaseId ||
 			tier_compat_buffer_tag_fork(&tag) != MAIN_FORKNUM)
 			continue;
 
-		tablespace_oid = tier_compat_buffer_tag_tablespace(&tag);
-		file_number = tier_compat_buffer_tag_file_number(&tag);
-		if (current == NO_COUNT ||
-			scan->counts[current].file_number != file_number ||
-			scan->counts[current].tablespace_oid != tablespace_oid)
-			current = find_or_add(scan, tablespace_oid, file_number);
-
-		add_buffer(&scan->counts[current], state);
+		file.tablespace_oid = tier_compat_buffer_tag_tablespace(&tag);
+		file.file_number = tier_compat_buffer_tag_file_number(&tag);
+		if (current == NULL || current->file.file_number != file.file_number ||
+			current->file.tablespace_oid != file.tablespace_oid)
+			current = find_or_add(scan, file);
+		add_buffer(current, state);
 	}
 
 	if (scan->share < 1.0)
@@ -325,26 +259,32 @@ tier_buffers_error(double count, double share)
 }
 
 const TierBufferCount *
-tier_buffers_find(const TierBufferScan *scan, Oid tablespace_oid,
-				  Oid file_number)
+tier_buffers_find(const TierBufferScan *scan, Oid tablespace_oid, Oid file_number)
 {
-	uint32		index = *find_slot(scan, tablespace_oid, file_number);
+	TierBufferFile file = {tablespace_oid, file_number};
 
-	return (index == SLOT_EMPTY) ? NULL : &scan->counts[index];
+	return files_lookup(scan->counts, file);
 }
 
-const TierBufferCount *
-tier_buffers_all(const TierBufferScan *scan, int *count)
+TierBufferCount *
+tier_buffers_all(const TierBufferScan *scan, int *n)
 {
-	*count = scan->n_counts;
-	return scan->counts;
+	TierBufferCount *all = palloc_extended(sizeof(TierBufferCount) * Max(scan->counts->members, 1),
+										   MCXT_ALLOC_HUGE);
+	files_iterator at;
+	const TierBufferCount *count;
+
+	*n = 0;
+	files_start_iterate(scan->counts, &at);
+	while ((count = files_iterate(scan->counts, &at)) != NULL)
+		all[(*n)++] = *count;
+	return all;
 }
 
 void
 tier_buffers_free(TierBufferScan *scan)
 {
-	pfree(scan->counts);
-	pfree(scan->slots);
+	files_destroy(scan->counts);
 	pfree(scan);
 }
 

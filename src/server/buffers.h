@@ -14,15 +14,21 @@
 
 #include "src/compat.h"
 
-/* One relation file (main fork) of the current database. */
-typedef struct TierBufferCount
+/* A relation file (main fork) of the current database. */
+typedef struct TierBufferFile
 {
 	Oid			tablespace_oid; /* the real one, where pg_class has 0 */
 	Oid			file_number;	/* relfilenode; from the relation map for the
 								 * catalogs where pg_class has 0 */
+} TierBufferFile;
+
+typedef struct TierBufferCount
+{
+	TierBufferFile file;
 	uint32		cached;			/* buffers holding a block of it */
 	uint32		dirty;			/* ... that are dirty */
 	uint32		usage;			/* sum of the usage counts, saturating */
+	char		status;			/* of the hash table */
 } TierBufferCount;
 
 typedef struct TierBufferScan TierBufferScan;
@@ -50,14 +56,13 @@ extern double tier_buffers_error(double count, double share);
  */
 extern TierBufferScan *tier_buffers_scan(void);
 
-/* NULL when the file has no buffer.  Oids as in TierBufferCount. */
+/* NULL when the file has no buffer.  Oids as in TierBufferFile. */
 extern const TierBufferCount *tier_buffers_find(const TierBufferScan *scan,
 												Oid tablespace_oid,
 												Oid file_number);
 
-/* Iteration: all counts as an array, in no particular order. */
-extern const TierBufferCount *tier_buffers_all(const TierBufferScan *scan,
-											   int *count);
+/* All counts, *n of them, in no particular order; in the current memory context. */
+extern TierBufferCount *tier_buffers_all(const TierBufferScan *scan, int *n);
 
 extern void tier_buffers_free(TierBufferScan *scan);
 

@@ -117,16 +117,15 @@ directory_bytes(const char *path)
 	return bytes;
 }
 
-TierDatabaseFiles *
-tier_database_files(Oid tablespace_oid, int *n)
+/* But those of one database. */
+static double
+tablespace_bytes(Oid tablespace_oid, Oid but_database_oid)
 {
 	char		path[MAXPGPATH];
-	int			room = 16;
-	TierDatabaseFiles *databases = palloc(sizeof(TierDatabaseFiles) * room);
+	double		bytes = 0;
 	DIR		   *dir;
 	struct dirent *entry;
 
-	*n = 0;
 	if (tablespace_oid == DEFAULTTABLESPACE_OID)
 		strlcpy(path, "base", sizeof(path));
 	else
@@ -134,53 +133,32 @@ tier_database_files(Oid tablespace_oid, int *n)
 				 TABLESPACE_VERSION_DIRECTORY);
 	dir = AllocateDir(path);
 	if (dir == NULL)
-		return databases;
+		return 0;
 	while ((entry = ReadDirExtended(dir, path, LOG)) != NULL)
 	{
 		char		database_path[MAXPGPATH * 2];
 		const char *rest;
 		Oid			database_oid = leading_number(entry->d_name, &rest);
 
-		if (!OidIsValid(database_oid) || *rest != '\0')
+		if (!OidIsValid(database_oid) || *rest != '\0' || database_oid == but_database_oid)
 			continue;
-		if (*n == room)
-		{
-			room *= 2;
-			databases = repalloc(databases, sizeof(TierDatabaseFiles) * room);
-		}
 		snprintf(database_path, sizeof(database_path), "%s/%s", path, entry->d_name);
-		databases[*n].database_oid = database_oid;
-		databases[(*n)++].bytes = directory_bytes(database_path);
+		bytes += directory_bytes(database_path);
 	}
 	FreeDir(dir);
-	return databases;
+	return bytes;
 }
 
 double
 tier_database_files_of_all(Oid tablespace_oid)
 {
-	int			n;
-	TierDatabaseFiles *databases = tier_database_files(tablespace_oid, &n);
-	double		bytes = 0;
-
-	for (int i = 0; i < n; i++)
-		bytes += databases[i].bytes;
-	pfree(databases);
-	return bytes;
+	return tablespace_bytes(tablespace_oid, InvalidOid);
 }
 
 double
 tier_database_files_of_others(Oid tablespace_oid)
 {
-	int			n;
-	TierDatabaseFiles *databases = tier_database_files(tablespace_oid, &n);
-	double		bytes = 0;
-
-	for (int i = 0; i < n; i++)
-		if (databases[i].database_oid != MyDatabaseId)
-			bytes += databases[i].bytes;
-	pfree(databases);
-	return bytes;
+	return tablespace_bytes(tablespace_oid, MyDatabaseId);
 }
 
 double

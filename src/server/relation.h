@@ -154,12 +154,11 @@ extern void tier_obstacle_warn(const TierObstacle *obstacle, const char *name);
  * Of a table whose rows are in shards of Citus, or an index of one; message NULL: it is none.
  * The hint runs the statement, in which %L is the shard's name, for all its shards.
  */
+#define TIER_MOVE_OF_SHARD "CALL tiered_storage.move_relation(%L, ...)"
+
 extern TierObstacle tier_relation_refuse_shell(const TierRelationInfo *info,
 											   const char *statement);
 extern void tier_relation_check_shell(const TierRelationInfo *info, const char *statement);
-
-/* A text as such a statement has it: quoted, for format(). */
-extern char *tier_relation_shard_literal(const char *value);
 
 /*
  * Why nobody can move this table, in words that can follow "it cannot be moved: "; NULL: its

@@ -121,13 +121,11 @@ on_all_shards(const TierRelationInfo *info, const char *statement)
 	Oid			table_oid = tier_distributed_table_with(info->relation_oid);
 	char	   *name = get_rel_name(table_oid);
 	char	   *schema = get_namespace_name(get_rel_namespace(table_oid));
-	const char *command = strstr(statement, "$$") == NULL ? psprintf("$$%s$$", statement) :
-	quote_literal_cstr(statement);
 
 	if (name == NULL || schema == NULL)
 		return NULL;
-	return psprintf("Use SELECT * FROM run_command_on_placements(%s, %s, parallel => false).",
-					quote_literal_cstr(quote_qualified_identifier(schema, name)), command);
+	return psprintf("Use SELECT * FROM run_command_on_placements(%s, $$%s$$, parallel => false).",
+					quote_literal_cstr(quote_qualified_identifier(schema, name)), statement);
 }
 
 TierObstacle
@@ -171,38 +169,6 @@ tier_relation_why_of_extension(const TierRelationInfo *info)
 	return name == NULL ? NULL : psprintf("it belongs to extension \"%s\"", name);
 }
 
-/* A percent sign of a name, in what format() is to print. */
-static char *
-double_percents(const char *literal)
-{
-	StringInfoData buffer;
-
-	initStringInfo(&buffer);
-	for (const char *at = literal; *at != '\0'; at++)
-	{
-		if (*at == '%')
-			appendStringInfoChar(&buffer, '%');
-		appendStringInfoChar(&buffer, *at);
-	}
-	return buffer.data;
-}
-
-char *
-tier_relation_shard_literal(const char *value)
-{
-	return double_percents(quote_literal_cstr(value));
-}
-
-/* What CALL move_relation() would be for all shards. */
-static TierObstacle
-refuse_move_of_shell(const TierRelationInfo *info, Oid tablespace_oid)
-{
-	char	   *target = tier_relation_shard_literal(tier_tablespace_name(tablespace_oid));
-
-	return tier_relation_refuse_shell(info, psprintf("CALL tiered_storage.move_relation(%%L, %s)",
-													 target));
-}
-
 TierObstacle
 tier_relation_refuse_object(const TierRelationInfo *info, Oid tablespace_oid)
 {
@@ -238,7 +204,7 @@ tier_relation_refuse_object(const TierRelationInfo *info, Oid tablespace_oid)
 		refusal.hint = "Its partitions, or tables, that use the access method heap can be moved.";
 		return refusal;
 	}
-	return refuse_move_of_shell(info, tablespace_oid);
+	return tier_relation_refuse_shell(info, TIER_MOVE_OF_SHARD);
 }
 
 TierObstacle

@@ -53,10 +53,10 @@
 #define READ_SHARE 0.12
 #define SCAN_SHARE 0.05
 #define RANDOM_READ_SHARE 0.18
-#define DEPTH_SHARE 0.10
+#define DEPTH_SHARE 0.20
 #define RANDOM_WRITE_SHARE 0.05
 #define CHECKPOINT_SHARE 0.07
-#define SYNC_SHARE 0.05
+#define SYNC_SHARE 0.15
 
 typedef struct Scratch
 {
@@ -68,13 +68,6 @@ typedef struct Scratch
 	pg_prng_state prng;
 	int64		written_bytes;
 } Scratch;
-
-typedef enum SyncMethod
-{
-	SYNC_NONE,
-	SYNC_FSYNC,
-	SYNC_FDATASYNC,
-} SyncMethod;
 
 double
 tier_seconds_since(instr_time start)
@@ -92,19 +85,6 @@ fail(const Scratch *scratch, const char *what)
 	ereport(ERROR,
 			(errcode_for_file_access(),
 			 errmsg("could not %s the scratch file in \"%s\": %m", what, scratch->directory)));
-}
-
-static void
-sync_file(const Scratch *scratch, SyncMethod method)
-{
-	int			rc = 0;
-
-	if (method == SYNC_FSYNC)
-		rc = fsync(scratch->fd);
-	else if (method == SYNC_FDATASYNC)
-		rc = fdatasync(scratch->fd);
-	if (rc != 0)
-		fail(scratch, "synchronize");
 }
 
 static void
@@ -152,7 +132,8 @@ random_offset(Scratch *scratch)
 static void
 empty_cache(const Scratch *scratch, int fd, int advice)
 {
-	sync_file(scratch, SYNC_FSYNC);
+	if (fsync(scratch->fd) != 0)
+		fail(scratch, "synchronize");
 	(void) posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 	(void) posix_fadvise(fd, 0, 0, advice);
 }
@@ -232,7 +213,8 @@ write_file(Scratch *scratch, double seconds, int64 max_bytes, const char *sample
 	if (sample_fd >= 0)
 		CloseTransientFile(sample_fd);
 	INSTR_TIME_SET_CURRENT(start);
-	sync_file(scratch, SYNC_FSYNC);
+	if (fsync(scratch->fd) != 0)
+		fail(scratch, "synchronize");
 	spent += tier_seconds_since(start);
 	scratch->blocks = chunks * (CHUNK_BYTES / BLCKSZ);
 	return chunks * (double) CHUNK_BYTES / 1e6 / Max(spent, 1e-9);
@@ -326,11 +308,11 @@ read_randomly(Scratch *scratch, double seconds)
 }
 
 /*
- * Milliseconds of a write with its sync.  One after the other, as the WAL is written: a disk need
- * not go anywhere, and only waits for the place to come round.  Or each at random.
+ * Milliseconds of a write.  With a sync one after the other, as the WAL is written: a disk need
+ * not go anywhere, and only waits for the place to come round.  Else each at random.
  */
 static double
-write_blocks(Scratch *scratch, double seconds, int fd, SyncMethod method, bool in_sequence)
+write_blocks(Scratch *scratch, double seconds, bool with_sync)
 {
 	int64		first = random_offset(scratch) / BLCKSZ;
 	instr_time	start;
@@ -341,9 +323,11 @@ write_blocks(Scratch *scratch, double seconds, int fd, SyncMethod method, bool i
 	for (n = 0; n < LEAST_OPERATIONS || tier_seconds_since(start) < seconds; n++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		write_at(scratch, fd, scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ, BLCKSZ,
-				 in_sequence ? (first + n) % scratch->blocks * BLCKSZ : random_offset(scratch));
-		sync_file(scratch, method);
+		write_at(scratch, scratch->fd, scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ,
+				 BLCKSZ,
+				 with_sync ? (first + n) % scratch->blocks * BLCKSZ : random_offset(scratch));
+		if (with_sync && fdatasync(scratch->fd) != 0)
+			fail(scratch, "synchronize");
 	}
 	return tier_seconds_since(start) * 1000.0 / n;
 }
@@ -549,7 +533,6 @@ tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 	Scratch		scratch;
 	char		directory[MAXPGPATH];
 	char		path[MAXPGPATH + 64];
-	int			sync_fd = -1;
 	int			cached_fd;
 	instr_time	start;
 
@@ -563,9 +546,6 @@ tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 	result->is_direct = !through_cache;
 	scratch.fd = open_scratch(directory, path, sizeof(path), &result->is_direct);
 	scratch.through_cache = !result->is_direct;
-#ifdef O_DSYNC
-	sync_fd = OpenTransientFile(path, O_RDWR | O_DSYNC | PG_BINARY);
-#endif
 	cached_fd = OpenTransientFile(path, O_RDWR | PG_BINARY);
 	if (unlink(path) != 0)
 		ereport(ERROR,
@@ -577,26 +557,15 @@ tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 	result->sequential_read_mb_per_s = read_file(&scratch, max_seconds * READ_SHARE,
 												 cached_fd >= 0 ? cached_fd : scratch.fd);
 	result->random_read_ms = read_randomly(&scratch, max_seconds * RANDOM_READ_SHARE);
-	result->read_iops_8 = result->read_iops_32 = -1;
-	if (result->is_direct)
-	{
-		result->read_iops_8 = read_in_parallel(&scratch, max_seconds * DEPTH_SHARE, 8);
-		result->read_iops_32 = read_in_parallel(&scratch, max_seconds * DEPTH_SHARE, 32);
-	}
+	result->read_iops_32 = result->is_direct ?
+		read_in_parallel(&scratch, max_seconds * DEPTH_SHARE, MAX_DEPTH) : -1;
 
 	/* Writes into the page cache say nothing of the device without a sync. */
 	result->random_write_ms = result->is_direct ?
-		write_blocks(&scratch, max_seconds * RANDOM_WRITE_SHARE, scratch.fd, SYNC_NONE,
-					 false) : -1;
+		write_blocks(&scratch, max_seconds * RANDOM_WRITE_SHARE, false) : -1;
 	result->checkpoint_write_ms = write_as_checkpoint(&scratch, max_seconds * CHECKPOINT_SHARE,
 													  cached_fd);
-	result->fsync_ms = write_blocks(&scratch, max_seconds * SYNC_SHARE, scratch.fd, SYNC_FSYNC,
-									true);
-	result->fdatasync_ms = write_blocks(&scratch, max_seconds * SYNC_SHARE, scratch.fd,
-										SYNC_FDATASYNC, true);
-	result->open_datasync_ms = sync_fd < 0 ? -1 :
-		write_blocks(&scratch, max_seconds * SYNC_SHARE, sync_fd, SYNC_NONE, true);
-
+	result->fsync_ms = write_blocks(&scratch, max_seconds * SYNC_SHARE, true);
 	if (cached_fd >= 0)
 		result->scan_start_ms = start_scans(&scratch, max_seconds * SCAN_SHARE, cached_fd,
 											result->sequential_read_mb_per_s);
@@ -609,8 +578,6 @@ tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 
 	if (cached_fd >= 0)
 		CloseTransientFile(cached_fd);
-	if (sync_fd >= 0)
-		CloseTransientFile(sync_fd);
 	CloseTransientFile(scratch.fd);
 	result->file_bytes = scratch.blocks * BLCKSZ;
 	result->written_bytes = scratch.written_bytes;

@@ -27,14 +27,11 @@ typedef struct TierCalibration
 	double		scan_start_ms;	/* what a short scan takes beside its bytes at
 								 * that rate */
 	double		random_read_ms; /* one at a time */
-	double		read_iops_8;	/* eight at a time */
-	double		read_iops_32;
+	double		read_iops_32;	/* so many at a time */
 	double		random_write_ms;	/* one at a time, without sync */
 	double		checkpoint_write_ms;	/* of the device, for each of many
 										 * that a checkpoint writes alone */
-	double		fsync_ms;		/* write and sync of one block, by method */
-	double		fdatasync_ms;
-	double		open_datasync_ms;
+	double		fsync_ms;		/* write and fdatasync of one block */
 	int64		file_bytes;
 	int64		written_bytes;
 	double		elapsed_s;

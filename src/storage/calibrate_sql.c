@@ -149,16 +149,12 @@ tier_measure_device(PG_FUNCTION_ARGS)
 	put(&row, "sequential_read_mb_per_s", found->sequential_read_mb_per_s, "MB/s");
 	put(&row, "sequential_write_mb_per_s", found->sequential_write_mb_per_s, "MB/s");
 	put(&row, "scan_start_ms", found->scan_start_ms, "ms");
-	put(&row, "fsync_ms", found->fdatasync_ms, "ms");
+	put(&row, "fsync_ms", found->fsync_ms, "ms");
 	if (found->read_iops_32 >= 0)
 		put(&row, "parallelism", parallelism, "requests");
 	put(&row, "checkpoint_write_ms", found->checkpoint_write_ms, "ms");
 	put(&row, "read_iops_depth_1", 1000.0 / Max(found->random_read_ms, 1e-6), "1/s");
-	put(&row, "read_iops_depth_8", found->read_iops_8, "1/s");
 	put(&row, "read_iops_depth_32", found->read_iops_32, "1/s");
-	put(&row, "wal_sync_method fsync", found->fsync_ms, "ms");
-	put(&row, "wal_sync_method fdatasync", found->fdatasync_ms, "ms");
-	put(&row, "wal_sync_method open_datasync", found->open_datasync_ms, "ms");
 	put(&row, "past the page cache", found->is_direct ? 1 : 0, "boolean");
 	put(&row, "scratch_file_bytes", found->file_bytes, "bytes");
 	put(&row, "written_bytes", found->written_bytes, "bytes");

@@ -208,10 +208,6 @@ is( $node->safe_psql(
 		FROM _tiered_storage.moves)),
 	'pg_default|slow|slow|t|t|online|t|0|t|t|t|t|t|t',
 	'the record says from where, where to, for whom, how, and how long');
-$node->wait_for_log(
-	qr/tiered_storage batch 1 ends, for tiering policies: moved 6 relations, \d+ bytes, in [\d.]+ s(, paused or waiting for [\d.]+ s)?; not moved 0, waiting 0/,
-	$log);
-pass('and the log says so once');
 
 create_partition($node, 'app', 3);
 ok( $node->poll_query_until(
@@ -300,7 +296,7 @@ for my $dry ('migrate(dry_run => true)', 'apply_placement(dry_run => true)')
 }
 is( $node->safe_psql(
 		'other',
-		"CREATE TABLE asked (i int); SELECT verdict, replace(finding, E'\\n', ' ') FROM tiered_storage.preflight('asked', 'cold', include_all => true) WHERE check_name = 'start'"
+		"CREATE TABLE asked (i int); SELECT verdict, finding FROM tiered_storage.preflight('asked', 'cold', include_all => true) WHERE check_name = 'start'"
 	),
 	"ok|by CALL at once; automatic moves: $conflict",
 	'and before a move that somebody asks for, which is made');

@@ -187,10 +187,6 @@ is( $node->safe_psql(
 	),
 	'1|rich|t|slow|fast|t|online',
 	'one batch, in the name of the owner');
-$node->wait_for_log(
-	qr/tiered_storage batch 1 ends, for advice: moved 2 relations, \d+ bytes/,
-	$log);
-pass('and the log says so');
 is(log_lines($node, $log, qr/a function of the owner runs/),
 	'', 'no function of an index was called');
 like(

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * act/apply_notice.h
+ * act/plan_notice.h
  *		What a person is told of what the advice asks for, and of what is left out.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef TIER_APPLY_NOTICE_H
-#define TIER_APPLY_NOTICE_H
+#ifndef TIER_PLAN_NOTICE_H
+#define TIER_PLAN_NOTICE_H
 
 #include "postgres.h"
 
@@ -34,4 +34,4 @@ extern void tier_apply_report_dry_run(const TierApplySummary *summary);
 /* For ereport: how much is advised that may not be moved; nothing, if nothing is. */
 extern int	tier_apply_others_detail(const TierApplySummary *summary);
 
-#endif							/* TIER_APPLY_NOTICE_H */
+#endif							/* TIER_PLAN_NOTICE_H */
