@@ -15,8 +15,7 @@ CREATE TABLE regress_t_2026_01 PARTITION OF regress_t FOR VALUES
 SELECT tiered_storage.add_tiering_policy('regress_t', '90 days', 'regress_slow') \gset
 SELECT tiered_storage.add_tiering_policy('regress_t', move_after => '1 year', tier => 'regress_cheap',
 	options => '{"include_indexes": false}') \gset
-SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, key_unit, key_epoch,
-	key_shift, time_zone,
+SELECT policy_id, relation, relation_name, move_after, tier_name, include_indexes, key_unit, time_zone,
 	created_by = current_user AS mine, last_evaluated_at, last_due, last_on_target, last_result
 	FROM _tiered_storage.policies ORDER BY policy_id;
 -- One for a tier.
@@ -123,17 +122,9 @@ SELECT tiered_storage.add_tiering_policy('regress_temporary', '1 day', 'regress_
 SELECT tiered_storage.add_tiering_policy('regress_list_1', '1 day', 'regress_slow') > 0 AS added \gset
 SELECT tiered_storage.remove_policy('regress_list_1') \gset
 
--- What a count begins at, and the bits beneath it.
+-- The zone in which a day begins.
 \set ECHO none
 SELECT * FROM pg_temp.refused($refused$
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', options => '{"key_unit": "yyyymmdd", "key_epoch": "2010-01-01"}')
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', options => '{"key_unit": "yyyy", "key_shift": 1}')
-SELECT tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow', options => '{"key_unit": "uuidv7", "key_shift": 80}')
-SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', options => '{"key_epoch": "2010-01-01"}')
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', options => '{"key_unit": "seconds", "key_shift": 31}')
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', options => '{"key_unit": "seconds", "key_shift": -1}')
-SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow', options => '{"key_unit": "seconds", "key_epoch": "infinity"}')
--- The zone in which a day begins.
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', options => '{"time_zone": "Nowhere/Land"}')
 SELECT tiered_storage.add_tiering_policy('regress_t', '1 day', 'regress_slow', options => '{"time_zone": ""}')
 $refused$);
@@ -142,8 +133,7 @@ SELECT count(*) AS policies FROM _tiered_storage.policies;
 SELECT tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_slow',
 	options => '{"key_unit": "seconds"}') > 0 AS added,
 	tiered_storage.add_tiering_policy('regress_int', '1 day', 'regress_cheap',
-	options => '{"key_unit": "seconds", "key_epoch": "2010-01-01", "key_shift": 3,
-	"time_zone": "europe/berlin"}') > 0 AS added,
+	options => '{"key_unit": "seconds", "time_zone": "europe/berlin"}') > 0 AS added,
 	tiered_storage.add_tiering_policy('regress_uuid', '1 day', 'regress_slow',
 	options => '{"key_unit": "uuidv7"}') > 0 AS added \gset
 SET timezone = '-3:30';
@@ -151,7 +141,7 @@ SELECT tiered_storage.add_tiering_policy('regress_numeric', '1 day', 'regress_sl
 	options => '{"key_unit": "yyyymm"}') > 0
 	AS added \gset
 SET timezone = 'UTC';
-SELECT relation, key_unit, key_epoch, key_shift, time_zone FROM _tiered_storage.policies ORDER BY policy_id;
+SELECT relation, key_unit, time_zone FROM _tiered_storage.policies ORDER BY policy_id;
 SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
 
 ---------------------------------------------------------------------------

@@ -82,11 +82,7 @@ CREATE FUNCTION regress_n_calls() RETURNS TABLE (call text, argument text, type 
 		('add_tiering_policy', 'relation => ''regress_n'', tier => ''a'', move_after => ''1 day''', 'options', '{}',
 			'{return_when_reads_per_hour}', 'double precision'),
 		('add_tiering_policy', 'relation => ''regress_n'', tier => ''a'', move_after => ''1 day''', 'options',
-			'{"return_when_reads_per_hour": 1}', '{return_after}', 'interval'),
-		('add_tiering_policy', 'relation => ''regress_n_id'', tier => ''a'', move_after => ''1 day''', 'options',
-			'{"key_unit": "milliseconds"}', '{key_shift}', 'integer'),
-		('add_tiering_policy', 'relation => ''regress_n_id'', tier => ''a'', move_after => ''1 day''', 'options',
-			'{"key_unit": "milliseconds"}', '{key_epoch}', 'timestamp with time zone')) c (name, fixed, object, others, keys, type)
+			'{"return_when_reads_per_hour": 1}', '{return_after}', 'interval')) c (name, fixed, object, others, keys, type)
 	CROSS JOIN LATERAL (SELECT key AS name, c.type FROM unnest(c.keys::text[]) key) k
 $$;
 

@@ -19,7 +19,7 @@ CREATE VIEW regress_where AS
 \set where 'SELECT * FROM regress_where ORDER BY relation COLLATE "C"'
 SELECT tiered_storage.add_tiering_policy('regress_p', '3 years', 'regress_slow') AS slow \gset
 SELECT tiered_storage.add_tiering_policy('regress_n', '1 day', 'regress_slow',
-	options => '{"key_unit": "seconds", "key_epoch": "2026-01-01 00:00:00+00", "key_shift": 1}') AS n \gset
+	options => '{"key_unit": "seconds"}') AS n \gset
 \set ECHO all
 
 ---------------------------------------------------------------------------
@@ -37,11 +37,8 @@ SELECT tiered_storage.alter_policy('regress_p', 'regress_slow',
 SELECT move_after, tier_name, include_indexes, time_zone, enabled FROM _tiered_storage.policies
 	WHERE policy_id = :slow;
 SELECT tiered_storage.alter_policy('regress_p', changes => '{"tier": "regress_slow", "include_indexes": true}') \gset
--- A unit that does not count has nothing to count from.
-SELECT tiered_storage.alter_policy('regress_n', changes => '{"key_shift": 2, "key_epoch": "2025-01-01 00:00:00+00"}') \gset
-SELECT key_unit, key_epoch, key_shift FROM _tiered_storage.policies WHERE policy_id = :n;
 SELECT tiered_storage.alter_policy('regress_n', changes => '{"key_unit": "yyyymmdd"}') \gset
-SELECT key_unit, key_epoch, key_shift FROM _tiered_storage.policies WHERE policy_id = :n;
+SELECT key_unit FROM _tiered_storage.policies WHERE policy_id = :n;
 -- Refused, and nothing is changed.
 SELECT tiered_storage.add_tiering_policy('regress_p', '5 years', 'regress_cheap') AS cheap \gset
 SELECT tiered_storage.alter_policy(policy_id => :cheap, changes => '{"tier": "regress_slow"}'); \echo :SQLSTATE
@@ -66,15 +63,15 @@ SELECT move_after, tier_name, include_indexes, time_zone, enabled, last_result F
 	WHERE policy_id = :slow;
 -- How an age is told goes with move_after; nothing of it comes back with it.
 SELECT tiered_storage.alter_policy('regress_n',
-	changes => '{"key_unit": "seconds", "key_epoch": "2025-01-01 00:00:00+00", "key_shift": 1}') \gset
+	changes => '{"key_unit": "seconds"}') \gset
 SELECT tiered_storage.alter_policy('regress_n',
 	changes => '{"move_after": null, "idle_for": "1 day", "key_unit": "seconds"}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy('regress_n', changes => '{"move_after": null, "idle_for": "1 day"}') \gset
-SELECT move_after, idle_for, key_unit, key_epoch, key_shift FROM _tiered_storage.policies
+SELECT move_after, idle_for, key_unit FROM _tiered_storage.policies
 	WHERE policy_id = :n;
 SELECT tiered_storage.alter_policy('regress_n', changes => '{"move_after": "1 day"}'); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy('regress_n', changes => '{"move_after": "1 day", "key_unit": "seconds"}') \gset
-SELECT move_after, idle_for, key_unit, key_epoch, key_shift FROM _tiered_storage.policies
+SELECT move_after, idle_for, key_unit FROM _tiered_storage.policies
 	WHERE policy_id = :n;
 SELECT tiered_storage.remove_policy(policy_id => :n) \gset
 

@@ -187,7 +187,7 @@ DECLARE
 	r record;
 BEGIN
 	UPDATE _tiered_storage.policy SET return_tier = 'regress_1'
-		WHERE return_reads_per_hour IS NOT NULL AND tier_name <> 'regress_1' AND regress_any(3) = 1;
+		WHERE return_when_reads_per_hour IS NOT NULL AND tier_name <> 'regress_1' AND regress_any(3) = 1;
 	UPDATE _tiered_storage.relation_state SET sampled_since = '2020-01-01', proven_since = '2020-01-01',
 		observed_since = '2020-01-01', heat_at = '2026-01-01', random_fast = 0, random_slow = 0, sequential_fast = 0,
 			sequential_slow = 0;

@@ -22,7 +22,7 @@ SELECT tiered_storage.add_tiering_policy('regress_n_owned', '90 days', 'regress_
 GRANT CREATE ON TABLESPACE regress_ts_fast TO regress_n_owner;
 CREATE TABLE regress_n_plain (i int) TABLESPACE regress_ts_slow;
 SELECT tiered_storage.add_tiering_policy('regress_n_plain', tier => 'regress_slow', idle_for => '90 days') AS id;
-SELECT tiered_storage.add_tiering_policy(names_like => 'regress_n%', tier => 'regress_slow', idle_for => '90 days')
+SELECT tiered_storage.add_tiering_policy(in_schema => 'public', tier => 'regress_slow', idle_for => '90 days')
 	AS id;
 -- Created on a slower tier than that of the policy; the nearest that is faster.
 CREATE TABLE regress_n_slowest (d date) PARTITION BY RANGE (d) TABLESPACE regress_ts_cheap;

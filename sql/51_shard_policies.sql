@@ -61,14 +61,14 @@ SELECT tiered_storage.add_tiering_policy('items', tier => 'regress_slow',
 -- Not what Citus has not placed here, and not what somebody else has given a shard's name.
 SELECT policy_id = :aged AS aged, relation, verdict FROM _tiered_storage.evaluate_policies()
 	ORDER BY relation::text COLLATE "C";
--- They are nearer than a policy on a pattern.
-SELECT tiered_storage.add_tiering_policy(names_like => 'i%', tier => 'regress_cheap',
+-- They are nearer than a policy on a schema.
+SELECT tiered_storage.add_tiering_policy(in_schema => current_schema(), tier => 'regress_cheap',
 	options => '{"no_writes_for": "90 days"}')
-	AS pattern \gset
-SELECT relation, CASE policy_id WHEN :used THEN 'shards' ELSE 'pattern' END AS policy
+	AS schema \gset
+SELECT relation, CASE policy_id WHEN :used THEN 'shards' ELSE 'schema' END AS policy
 	FROM _tiered_storage.evaluate_policies()
 	WHERE policy_id <> :aged ORDER BY relation::text COLLATE "C";
-SELECT tiered_storage.remove_policy(policy_id => :pattern);
+SELECT tiered_storage.remove_policy(policy_id => :schema);
 CALL tiered_storage.migrate();
 SELECT relation, from_tier, verdict FROM _tiered_storage.evaluate_policies() WHERE policy_id = :aged;
 SELECT relation, last_result FROM _tiered_storage.policies ORDER BY policy_id;

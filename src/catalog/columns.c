@@ -32,7 +32,7 @@
 
 /* The field of `row` as a value of the column. */
 static TierValue
-get_field(const void *row, const TierColumn *column)
+get_known_field(const void *row, const TierColumn *column)
 {
 	const char *field = (const char *) row + column->offset;
 	bytea	   *copy;
@@ -49,6 +49,14 @@ get_field(const void *row, const TierColumn *column)
 			return tier_arg_int8(*(const int64 *) field);
 		case OIDOID:
 			return tier_arg_oid(*(const Oid *) field);
+		case NAMEOID:
+			return tier_arg_name((const NameData *) field);
+		case TEXTOID:
+			return tier_arg_text(*(char *const *) field);
+		case INTERVALOID:
+			return tier_arg_interval((const Interval *) field);
+		case TIER_FLOAT8_OR_NAN:
+			return tier_arg_float8(*(const double *) field);
 		case TIMESTAMPTZOID:
 			return tier_arg_if(!column->null_if_zero || *(const TimestampTz *) field != 0,
 							   tier_arg_time(*(const TimestampTz *) field));
@@ -61,6 +69,13 @@ get_field(const void *row, const TierColumn *column)
 			Assert(column->type == FLOAT8OID);
 			return TIER_VALUE(FLOAT8OID, Float8GetDatum(*(const double *) field));
 	}
+}
+
+static TierValue
+get_field(const void *row, const TierColumn *column)
+{
+	return tier_arg_if(column->has == 0 || *((const bool *) row + column->has),
+					   get_known_field(row, column));
 }
 
 /* A number that may be computed with: what cannot be is not known. */
@@ -100,12 +115,13 @@ known_time(TimestampTz at, bool null_if_zero)
 	return null_if_zero ? 0 : tier_clock_now();
 }
 
-/* Stores a value, which is not NULL, in the field of `row`. */
-static void
-set_field(void *row, const TierColumn *column, Datum value)
+void
+tier_column_set(void *row, const TierColumn *column, Datum value)
 {
 	char	   *field = (char *) row + column->offset;
 
+	if (column->has != 0)
+		*((bool *) row + column->has) = true;
 	switch (column->type)
 	{
 		case BOOLOID:
@@ -132,6 +148,9 @@ set_field(void *row, const TierColumn *column, Datum value)
 		case OIDOID:
 			*(Oid *) field = DatumGetObjectId(value);
 			break;
+		case INTERVALOID:
+			*(Interval *) field = *DatumGetIntervalP(value);
+			break;
 		case TIMESTAMPTZOID:
 			*(TimestampTz *) field = known_time(DatumGetTimestampTz(value),
 												column->null_if_zero);
@@ -148,10 +167,17 @@ set_field(void *row, const TierColumn *column, Datum value)
 }
 
 void
-tier_columns_append(StringInfo sql, const TierColumn *columns, int ncolumns)
+tier_columns_append(StringInfo sql, const char *prefix, const TierColumn *columns, int ncolumns)
 {
 	for (int i = 0; i < ncolumns; i++)
-		appendStringInfo(sql, "%s%s", i == 0 ? "" : ", ", columns[i].name);
+		appendStringInfo(sql, "%s%s%s", i == 0 ? "" : ", ", prefix, columns[i].name);
+}
+
+void
+tier_columns_append_parameters(StringInfo sql, int first, int n)
+{
+	for (int i = 0; i < n; i++)
+		appendStringInfo(sql, "%s$%d", i == 0 ? "" : ", ", first + i);
 }
 
 void
@@ -175,9 +201,9 @@ tier_columns_load(void *row, const TierColumn *columns, int ncolumns,
 		int			place = first_column - 1 + i;
 
 		if (!nulls[place])
-			set_field(row, &columns[i], values[place]);
+			tier_column_set(row, &columns[i], values[place]);
 		else if (columns[i].type == TIER_FLOAT8_OR_NAN)
-			set_field(row, &columns[i], Float8GetDatum(get_float8_nan()));
+			tier_column_set(row, &columns[i], Float8GetDatum(get_float8_nan()));
 	}
 }
 
@@ -216,7 +242,7 @@ tier_table_load(MemoryContext context, const TierTable *table, const char *condi
 
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT ");
-	tier_columns_append(&sql, table->columns, table->ncolumns);
+	tier_columns_append(&sql, "", table->columns, table->ncolumns);
 	appendStringInfo(&sql, " FROM _tiered_storage.%s%s ORDER BY 1", table->name, condition);
 	*n = (int) tier_catalog_run(sql.data, &value, condition[0] == '\0' ? 0 : 1);
 	rows = tier_rows(context, table->columns, table->ncolumns, table->row_bytes, *n);
@@ -231,10 +257,9 @@ tier_table_store(const TierTable *table)
 
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "INSERT INTO _tiered_storage.%s (", table->name);
-	tier_columns_append(&sql, table->columns, table->ncolumns);
-	appendStringInfoString(&sql, ") SELECT * FROM unnest($1");
-	for (int i = 2; i <= table->ncolumns; i++)
-		appendStringInfo(&sql, ", $%d", i);
+	tier_columns_append(&sql, "", table->columns, table->ncolumns);
+	appendStringInfoString(&sql, ") SELECT * FROM unnest(");
+	tier_columns_append_parameters(&sql, 1, table->ncolumns);
 	appendStringInfo(&sql, ") ON CONFLICT (%s) DO UPDATE SET ", table->columns[0].name);
 	tier_columns_append_update(&sql, table->columns + 1, table->ncolumns - 1);
 	return tier_bulk_create(sql.data);
@@ -389,15 +414,4 @@ tier_get_name(uint64 row, int column)
 	Datum		value = tier_catalog_datum(row, column, &isnull);
 
 	return isnull ? name : *DatumGetName(value);
-}
-
-bool
-tier_get_interval(uint64 row, int column, Interval *interval)
-{
-	bool		isnull;
-	Datum		value = tier_catalog_datum(row, column, &isnull);
-
-	if (!isnull)
-		*interval = *DatumGetIntervalP(value);
-	return !isnull;
 }

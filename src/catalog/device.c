@@ -20,9 +20,9 @@
 
 /* The columns of device_state after the first three, and their fields. */
 #define COLUMN(name, type, field) \
-	{name, type, offsetof(TierDeviceState, field), false, 0, false, false}
+	{name, type, offsetof(TierDeviceState, field), false, 0, false, false, 0}
 #define NULLABLE_TIME(name) \
-	{#name, TIMESTAMPTZOID, offsetof(TierDeviceState, name), true, 0, false, false}
+	{#name, TIMESTAMPTZOID, offsetof(TierDeviceState, name), true, 0, false, false, 0}
 
 static const TierColumn device_columns[] = {
 	/* Times that are not known are NULL. */
@@ -84,7 +84,7 @@ static const TierColumn device_columns[] = {
 	/* The fit of writes. */
 	COLUMN("write_redo", INT8OID, writes_fit.redo),
 	{"write_window_since", TIMESTAMPTZOID,
-	offsetof(TierDeviceState, writes_fit.window_since), true, 0, false, false},
+	offsetof(TierDeviceState, writes_fit.window_since), true, 0, false, false, 0},
 	COLUMN("window_checkpoints", INT8OID, writes_fit.window_checkpoints),
 	COLUMN("window_pages", FLOAT8OID, writes_fit.window_pages),
 	COLUMN("window_requests", FLOAT8OID, writes_fit.window_requests),
@@ -100,7 +100,7 @@ static const TierColumn device_columns[] = {
 	COLUMN("write_request_fit_yy", FLOAT8OID, writes_fit.request_fit.yy),
 	COLUMN("write_request_fit_periods", FLOAT8OID, writes_fit.request_fit.periods),
 	{"write_fit_at", TIMESTAMPTZOID,
-	offsetof(TierDeviceState, writes_fit.fit_at), true, 0, false, false},
+	offsetof(TierDeviceState, writes_fit.fit_at), true, 0, false, false, 0},
 
 	COLUMN("cluster_blocks_read", INT8OID, cluster_blocks_read),
 	COLUMN("cluster_temp_bytes", INT8OID, cluster_temp_bytes),
@@ -113,7 +113,7 @@ static void
 append_columns(StringInfo buf)
 {
 	appendStringInfoString(buf, "device, instance, tablespaces, ");
-	tier_columns_append(buf, device_columns, NCOLUMNS);
+	tier_columns_append(buf, "", device_columns, NCOLUMNS);
 }
 
 /* They were sorted when they were written. */
@@ -179,9 +179,8 @@ tier_catalog_store_devices(const TierDevices *devices)
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "INSERT INTO _tiered_storage.device_state (");
 	append_columns(&sql);
-	appendStringInfoString(&sql, ") VALUES ($1");
-	for (int i = 2; i <= FIRST_COLUMN + NCOLUMNS; i++)
-		appendStringInfo(&sql, ", $%d", i);
+	appendStringInfoString(&sql, ") VALUES (");
+	tier_columns_append_parameters(&sql, 1, FIRST_COLUMN + NCOLUMNS);
 	appendStringInfoString(&sql, ") ON CONFLICT (device) DO UPDATE SET "
 						   "instance = EXCLUDED.instance, tablespaces = EXCLUDED.tablespaces, ");
 	tier_columns_append_update(&sql, device_columns, NCOLUMNS);
@@ -204,14 +203,14 @@ tier_catalog_store_devices(const TierDevices *devices)
  */
 
 #define GROWTH(name, type, field) \
-	{name, type, offsetof(TierTablespaceGrowth, field), false, 0, false, false}
+	{name, type, offsetof(TierTablespaceGrowth, field), false, 0, false, false, 0}
 
 static const TierColumn growth_columns[] = {
 	GROWTH("tablespace_oid", OIDOID, tablespace_oid),
 	GROWTH("evidence_began_at", TIMESTAMPTZOID, evidence.began_at),
 	GROWTH("evidence_interval_s", FLOAT8OID, evidence.interval_s),
 	{"evidence_growth", BYTEAOID, offsetof(TierTablespaceGrowth, evidence.growth), false,
-	sizeof(((TierTablespaceGrowth *) NULL)->evidence.growth), true, false},
+	sizeof(((TierTablespaceGrowth *) NULL)->evidence.growth), true, false, 0},
 };
 
 static const TierTable growth_table = {

@@ -40,11 +40,9 @@ typedef struct TierPolicyRow
 	Oid			owner_oid;		/* of the relation, as far as it was seen;
 								 * InvalidOid: that of another cluster */
 	char	   *relation_name;	/* qualified, for messages; loaded only */
-	bool		is_group;		/* on all tables of a schema, or with such
-								 * names, that no other policy is on */
-	bool		has_schema;		/* if so: only of this one */
-	Oid			schema_oid;		/* if it has one; InvalidOid: does not exist */
-	char	   *names_like;		/* NULL: whatever their names */
+	bool		is_group;		/* on all tables of a schema that no other
+								 * policy is on */
+	Oid			schema_oid;		/* if so; InvalidOid: does not exist */
 	bool		on_shards;		/* the rows of the relation are in shards of
 								 * Citus: it is on those that are here; set by
 								 * decide/policy_group.c */
@@ -59,7 +57,7 @@ typedef struct TierPolicyRow
 	bool		has_no_writes_for;
 	Interval	no_writes_for;
 	double		below_reads_per_hour;	/* NaN: they do not matter */
-	double		return_reads_per_hour;	/* NaN: nothing returns */
+	double		return_when_reads_per_hour; /* NaN: nothing returns */
 	bool		has_return_after;
 	Interval	return_after;	/* if not the default */
 	bool		has_return_tier;
@@ -67,13 +65,20 @@ typedef struct TierPolicyRow
 	bool		include_indexes;
 	bool		has_index_tier;
 	NameData	index_tier;		/* if not that of the table */
-	TierKeyConversion key;
-	bool		key_counts;		/* units since an epoch; to add only */
+	char	   *key_unit;		/* how the key tells the age; NULL: it is a
+								 * time */
 	char	   *time_zone;		/* of dates and intervals */
 	Oid			created_by;		/* or altered; InvalidOid: that role is gone */
 	bool		is_enabled;		/* loaded, and to change */
 	TimestampTz added_at;		/* loaded, and to add */
 } TierPolicyRow;
+
+/*
+ * What of a policy can be altered beside its tier: columns of _tiered_storage.policy, and keys of
+ * options.  Those that a policy need not have are told by their has, or are NaN.
+ */
+#define TIER_POLICY_PROPERTIES 11
+extern const TierColumn tier_policy_properties[TIER_POLICY_PROPERTIES];
 
 /* Ordered by policy_id; strings, too, are in the given context. */
 extern TierPolicyRow *tier_catalog_load_policies(MemoryContext context, int *npolicies);

@@ -19,77 +19,74 @@
 #include "src/base/attempt.h"
 #include "src/catalog/tables.h"
 
+#define PROPERTY(field, column_type) \
+	{.name = #field, .type = (column_type), .offset = offsetof(TierPolicyRow, field)}
+#define OPTIONAL(field, column_type) \
+	{.name = #field, .type = (column_type), .offset = offsetof(TierPolicyRow, field), \
+		.has = offsetof(TierPolicyRow, has_##field)}
+
+const TierColumn tier_policy_properties[TIER_POLICY_PROPERTIES] = {
+	OPTIONAL(move_after, INTERVALOID),
+	OPTIONAL(index_tier, NAMEOID),
+	OPTIONAL(idle_for, INTERVALOID),
+	OPTIONAL(no_writes_for, INTERVALOID),
+	PROPERTY(below_reads_per_hour, TIER_FLOAT8_OR_NAN),
+	PROPERTY(key_unit, TEXTOID),
+	PROPERTY(time_zone, TEXTOID),
+	PROPERTY(include_indexes, BOOLOID),
+	PROPERTY(return_when_reads_per_hour, TIER_FLOAT8_OR_NAN),
+	OPTIONAL(return_after, INTERVALOID),
+	OPTIONAL(return_tier, NAMEOID),
+};
+
 /*
- * May policy p be that of the relation?  A row has its OID, or where it was restored its name,
- * and that is found without what the view has to look up for each of its rows.
+ * May policy p be that of the relation (0: of any)?  A row has its OID, or where it was restored
+ * its name, and that is found without what the view has to look up for each of its rows.
  */
 #define OF_RELATION(oid) \
-	"(p.relation_oid = " oid " OR p.relation_name = " \
+	"(" oid " = 0 OR p.relation_oid = " oid " OR p.relation_name = " \
 	"(SELECT c.relname FROM _tiered_storage.relation_entry(" oid ") c))"
 
 TierPolicyRow *
 tier_catalog_load_policies_of(MemoryContext context, int policy_id, Oid relation_oid,
 							  int *npolicies)
 {
-	static const char sql[] =
-	"SELECT v.policy_id, v.relation::pg_catalog.oid, v.relation_name, v.tier_name, "
-	"v.move_after, "
-	"v.include_indexes, v.key_unit, v.key_epoch, v.key_shift, "
-	"v.time_zone, "
-	"v.created_by_oid, v.enabled, v.key_shift IS NOT NULL, "
-	"COALESCE(g.owner_oid, CASE WHEN p.system_identifier = $1 THEN p.owner_oid ELSE 0 END), "
-	"v.idle_for, v.no_writes_for, v.below_reads_per_hour, v.index_tier, "
-	"p.relation_oid = 0, p.schema_oid IS NOT NULL, g.schema_oid, "
-	"v.names_like, "
-	"p.return_reads_per_hour, p.return_after, p.return_tier, p.created_at "
-	"FROM _tiered_storage.policies v "
-	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
-	"LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = v.policy_id "
-	"WHERE ($2 = 0 OR p.policy_id = $2) AND ($3 = 0 OR " OF_RELATION("$3") ") "
-	"ORDER BY v.policy_id";
+	static const TierColumn fields[] = {
+		TIER_FIELD(TierPolicyRow, policy_id, INT4OID),
+		TIER_FIELD(TierPolicyRow, relation_oid, OIDOID),
+		TIER_FIELD(TierPolicyRow, relation_name, TEXTOID),
+		TIER_FIELD(TierPolicyRow, tier_name, NAMEOID),
+		TIER_FIELD(TierPolicyRow, created_by, OIDOID),
+		TIER_FIELD(TierPolicyRow, is_enabled, BOOLOID),
+		TIER_FIELD(TierPolicyRow, owner_oid, OIDOID),
+		TIER_FIELD(TierPolicyRow, is_group, BOOLOID),
+		TIER_FIELD(TierPolicyRow, schema_oid, OIDOID),
+		TIER_FIELD(TierPolicyRow, added_at, TIMESTAMPTZOID),
+	};
+	MemoryContext old_context;
+	StringInfoData sql;
 	TierPolicyRow *policies;
-	uint64		n;
-	bool		isnull;
 
-	n = tier_query(sql, tier_arg_int8((int64) GetSystemIdentifier()), tier_arg_int4(policy_id),
-				   tier_arg_oid(relation_oid));
-	policies = MemoryContextAllocZero(context, sizeof(TierPolicyRow) * Max(n, 1));
-	for (uint64 i = 0; i < n; i++)
-	{
-		TierPolicyRow *policy = &policies[i];
-
-		policy->policy_id = tier_get_int4(i, 1);
-		policy->relation_oid = tier_get_oid(i, 2);
-		policy->relation_name = tier_get_text(context, i, 3);
-		policy->tier_name = tier_get_name(i, 4);
-		policy->has_move_after = tier_get_interval(i, 5, &policy->move_after);
-		policy->include_indexes = tier_get_bool(i, 6);
-		policy->key.unit = tier_get_text(context, i, 7);
-		(void) tier_catalog_datum(i, 8, &isnull);
-		policy->key.has_epoch = !isnull;
-		policy->key.epoch = tier_get_time(i, 8);
-		policy->key.shift = tier_get_int4(i, 9);
-		policy->time_zone = tier_get_text(context, i, 10);
-		policy->created_by = tier_get_oid(i, 11);
-		policy->is_enabled = tier_get_bool(i, 12);
-		policy->key_counts = tier_get_bool(i, 13);
-		policy->owner_oid = tier_get_oid(i, 14);
-		policy->has_idle_for = tier_get_interval(i, 15, &policy->idle_for);
-		policy->has_no_writes_for = tier_get_interval(i, 16, &policy->no_writes_for);
-		policy->below_reads_per_hour = tier_get_float8(i, 17);
-		policy->index_tier = tier_get_name(i, 18);
-		policy->has_index_tier = NameStr(policy->index_tier)[0] != '\0';
-		policy->is_group = tier_get_bool(i, 19);
-		policy->has_schema = tier_get_bool(i, 20);
-		policy->schema_oid = tier_get_oid(i, 21);
-		policy->names_like = tier_get_text(context, i, 22);
-		policy->return_reads_per_hour = tier_get_float8(i, 23);
-		policy->has_return_after = tier_get_interval(i, 24, &policy->return_after);
-		policy->return_tier = tier_get_name(i, 25);
-		policy->has_return_tier = NameStr(policy->return_tier)[0] != '\0';
-		policy->added_at = tier_get_time(i, 26);
-	}
-	*npolicies = (int) n;
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT v.policy_id, v.relation::pg_catalog.oid, "
+						   "v.relation_name, v.tier_name, v.created_by_oid, v.enabled, "
+						   "COALESCE(g.owner_oid, CASE WHEN p.system_identifier = $1 "
+						   "THEN p.owner_oid ELSE 0 END), "
+						   "p.relation_oid = 0, g.schema_oid, p.created_at, ");
+	tier_columns_append(&sql, "p.", tier_policy_properties, TIER_POLICY_PROPERTIES);
+	appendStringInfoString(&sql, " FROM _tiered_storage.policies v "
+						   "JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
+						   "LEFT JOIN _tiered_storage.policy_schemas g "
+						   "ON g.policy_id = v.policy_id WHERE ($2 = 0 OR p.policy_id = $2) AND " OF_RELATION("$3") " "
+						   "ORDER BY v.policy_id");
+	*npolicies = (int) tier_query(sql.data, tier_arg_int8((int64) GetSystemIdentifier()),
+								  tier_arg_int4(policy_id), tier_arg_oid(relation_oid));
+	policies = TIER_ROWS(context, TierPolicyRow, fields, *npolicies);
+	old_context = MemoryContextSwitchTo(context);
+	for (int i = 0; i < *npolicies; i++)
+		tier_columns_load(&policies[i], tier_policy_properties, TIER_POLICY_PROPERTIES, i,
+						  lengthof(fields) + 1);
+	MemoryContextSwitchTo(old_context);
 	return policies;
 }
 
@@ -100,70 +97,50 @@ tier_catalog_load_policies(MemoryContext context, int *npolicies)
 }
 
 /*
- * What of a policy can be altered beside its tier, in the order of these columns; three
- * statements have them.  Intervals in the values point into the row.
+ * Runs a statement in which %s stands for the columns of the properties, and then for their
+ * parameters, which come after those that are given.
  */
-#define PROPERTIES \
-	"move_after, include_indexes, key_unit, key_epoch, key_shift, time_zone, " \
-	"idle_for, no_writes_for, below_reads_per_hour, index_tier, " \
-	"return_reads_per_hour, return_after, return_tier"
-#define PROPERTY_VALUES(row) \
-	tier_arg_if((row)->has_move_after, tier_arg_interval(&(row)->move_after)), \
-	tier_arg_bool((row)->include_indexes), \
-	tier_arg_text((row)->key.unit), \
-	tier_arg_if((row)->key.has_epoch, tier_arg_time((row)->key.epoch)), \
-	tier_arg_if((row)->key_counts, tier_arg_int4((row)->key.shift)), \
-	tier_arg_text((row)->time_zone), \
-	tier_arg_if((row)->has_idle_for, tier_arg_interval(&(row)->idle_for)), \
-	tier_arg_if((row)->has_no_writes_for, tier_arg_interval(&(row)->no_writes_for)), \
-	tier_arg_float8((row)->below_reads_per_hour), \
-	tier_arg_if((row)->has_index_tier, tier_arg_name(&(row)->index_tier)), \
-	tier_arg_float8((row)->return_reads_per_hour), \
-	tier_arg_if((row)->has_return_after, tier_arg_interval(&(row)->return_after)), \
-	tier_arg_if((row)->has_return_tier, tier_arg_name(&(row)->return_tier))
-
-/* Is there one for this table and tier?  Then its id is the result. */
-static bool
-find_policy(Oid relation_oid, const NameData *tier)
+static uint64
+run_with_properties(const char *sql, const TierPolicyRow *row, const TierValue *fixed, int nfixed)
 {
-	static const char sql[] =
-	"SELECT v.policy_id FROM _tiered_storage.policies v "
-	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
-	"WHERE v.relation::pg_catalog.oid = $1 AND v.tier_name = $2 AND " OF_RELATION("$1")
-	" ORDER BY 1";
+	TierValue	values[FUNC_MAX_ARGS];
+	StringInfoData columns;
+	StringInfoData parameters;
 
-	return tier_query(sql, tier_arg_oid(relation_oid), tier_arg_name(tier)) > 0;
+	initStringInfo(&columns);
+	initStringInfo(&parameters);
+	memcpy(values, fixed, sizeof(TierValue) * nfixed);
+	tier_columns_args(row, tier_policy_properties, TIER_POLICY_PROPERTIES, values + nfixed);
+	tier_columns_append(&columns, "", tier_policy_properties, TIER_POLICY_PROPERTIES);
+	tier_columns_append_parameters(&parameters, nfixed + 1, TIER_POLICY_PROPERTIES);
+	return tier_catalog_run(psprintf(sql, columns.data, parameters.data), values,
+							nfixed + TIER_POLICY_PROPERTIES);
 }
 
-/* The same for a group of tables. */
+#define query_with_properties(sql, row, ...) \
+	run_with_properties((sql), (row), (const TierValue[]) {__VA_ARGS__}, \
+						(int) (sizeof((const TierValue[]) {__VA_ARGS__}) / sizeof(TierValue)))
+
+/* Is there one for this table or schema, and this tier?  Then its id is the result. */
 static bool
-find_group_policy(const TierPolicyRow *row)
+find_same_policy(const TierPolicyRow *row)
 {
 	static const char sql[] =
 	"SELECT v.policy_id FROM _tiered_storage.policies v "
 	"JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
 	"LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = v.policy_id "
-	"WHERE p.relation_oid = 0 AND v.tier_name = $1 "
-	"AND (p.schema_oid IS NULL) = ($2 IS NULL) AND ($2 IS NULL OR g.schema_oid = $2) "
-	"AND v.names_like IS NOT DISTINCT FROM $3 ORDER BY 1";
+	"WHERE v.tier_name = $2 AND " OF_RELATION("$1") " AND CASE WHEN $1 = 0 "
+	"THEN g.schema_oid = $3 ELSE v.relation::pg_catalog.oid = $1 END ORDER BY 1";
 
-	return tier_query(sql, tier_arg_name(&row->tier_name),
-					  tier_arg_if(row->has_schema, tier_arg_oid(row->schema_oid)),
-					  tier_arg_text(row->names_like)) > 0;
-}
-
-static bool
-find_same_policy(const TierPolicyRow *row)
-{
-	return row->is_group ? find_group_policy(row) :
-		find_policy(row->relation_oid, &row->tier_name);
+	return tier_query(sql, tier_arg_oid(row->relation_oid), tier_arg_name(&row->tier_name),
+					  tier_arg_oid(row->schema_oid)) > 0;
 }
 
 /* What is stored of a group in the columns of tier_catalog_identify(). */
 static void
 identify_group(const TierCatalogScope *scope, const TierPolicyRow *row, TierIdentity *identity)
 {
-	char	   *schema_name = row->has_schema ? get_namespace_name(row->schema_oid) : pstrdup("");
+	char	   *schema_name = get_namespace_name(row->schema_oid);
 
 	if (schema_name == NULL)
 		ereport(ERROR,
@@ -204,12 +181,10 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	static const char sql[] =
 	"INSERT INTO _tiered_storage.policy (relation_oid, schema_name, relation_name, "
 	"system_identifier, database_oid, tier_name, created_by, created_at, created_by_oid, "
-	"owner_name, owner_oid, relation_kind, " PROPERTIES ", schema_oid, names_like) "
-	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, "
-	"$13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27) "
-	"ON CONFLICT (relation_oid, tier_name, database_oid, system_identifier, schema_oid, "
-	"names_like) DO NOTHING "
-	"RETURNING policy_id";
+	"owner_name, owner_oid, relation_kind, schema_oid, %s) "
+	"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, %s) "
+	"ON CONFLICT (relation_oid, tier_name, database_oid, system_identifier, schema_oid) "
+	"DO NOTHING RETURNING policy_id";
 	TierIdentity identity;
 
 	if (row->is_group)
@@ -226,12 +201,11 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 	 */
 	*existed = find_same_policy(row);
 	if (!*existed &&
-		tier_query(sql, TIER_IDENTITY_VALUES(&identity), tier_arg_name(&identity.creator),
-				   tier_arg_time(row->added_at), tier_arg_oid(scope->caller),
-				   tier_arg_name(&identity.owner), tier_arg_oid(row->owner_oid),
-				   tier_arg_char(row->relation_kind), PROPERTY_VALUES(row),
-				   tier_arg_if(row->has_schema, tier_arg_oid(row->schema_oid)),
-				   tier_arg_text(row->names_like)) == 0)
+		query_with_properties(sql, row, TIER_IDENTITY_VALUES(&identity),
+							  tier_arg_name(&identity.creator), tier_arg_time(row->added_at),
+							  tier_arg_oid(scope->caller), tier_arg_name(&identity.owner),
+							  tier_arg_oid(row->owner_oid), tier_arg_char(row->relation_kind),
+							  tier_arg_if(row->is_group, tier_arg_oid(row->schema_oid))) == 0)
 	{
 		/* Another session was faster; our snapshot may not show its row. */
 		*existed = find_same_policy(row);
@@ -253,22 +227,29 @@ tier_catalog_lock_policy(int policy_id)
 	tier_query(sql, tier_arg_int4(policy_id));
 }
 
-/* A statement on policies that others may be changing, and how many rows it changed. */
-typedef struct PolicyStatement
+/* A policy that is changed, and how many rows were. */
+typedef struct PolicyChange
 {
-	const char *sql;
-	const TierValue *values;
-	int			nvalues;
+	const TierPolicyRow *row;
+	Oid			role_oid;
 	uint64		nchanged;
-} PolicyStatement;
+} PolicyChange;
 
 static void
-execute_step(void *argument)
+change_step(void *argument)
 {
-	PolicyStatement *statement = argument;
+	static const char sql[] =
+	"UPDATE _tiered_storage.policy SET tier_name = $2, created_by = $3, created_by_oid = $4, "
+	"enabled = $5, (%s) = ROW(%s) WHERE policy_id = $1";
+	PolicyChange *change = argument;
+	const TierPolicyRow *row = change->row;
 
-	statement->nchanged = tier_catalog_run(statement->sql, statement->values,
-										   statement->nvalues);
+	change->nchanged = query_with_properties(sql, row, tier_arg_int4(row->policy_id),
+											 tier_arg_name(&row->tier_name),
+											 tier_arg_name_text(GetUserNameFromId(change->role_oid,
+																				  false)),
+											 tier_arg_oid(change->role_oid),
+											 tier_arg_bool(row->is_enabled));
 }
 
 static void
@@ -285,31 +266,20 @@ complain_of_duplicate(const TierPolicyRow *row)
 bool
 tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *row)
 {
-	static const char sql[] =
-	"UPDATE _tiered_storage.policy SET tier_name = $2, created_by = $3, created_by_oid = $4, "
-	"enabled = $5, (" PROPERTIES ") = "
-	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
-	"WHERE policy_id = $1";
-	NameData	role;
-	const TierValue values[] = {
-		tier_arg_int4(row->policy_id), tier_arg_name(&row->tier_name), tier_arg_name(&role),
-		tier_arg_oid(scope->caller), tier_arg_bool(row->is_enabled), PROPERTY_VALUES(row)
-	};
-	PolicyStatement statement = {sql, values, lengthof(values), 0};
+	PolicyChange change = {row, scope->caller, 0};
 	ErrorData  *error;
 
 	hold_tiers(row);
 	if (find_same_policy(row) && tier_get_int4(0, 1) != row->policy_id)
 		complain_of_duplicate(row);
-	namestrcpy(&role, GetUserNameFromId(scope->caller, false));
 
 	/* What another session has not committed yet, only the key knows. */
-	error = tier_attempt(execute_step, &statement);
+	error = tier_attempt(change_step, &change);
 	if (error != NULL && error->sqlerrcode == ERRCODE_UNIQUE_VIOLATION)
 		complain_of_duplicate(row);
 	if (error != NULL)
 		ReThrowError(error);
-	return statement.nchanged > 0;
+	return change.nchanged > 0;
 }
 
 bool
@@ -351,18 +321,18 @@ tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid, const NameD
 	"SELECT i.inhparent FROM pg_catalog.pg_inherits i JOIN above a "
 	"ON i.inhrelid = a.relation_oid AND NOT i.inhdetachpending) "
 	"SELECT FROM _tiered_storage.policy p "
-	"JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = $19 "
+	"JOIN _tiered_storage.tier_tablespaces t ON t.tier_name = $6 "
 	"WHERE p.policy_id = $1 AND p.tier_name = $2 AND t.tablespace_oid = $3 AND p.enabled "
-	"AND (" PROPERTIES ") IS NOT DISTINCT FROM "
-	"ROW($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
+	"AND (%s) IS NOT DISTINCT FROM ROW(%s) "
 	"AND (SELECT v.created_by_oid FROM _tiered_storage.policies v "
-	"WHERE v.policy_id = p.policy_id) IS NOT DISTINCT FROM $20 "
+	"WHERE v.policy_id = p.policy_id) IS NOT DISTINCT FROM $7 "
 	"AND ($5 = 0 OR EXISTS (SELECT FROM above a WHERE a.relation_oid = $5))";
+	Oid			top_oid = policy->on_shards ? InvalidOid : policy->relation_oid;
 
-	return tier_query(sql, tier_arg_int4(policy->policy_id), tier_arg_name(&policy->tier_name),
-					  tier_arg_oid(tablespace_oid), tier_arg_oid(leaf_oid),
-					  tier_arg_oid(policy->on_shards ? InvalidOid : policy->relation_oid),
-					  PROPERTY_VALUES(policy), tier_arg_name(tier),
-					  tier_arg_if(OidIsValid(policy->created_by),
-								  tier_arg_oid(policy->created_by))) > 0;
+	return query_with_properties(sql, policy, tier_arg_int4(policy->policy_id),
+								 tier_arg_name(&policy->tier_name), tier_arg_oid(tablespace_oid),
+								 tier_arg_oid(leaf_oid), tier_arg_oid(top_oid),
+								 tier_arg_name(tier),
+								 tier_arg_if(OidIsValid(policy->created_by),
+											 tier_arg_oid(policy->created_by))) > 0;
 }

@@ -43,12 +43,12 @@
  * loading and storing are made from it.
  */
 #define COLUMN(name, type, field) \
-	{name, type, offsetof(TierRelationState, field), false, 0, false, true}
+	{name, type, offsetof(TierRelationState, field), false, 0, false, true, 0}
 #define NULLABLE_TIME(name) \
-	{#name, TIMESTAMPTZOID, offsetof(TierRelationState, stored.name), true, 0, false, false}
+	{#name, TIMESTAMPTZOID, offsetof(TierRelationState, stored.name), true, 0, false, false, 0}
 #define BYTES(name, field, is_signed) \
 	{name, BYTEAOID, offsetof(TierRelationState, field), false, \
-		sizeof(((TierRelationState *) NULL)->field), is_signed, false}
+		sizeof(((TierRelationState *) NULL)->field), is_signed, false, 0}
 
 static const TierColumn state_columns[] = {
 	COLUMN("relation_oid", OIDOID, id.relation_oid),
@@ -59,7 +59,7 @@ static const TierColumn state_columns[] = {
 	COLUMN("kind", CHAROID, id.kind),
 	COLUMN("size_bytes", INT8OID, stored.size_bytes),
 	COLUMN("maps_bytes", INT8OID, stored.maps_bytes),
-	{"tuples", FLOAT8OID, offsetof(TierRelationState, id.tuples), false, 0, true, true},
+	{"tuples", FLOAT8OID, offsetof(TierRelationState, id.tuples), false, 0, true, true, 0},
 	COLUMN("cached_buffers", INT4OID, stored.cached_buffers),
 	COLUMN("dirty_buffers", INT4OID, stored.dirty_buffers),
 	COLUMN("os_cached_bytes", INT8OID, stored.os_cached_bytes),
@@ -80,7 +80,7 @@ static const TierColumn state_columns[] = {
 	COLUMN("blocks_hit", INT8OID, stored.counters.blocks_hit),
 	COLUMN("row_changes", INT8OID, stored.counters.row_changes),
 	{"counters_reset_at", TIMESTAMPTZOID,
-	offsetof(TierRelationState, stored.counters.reset_at), true, 0, false, false},
+	offsetof(TierRelationState, stored.counters.reset_at), true, 0, false, false, 0},
 
 	/* Reads. */
 	COLUMN("random_fast", FLOAT8OID, stored.rates.random_fast),
@@ -442,7 +442,7 @@ kept_minutes(void)
 	static const char sql[] =
 	"SELECT greatest($1, (SELECT ceil(max(extract(epoch FROM "
 	"COALESCE(p.return_after, '3 days'))) / 60)::int4 + 1440 "
-	"FROM _tiered_storage.policy p WHERE p.return_reads_per_hour IS NOT NULL))";
+	"FROM _tiered_storage.policy p WHERE p.return_when_reads_per_hour IS NOT NULL))";
 
 	tier_query(sql, tier_arg_int4(tier_history_retention_min));
 	return tier_get_int4(0, 1);
@@ -468,7 +468,8 @@ forget_moves(TimestampTz now, bool is_new_day)
 	"AND (m.move_id <= most.move_id OR $3 "
 	"AND finished_at < $1 - make_interval(mins => greatest($2, 1560))) "
 	"AND NOT (state = 'done' "
-	"AND EXISTS (SELECT FROM _tiered_storage.policy p WHERE p.return_reads_per_hour IS NOT NULL) "
+	"AND EXISTS (SELECT FROM _tiered_storage.policy p "
+	"WHERE p.return_when_reads_per_hour IS NOT NULL) "
 	"AND _tiered_storage.relation_persistence(m.relation_oid) IS NOT NULL "
 	"AND NOT EXISTS (SELECT FROM _tiered_storage.move l WHERE l.relation_oid = m.relation_oid "
 	"AND l.move_id > m.move_id AND l.state = 'done'))";

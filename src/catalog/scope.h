@@ -183,9 +183,6 @@ extern char *tier_get_text(MemoryContext context, uint64 row, int column);
 extern void tier_get_float8s(uint64 row, int column, void *doubles, int n);
 extern NameData tier_get_name(uint64 row, int column);
 
-/* False, and *interval unchanged: NULL. */
-extern bool tier_get_interval(uint64 row, int column, Interval *interval);
-
 /*
  * Inside a scope: when a prepared transaction of any database was prepared, and
  * its name, in the given context; false: it has ended.  And whether there is any.
@@ -257,9 +254,10 @@ typedef struct TierColumn
 								 * that are too large */
 	bool		is_amount;		/* float8 only: of bytes or operations, in all
 								 * or in an hour; no square */
+	size_t		has;			/* of a bool in the struct, false: NULL; 0:
+								 * there is none */
 } TierColumn;
 
-/* Appends "a, b", and "a = EXCLUDED.a, b = EXCLUDED.b". */
 #define TIER_FIELD(row, field, column_type) \
 	{.type = (column_type), .offset = offsetof(row, field)}
 
@@ -276,8 +274,11 @@ extern void *tier_rows(MemoryContext context, const TierColumn *columns, int nco
 #define TIER_ROWS(context, row, columns, n) \
 	((row *) tier_rows((context), (columns), lengthof(columns), sizeof(row), (n)))
 
-extern void tier_columns_append(StringInfo sql, const TierColumn *columns, int ncolumns);
+/* Appends "a, b", with a prefix for each; "a = EXCLUDED.a, b = EXCLUDED.b"; and "$1, $2". */
+extern void tier_columns_append(StringInfo sql, const char *prefix, const TierColumn *columns,
+								int ncolumns);
 extern void tier_columns_append_update(StringInfo sql, const TierColumn *columns, int ncolumns);
+extern void tier_columns_append_parameters(StringInfo sql, int first, int n);
 
 /*
  * Sets the fields of the struct at `row` from a row of the last result, in which
@@ -289,6 +290,9 @@ extern void tier_columns_append_update(StringInfo sql, const TierColumn *columns
  */
 extern void tier_columns_load(void *row, const TierColumn *columns, int ncolumns,
 							  uint64 result_row, int first_column);
+
+/* Sets one field to a value that is not NULL. */
+extern void tier_column_set(void *row, const TierColumn *column, Datum value);
 
 /* The fields of the struct at `row` as parameters, in the order of the columns. */
 extern void tier_columns_args(const void *row, const TierColumn *columns, int ncolumns,

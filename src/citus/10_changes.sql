@@ -146,7 +146,7 @@ BEGIN
 	SELECT count(tiered_storage.remove_policy(policy_id => p.policy_id)) INTO removed
 		FROM _tiered_storage.policies p
 		WHERE p.relation_name = remove_policies.relation_name
-			AND p.in_schema IS NULL AND p.names_like IS NULL
+			AND p.in_schema IS NULL
 			AND (tier IS NULL OR p.tier_name = tier);
 	IF removed = 0 AND NOT if_exists THEN
 		RAISE EXCEPTION 'there is no such policy on %', relation_name

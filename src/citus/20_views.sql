@@ -242,9 +242,7 @@ AS $$
 				(jsonb_build_object('time_zone', p.time_zone)
 				|| jsonb_strip_nulls(jsonb_build_object(
 					'include_indexes', NULLIF(p.include_indexes, true),
-					'key_unit', p.key_unit, 'key_epoch', p.key_epoch,
-					'key_shift', NULLIF(p.key_shift, 0),
-					'no_writes_for', p.no_writes_for,
+					'key_unit', p.key_unit, 'no_writes_for', p.no_writes_for,
 					'below_reads_per_hour', p.below_reads_per_hour,
 					'return_when_reads_per_hour', p.return_when_reads_per_hour,
 					'return_after', p.return_after, 'return_tier', p.return_tier)))::text],

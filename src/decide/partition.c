@@ -177,9 +177,9 @@ conditions_of(const TierPolicyRow *policy, const TierUses *uses, TimestampTz now
 	conditions.has_reads = !isnan(policy->below_reads_per_hour);
 	conditions.below_reads_per_hour = policy->below_reads_per_hour;
 	conditions.rate_us = now - tier_observation_period_min * USECS_PER_MINUTE;
-	conditions.has_keep = !isnan(policy->return_reads_per_hour);
+	conditions.has_keep = !isnan(policy->return_when_reads_per_hour);
 	if (conditions.has_keep)
-		conditions.keep_reads_per_hour = tier_policy_keep(policy->return_reads_per_hour,
+		conditions.keep_reads_per_hour = tier_policy_keep(policy->return_when_reads_per_hour,
 														  policy->below_reads_per_hour);
 	return conditions;
 }
@@ -326,7 +326,7 @@ tier_partition_check_target(const TierRelationInfo *info, const TierPolicyRow *p
 		check_kind(info);
 		return;
 	}
-	tier_partition_check_key(info->relation_oid, &policy->key, &key);
+	tier_partition_check_key(info->relation_oid, policy->key_unit, &key);
 	check_no_member(info);
 }
 

@@ -84,15 +84,17 @@ tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns, NameDat
 	return true;
 }
 
+#define UNIX_EPOCH_US (-((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)) * USECS_PER_DAY)
+
 /* The units that a user can name. */
-typedef struct KeyUnit
+struct TierKeyUnit
 {
 	const char *name;
 	TierKeyKind kind;
 	int64		units_per_s;	/* of a count */
-} KeyUnit;
+};
 
-static const KeyUnit key_units[] = {
+static const TierKeyUnit key_units[] = {
 	{"seconds", TIER_KEY_COUNT, INT64CONST(1)},
 	{"milliseconds", TIER_KEY_COUNT, INT64CONST(1000)},
 	{"microseconds", TIER_KEY_COUNT, INT64CONST(1000000)},
@@ -105,119 +107,40 @@ static const KeyUnit key_units[] = {
 
 #define NUMBER_UNITS "seconds, milliseconds, microseconds, nanoseconds, yyyymmdd, yyyymm or yyyy"
 
-static const KeyUnit *
-find_unit(const char *name)
+static bool
+is_number(Oid type_oid)
 {
+	return type_oid == INT2OID || type_oid == INT4OID || type_oid == INT8OID ||
+		type_oid == NUMERICOID;
+}
+
+const TierKeyUnit *
+tier_partition_find_unit(const char *name)
+{
+	if (name == NULL)
+		return NULL;
 	for (int i = 0; i < (int) lengthof(key_units); i++)
 		if (strcmp(key_units[i].name, name) == 0)
 			return &key_units[i];
-	return NULL;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid key unit \"%s\"", name),
+			 errhint("Use %s for a number, uuidv7 for a uuid.", NUMBER_UNITS)));
+	return NULL;				/* not reached */
 }
 
-bool
-tier_partition_unit_counts(const char *unit)
-{
-	const KeyUnit *known = unit == NULL ? NULL : find_unit(unit);
-
-	return known != NULL && known->kind == TIER_KEY_COUNT;
-}
-
-/* How many bits of a count the type can hold; 0: it is no number. */
-static int
-number_bits(Oid type_oid)
-{
-	switch (type_oid)
-	{
-		case INT2OID:
-			return 15;
-		case INT4OID:
-			return 31;
-		case INT8OID:
-		case NUMERICOID:
-			return 63;
-		default:
-			return 0;
-	}
-}
-
-/* For a key of that type; of any type if it is 0. */
+/* Is this a unit for the key's type? */
 static void
-check_epoch_and_shift(const TierKeyConversion *conversion, Oid type_oid)
+check_unit(const char *key_unit, TierPartitionKey *key)
 {
-	int			bits = OidIsValid(type_oid) ? number_bits(type_oid) : number_bits(INT8OID);
-
-	if (conversion->has_epoch && TIMESTAMP_NOT_FINITE(conversion->epoch))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("key_epoch must not be infinite")));
-	if (conversion->shift < 0 || conversion->shift >= bits)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 OidIsValid(type_oid) ?
-				 errmsg("key_shift must be between 0 and %d for a key of type %s", bits - 1,
-						format_type_be(type_oid)) :
-				 errmsg("key_shift must be between 0 and %d", bits - 1)));
-}
-
-/* Only counts have these. */
-static void
-refuse_epoch_and_shift(const TierKeyConversion *conversion)
-{
-	if (conversion->has_epoch || conversion->shift != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s is only for keys that count seconds, milliseconds, "
-						"microseconds or nanoseconds",
-						conversion->has_epoch ? "key_epoch" : "key_shift")));
-}
-
-/* NULL: none is named. */
-static const KeyUnit *
-require_unit(const TierKeyConversion *conversion)
-{
-	const KeyUnit *unit = conversion->unit == NULL ? NULL : find_unit(conversion->unit);
-
-	if (conversion->unit != NULL && unit == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid key unit \"%s\"", conversion->unit),
-				 errhint("Use %s for a number, uuidv7 for a uuid.", NUMBER_UNITS)));
-	return unit;
-}
-
-void
-tier_partition_check_conversion(const TierKeyConversion *conversion)
-{
-	const KeyUnit *unit = require_unit(conversion);
-
-	if (unit != NULL && unit->kind == TIER_KEY_COUNT)
-		check_epoch_and_shift(conversion, InvalidOid);
-	else
-		refuse_epoch_and_shift(conversion);
-}
-
-/* Of a count: from when, and which bits. */
-static void
-check_count(const TierKeyConversion *conversion, TierPartitionKey *key)
-{
-	check_epoch_and_shift(conversion, key->type_oid);
-	key->shift = conversion->shift;
-	key->epoch = conversion->has_epoch ? conversion->epoch :
-		-((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)) * USECS_PER_DAY;
-}
-
-/* Is this a conversion for the key's type? */
-static void
-check_conversion(const TierKeyConversion *conversion, TierPartitionKey *key)
-{
-	const KeyUnit *unit = require_unit(conversion);
-	bool		is_number = number_bits(key->type_oid) > 0;
+	const TierKeyUnit *unit = tier_partition_find_unit(key_unit);
+	bool		has_number = is_number(key->type_oid);
 	bool		fits;
 
 	if (key->type_oid == DATEOID || key->type_oid == TIMESTAMPOID ||
 		key->type_oid == TIMESTAMPTZOID)
 		fits = unit == NULL;
-	else if (!is_number && key->type_oid != UUIDOID)
+	else if (!has_number && key->type_oid != UUIDOID)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("partition key \"%s\" of type %s does not tell the age of a row",
@@ -229,32 +152,27 @@ check_conversion(const TierKeyConversion *conversion, TierPartitionKey *key)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("partition key \"%s\" of type %s needs a conversion to a time",
 						NameStr(key->column), format_type_be(key->type_oid)),
-				 is_number ? errhint("Give key_unit: %s.", NUMBER_UNITS) :
+				 has_number ? errhint("Give key_unit: %s.", NUMBER_UNITS) :
 				 errhint("Give key_unit => 'uuidv7' if all of them are of version 7, "
 						 "which begins with the time.")));
 	else
-		fits = is_number == (unit->kind != TIER_KEY_UUIDV7);
+		fits = has_number == (unit->kind != TIER_KEY_UUIDV7);
 	if (!fits)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("key_unit \"%s\" is not for keys of type %s", conversion->unit,
+				 errmsg("key_unit \"%s\" is not for keys of type %s", key_unit,
 						format_type_be(key->type_oid)),
-				 is_number ? errhint("Use %s.", NUMBER_UNITS) :
+				 has_number ? errhint("Use %s.", NUMBER_UNITS) :
 				 key->type_oid == UUIDOID ? errhint("Use uuidv7.") :
 				 errhint("Leave it out: the partition key \"%s\" is a time.",
 						 NameStr(key->column))));
 
 	key->kind = unit == NULL ? TIER_KEY_TIME : unit->kind;
 	key->units_per_s = unit == NULL ? 0 : unit->units_per_s;
-	if (key->kind == TIER_KEY_COUNT)
-		check_count(conversion, key);
-	else
-		refuse_epoch_and_shift(conversion);
 }
 
 void
-tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion,
-						 TierPartitionKey *key)
+tier_partition_check_key(Oid relation_oid, const char *key_unit, TierPartitionKey *key)
 {
 	TierRelationInfo info;
 	char		strategy;
@@ -287,7 +205,7 @@ tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion,
 				 errhint("If its partitions are range-partitioned themselves, add the policy to "
 						 "each of them. Without move_after, idle_for, no_writes_for and "
 						 "below_reads_per_hour go by the use of each partition.")));
-	check_conversion(conversion, key);
+	check_unit(key_unit, key);
 	if (!order_known)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -404,18 +322,11 @@ integer_bound(Oid type_oid, Datum value, TierBoundEnd end, int64 *result)
 	return end != TIER_END_UPPER_INCLUSIVE || !pg_add_s64_overflow(*result, 1, result);
 }
 
-/* Units since an epoch; false beyond what a time can be. */
+/* Units since 1970; false beyond what a time can be. */
 static bool
 count_time(const TierPartitionKey *key, int64 value, bool round_up, int64 *us)
 {
-	int64		count = value >> key->shift;
-
-	/*
-	 * The bits that are dropped tell rows of the same time apart.  A shift is
-	 * to the left only of what was shifted to the right, so nothing is lost.
-	 */
-	if (round_up && (value & ((INT64CONST(1) << key->shift) - 1)) != 0)
-		count++;
+	int64		count = value;
 
 	if (key->units_per_s > USECS_PER_SEC)
 	{
@@ -430,7 +341,7 @@ count_time(const TierPartitionKey *key, int64 value, bool round_up, int64 *us)
 	}
 	else if (pg_mul_s64_overflow(count, USECS_PER_SEC / key->units_per_s, &count))
 		return false;
-	return !pg_add_s64_overflow(count, key->epoch, us) && IS_VALID_TIMESTAMP(*us);
+	return !pg_add_s64_overflow(count, UNIX_EPOCH_US, us) && IS_VALID_TIMESTAMP(*us);
 }
 
 /*
@@ -493,7 +404,7 @@ uuid_time(const pg_uuid_t *uuid, TierBoundEnd end, int64 *us)
 	if (end == TIER_END_UPPER_INCLUSIVE ||
 		(end == TIER_END_UPPER && memcmp(rest, smallest, sizeof(smallest)) > 0))
 		ms++;
-	*us = ms * 1000 - ((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)) * USECS_PER_DAY;
+	*us = ms * 1000 + UNIX_EPOCH_US;
 	return true;
 }
 

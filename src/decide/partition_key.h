@@ -13,13 +13,11 @@
 #include "datatype/timestamp.h"
 #include "nodes/primnodes.h"
 
-#include "src/model/policy.h"
-
 /* What one value is. */
 typedef enum TierKeyKind
 {
 	TIER_KEY_TIME,				/* a date or timestamp */
-	TIER_KEY_COUNT,				/* units since the epoch */
+	TIER_KEY_COUNT,				/* units since 1970-01-01 UTC */
 	TIER_KEY_YYYYMMDD,
 	TIER_KEY_YYYYMM,
 	TIER_KEY_YYYY,
@@ -32,11 +30,7 @@ typedef struct TierPartitionKey
 	NameData	column;
 	Oid			type_oid;
 	TierKeyKind kind;
-
-	/* Of a count: */
-	int64		units_per_s;
-	TimestampTz epoch;
-	int			shift;
+	int64		units_per_s;	/* of a count */
 } TierPartitionKey;
 
 /*
@@ -47,21 +41,16 @@ typedef struct TierPartitionKey
 extern bool tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns,
 									NameData *column, Oid *type_oid, bool *order_known);
 
-/*
- * Raises an error unless it can be one for the keys of some tables, whatever their types, which
- * is all that is known of a policy on many tables.
- */
-extern void tier_partition_check_conversion(const TierKeyConversion *conversion);
-
-/* Can a key_epoch and a key_shift be given with this key_unit (or NULL)? */
-extern bool tier_partition_unit_counts(const char *unit);
+/* The unit of that name; NULL: that of a date or timestamp.  Raises an error if there is none. */
+typedef struct TierKeyUnit TierKeyUnit;
+extern const TierKeyUnit *tier_partition_find_unit(const char *name);
 
 /*
  * Checks that relation is a table that an age policy can be put on, and that
- * the conversion is one for its key, which is returned.  Raises an error that
+ * the unit is one for its key, which is returned.  Raises an error that
  * says what is missing.
  */
-extern void tier_partition_check_key(Oid relation_oid, const TierKeyConversion *conversion,
+extern void tier_partition_check_key(Oid relation_oid, const char *key_unit,
 									 TierPartitionKey *key);
 
 /* Which end of a partition a bound is. */

@@ -302,7 +302,7 @@ walk_table(TreeWalk *walk, Oid relation_oid)
 typedef struct KeyJob
 {
 	Oid			relation_oid;
-	const TierKeyConversion *conversion;
+	const char *key_unit;
 	TierPartitionKey key;
 } KeyJob;
 
@@ -311,7 +311,7 @@ key_step(void *argument)
 {
 	KeyJob	   *job = argument;
 
-	tier_partition_check_key(job->relation_oid, job->conversion, &job->key);
+	tier_partition_check_key(job->relation_oid, job->key_unit, &job->key);
 }
 
 /* May the table have the leaf that is to be visited?  What inherits has no path. */
@@ -332,7 +332,7 @@ walk_group(TreeWalk *walk, const TierPolicyRow *policy)
 
 	foreach(cell, tier_group_tables(policy))
 	{
-		KeyJob		job = {.relation_oid = lfirst_oid(cell),.conversion = &policy->key};
+		KeyJob		job = {.relation_oid = lfirst_oid(cell),.key_unit = policy->key_unit};
 
 		CHECK_FOR_INTERRUPTS();
 		if (!is_visited(walk, job.relation_oid))
@@ -386,7 +386,7 @@ tier_partition_load_leaves(TierEvaluation *evaluation, Oid leaf_oid)
 	{
 		if (policy->has_move_after)
 		{
-			tier_partition_check_key(policy->relation_oid, &policy->key, &key);
+			tier_partition_check_key(policy->relation_oid, policy->key_unit, &key);
 			walk.key = &key;
 		}
 		walk_table(&walk, policy->relation_oid);

@@ -20,32 +20,31 @@
 PG_FUNCTION_INFO_V1(tier_alter_policy);
 PG_FUNCTION_INFO_V1(tier_remove_policy);
 
-/* To alter all but the last; to add those from no_writes_for on. */
-static const TierOption tiering_options[] = {
-	{"move_after", INTERVALOID, POLICY_MOVE_AFTER},
-	{"tier", NAMEOID, POLICY_TIER},
-	{"index_tier", NAMEOID, POLICY_INDEX_TIER},
-	{"idle_for", INTERVALOID, POLICY_IDLE_FOR},
-	{"no_writes_for", INTERVALOID, POLICY_NO_WRITES_FOR},
-	{"below_reads_per_hour", FLOAT8OID, POLICY_BELOW_READS},
-	{"key_unit", TEXTOID, POLICY_KEY_UNIT},
-	{"key_epoch", TIMESTAMPTZOID, POLICY_KEY_EPOCH},
-	{"key_shift", INT4OID, POLICY_KEY_SHIFT},
-	{"time_zone", TEXTOID, POLICY_TIME_ZONE},
-	{"include_indexes", BOOLOID, POLICY_INCLUDE_INDEXES},
-	{"return_when_reads_per_hour", FLOAT8OID, POLICY_RETURN},
-	{"return_after", INTERVALOID, POLICY_RETURN_AFTER},
-	{"return_tier", NAMEOID, POLICY_RETURN_TIER},
-	{"on_shards", BOOLOID, POLICY_ON_SHARDS},
-};
-
-#define POSITIONAL_OPTIONS 4
-
 static const TierOption fullness_changes[] = {
 	{"high_watermark", FLOAT8OID, POLICY_HIGH},
 	{"low_watermark", FLOAT8OID, POLICY_LOW},
 	{"target", NAMEOID, POLICY_TIER},
 };
+
+/* The properties from that argument on and one more key; returns how many. */
+static int
+list_options(TierOption *options, int argument, TierOption last)
+{
+	int			n = 0;
+
+	for (; argument < POLICY_PROPERTIES + TIER_POLICY_PROPERTIES; argument++)
+	{
+		const TierColumn *property = &tier_policy_properties[argument - POLICY_PROPERTIES];
+
+		options[n++] = (TierOption)
+		{
+			property->name, property->type == TIER_FLOAT8_OR_NAN ? FLOAT8OID : property->type,
+				argument
+		};
+	}
+	options[n++] = last;
+	return n;
+}
 
 /* A call without arguments yet. */
 static void
@@ -63,15 +62,15 @@ void
 tier_policy_spread(FunctionCallInfo fcinfo, FunctionCallInfo call)
 {
 	static const int arguments[] = {POLICY_RELATION, POLICY_MOVE_AFTER, POLICY_TIER,
-		POLICY_IDLE_FOR, POLICY_IN_SCHEMA, POLICY_NAMES_LIKE, POLICY_INDEX_TIER,
-	POLICY_IF_NOT_EXISTS};
+	POLICY_IDLE_FOR, POLICY_IN_SCHEMA, POLICY_INDEX_TIER, POLICY_IF_NOT_EXISTS};
+	static const TierOption on_shards = {"on_shards", BOOLOID, POLICY_ON_SHARDS};
+	TierOption	options[TIER_POLICY_PROPERTIES + 1];
 
 	begin_call(call, fcinfo, POLICY_ARGUMENTS);
 	for (int i = 0; i < (int) lengthof(arguments); i++)
 		call->args[arguments[i]] = fcinfo->args[i];
-	(void) tier_options_spread(fcinfo, lengthof(arguments), "options",
-							   tiering_options + POSITIONAL_OPTIONS,
-							   lengthof(tiering_options) - POSITIONAL_OPTIONS, call);
+	(void) tier_options_spread(fcinfo, lengthof(arguments), "options", options,
+							   list_options(options, POLICY_IDLE_FOR + 1, on_shards), call);
 }
 
 /*
@@ -111,6 +110,8 @@ means_fullness(FunctionCallInfo fcinfo)
 Datum
 tier_alter_policy(PG_FUNCTION_ARGS)
 {
+	static const TierOption tier = {"tier", NAMEOID, POLICY_TIER};
+	TierOption	tiering_changes[TIER_POLICY_PROPERTIES + 1];
 	List	   *nulls;
 	bool		fullness;
 
@@ -120,9 +121,9 @@ tier_alter_policy(PG_FUNCTION_ARGS)
 	fullness = means_fullness(fcinfo);
 	begin_call(call, fcinfo, POLICY_ARGUMENTS);
 	nulls = tier_options_spread(fcinfo, CHANGE_CHANGES, "changes",
-								fullness ? fullness_changes : tiering_options,
-								fullness ? lengthof(fullness_changes) :
-								lengthof(tiering_options) - 1, call);
+								fullness ? fullness_changes : tiering_changes,
+								fullness ? (int) lengthof(fullness_changes) :
+								list_options(tiering_changes, POLICY_PROPERTIES, tier), call);
 	for (int i = POLICY_RELATION; i <= POLICY_ID; i++)
 		call->args[i] = fcinfo->args[i];
 	call->args[POLICY_ENABLED] = fcinfo->args[CHANGE_ENABLED];
@@ -144,7 +145,7 @@ tier_policy_changes(FunctionCallInfo call, const List *unset, const char *kind)
 	DatumGetBool(call->args[POLICY_ENABLED].value);
 	bool		changes = unset != NIL;
 
-	for (int i = POLICY_TIER; i <= POLICY_LOW; i++)
+	for (int i = POLICY_TIER; i < POLICY_ENABLED; i++)
 		changes = changes || !call->args[i].isnull;
 	if (!changes && call->args[POLICY_ENABLED].isnull)
 		ereport(ERROR,

@@ -19,7 +19,7 @@
 #include "src/catalog/tables.h"
 
 /* The argument of add_tiering_policy() behind what tier_policy_spread() takes. */
-#define ADD_TIERING_POLICY_DRY_RUN 9
+#define ADD_TIERING_POLICY_DRY_RUN 8
 
 /*
  * Arguments of calls about policies.  First which one, as remove_policy() has it, then
@@ -31,26 +31,17 @@ enum
 	POLICY_OF_TIER,
 	POLICY_ID,
 	POLICY_TIER,
-	POLICY_MOVE_AFTER,
-	POLICY_IDLE_FOR,
-	POLICY_NO_WRITES_FOR,
-	POLICY_BELOW_READS,
-	POLICY_INDEX_TIER,
-	POLICY_INCLUDE_INDEXES,
-	POLICY_KEY_UNIT,
-	POLICY_KEY_EPOCH,
-	POLICY_KEY_SHIFT,
-	POLICY_TIME_ZONE,
-	POLICY_RETURN,
-	POLICY_RETURN_AFTER,
-	POLICY_RETURN_TIER,
 	POLICY_HIGH,				/* of fullness policies, whose target is
 								 * POLICY_TIER */
 	POLICY_LOW,
-	POLICY_ENABLED,
+	POLICY_PROPERTIES,			/* as tier_policy_properties; the first three
+								 * are arguments of add_tiering_policy() */
+	POLICY_MOVE_AFTER = POLICY_PROPERTIES,
+	POLICY_INDEX_TIER,
+	POLICY_IDLE_FOR,
+	POLICY_ENABLED = POLICY_PROPERTIES + TIER_POLICY_PROPERTIES,
 	POLICY_IF_EXISTS,
 	POLICY_IN_SCHEMA,
-	POLICY_NAMES_LIKE,
 	POLICY_ON_SHARDS,
 	POLICY_IF_NOT_EXISTS,
 	POLICY_ARGUMENTS

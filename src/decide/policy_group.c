@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/policy_group.c
- *		Which tables a policy on a schema, or on a pattern of names, is on.
+ *		Which tables a policy on a schema is on.
  *
  * Such a policy is on whatever is there when it is evaluated, so each table is looked at each
  * time: whether it is of the group, whether another policy is nearer, and whether the role
@@ -17,7 +17,6 @@
 #include "catalog/catalog.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_collation.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
 #include "miscadmin.h"
@@ -25,7 +24,6 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
@@ -40,7 +38,6 @@ typedef struct TierGroup
 								 * another table, unless it is a shard */
 	HTAB	   *taken;			/* by OID: what a nearer policy is on, of them
 								 * or below */
-	text	   *names_like;		/* of the policy; NULL: whatever their names */
 	bool		is_administrator;	/* the role of the policy */
 } TierGroup;
 
@@ -88,17 +85,6 @@ has_kind(const FormData_pg_class *form)
 		form->relpersistence == RELPERSISTENCE_PERMANENT;
 }
 
-static bool
-matches(const TierPolicyRow *policy, const text *names_like, const FormData_pg_class *form)
-{
-	if (policy->has_schema && form->relnamespace != policy->schema_oid)
-		return false;
-	return names_like == NULL ||
-		DatumGetBool(DirectFunctionCall2Coll(namelike, C_COLLATION_OID,
-											 NameGetDatum(&form->relname),
-											 PointerGetDatum(names_like)));
-}
-
 /* Is it of an extension, or of a table that it inherits from, or are its rows in shards? */
 static bool
 belongs_to_another(Oid relation_oid)
@@ -139,7 +125,7 @@ add_table(TierPolicyRow *policies, int npolicies, FormData_pg_class *form)
 		return;
 	for (int i = 0; i < npolicies; i++)
 	{
-		if (!policies[i].is_group || !matches(&policies[i], policies[i].group->names_like, form))
+		if (!policies[i].is_group || form->relnamespace != policies[i].schema_oid)
 			continue;
 		if (!checked && belongs_to_another(form->oid))
 			return;
@@ -180,28 +166,6 @@ look_at_tables(TierPolicyRow *policies, int npolicies, const List *tables)
 	}
 }
 
-/* What the policy takes from those that are less near: only what it may. */
-static void
-take_group(HTAB *taken, const Scope *scope, const TierPolicyRow *policy)
-{
-	MemoryContext step = AllocSetContextCreate(CurrentMemoryContext, "tiered_storage group",
-											   ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old_context = MemoryContextSwitchTo(step);
-	ListCell   *cell;
-
-	foreach(cell, policy->group->tables)
-	{
-		TierRelationInfo info;
-
-		CHECK_FOR_INTERRUPTS();
-		MemoryContextReset(step);
-		if (tier_relation_lookup(lfirst_oid(cell), &info) && tier_group_allows(policy, &info))
-			take(taken, scope, info.relation_oid);
-	}
-	MemoryContextSwitchTo(old_context);
-	MemoryContextDelete(step);
-}
-
 /* Is any policy on several tables?  Finds out which are on shards. */
 static bool
 any_has_group(TierPolicyRow *policies, int npolicies)
@@ -221,14 +185,11 @@ any_has_group(TierPolicyRow *policies, int npolicies)
 
 /* What is nearer than a policy on shards is another one on a table: nothing is taken from it. */
 static TierGroup *
-create_group(const TierPolicyRow *policy, HTAB *by_relation, HTAB *by_name)
+create_group(const TierPolicyRow *policy, HTAB *taken)
 {
 	TierGroup  *group = palloc0(sizeof(TierGroup));
 
-	group->taken = policy->on_shards ? create_set() :
-		policy->names_like != NULL ? by_relation : by_name;
-	if (policy->names_like != NULL)
-		group->names_like = cstring_to_text(policy->names_like);
+	group->taken = policy->on_shards ? create_set() : taken;
 	group->is_administrator = OidIsValid(policy->created_by) &&
 		tier_is_administrator(policy->created_by);
 	return group;
@@ -254,34 +215,23 @@ take_of_table(HTAB *taken, const Scope *scope, const TierPolicyRow *policy)
 static void
 find_groups(TierPolicyRow *policies, int npolicies, const Scope *scope)
 {
-	HTAB	   *by_relation;
-	HTAB	   *by_name;
+	HTAB	   *taken;
 
 	if (!any_has_group(policies, npolicies))
 		return;
-	by_relation = create_set();
-	by_name = create_set();
+	taken = create_set();
 	for (int i = 0; i < npolicies; i++)
 		if (tier_policy_has_group(&policies[i]))
-			policies[i].group = create_group(&policies[i], by_relation, by_name);
+			policies[i].group = create_group(&policies[i], taken);
 	if (OidIsValid(scope->leaf_oid))
 		look_at_tables(policies, npolicies, scope->above);
 	else
 		scan_tables(policies, npolicies);
 	for (int i = 0; i < npolicies; i++)
 	{
-		take_of_table(by_relation, scope, &policies[i]);
-		take_of_table(by_name, scope, &policies[i]);
-		if (policies[i].on_shards)
+		take_of_table(taken, scope, &policies[i]);
+		if (tier_policy_has_group(&policies[i]))
 			list_sort(policies[i].group->tables, list_oid_cmp);
-	}
-	for (int i = 0; i < npolicies; i++)
-	{
-		if (!policies[i].is_group)
-			continue;
-		list_sort(policies[i].group->tables, list_oid_cmp);
-		if (policies[i].is_enabled && policies[i].names_like != NULL)
-			take_group(by_name, scope, &policies[i]);
 	}
 }
 
@@ -353,7 +303,5 @@ tier_policy_has_group(const TierPolicyRow *policy)
 bool
 tier_policy_has_target(const TierPolicyRow *policy)
 {
-	if (!policy->is_group)
-		return OidIsValid(policy->relation_oid);
-	return !policy->has_schema || OidIsValid(policy->schema_oid);
+	return OidIsValid(policy->is_group ? policy->schema_oid : policy->relation_oid);
 }

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/policy_group.h
- *		Which tables a policy on a schema, or on a pattern of names, is on; and which shards
- *		one on a table of Citus.
+ *		Which tables a policy on a schema is on; and which shards one on a table of Citus.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,12 +18,10 @@
 /*
  * Finds the group of each policy that is on one, as there are tables now: permanent ones,
  * that are no partitions, inherit from nothing, belong to no extension and are not the
- * system's.  The nearest policy takes a table, with its partitions and what inherits from it:
- * an enabled one on the table or on a table above it; then those on a pattern of names; then
- * those on a schema alone.  What the role of a policy has no right on it does not take.  The
- * same, and on_shards, of each policy on a table whose rows are in shards of Citus: these are
- * looked for as Citus has placed them on this node, and are as near as that table.  Reads
- * catalogs without locks; an active snapshot.  In the current memory context.
+ * system's.  An enabled policy on a table takes it, and what is below it, from those on its
+ * schema.  The same, and on_shards, of each policy on a table whose rows are in shards of Citus:
+ * these are looked for as Citus has placed them on this node, and are as near as that table.
+ * Reads catalogs without locks; an active snapshot.  In the current memory context.
  */
 extern void tier_groups_find(TierPolicyRow *policies, int npolicies);
 
@@ -53,9 +50,7 @@ extern bool tier_group_is_taken(const TierPolicyRow *policy, Oid relation_oid);
 /* The role that owns the schema. */
 extern Oid	tier_group_schema_owner(Oid schema_oid);
 
-/*
- * Does the policy mean anything that is there, so that it can be evaluated?
- */
+/* Does the policy mean anything that is there, so that it can be evaluated? */
 extern bool tier_policy_has_target(const TierPolicyRow *policy);
 
 #endif							/* TIER_POLICY_GROUP_H */

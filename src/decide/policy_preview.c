@@ -102,7 +102,7 @@ check_idle_interval(const char *argument, const Interval *interval)
 static void
 check_return(const TierPolicyRow *policy)
 {
-	if (isnan(policy->return_reads_per_hour))
+	if (isnan(policy->return_when_reads_per_hour))
 	{
 		if (policy->has_return_after || policy->has_return_tier)
 			ereport(ERROR,
@@ -111,12 +111,12 @@ check_return(const TierPolicyRow *policy)
 					 errhint("Give return_when_reads_per_hour, or leave them out.")));
 		return;
 	}
-	if (policy->return_reads_per_hour <= policy->below_reads_per_hour)
+	if (policy->return_when_reads_per_hour <= policy->below_reads_per_hour)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("return_when_reads_per_hour must be above below_reads_per_hour"),
 				 errdetail("What returns at %s reads per hour would leave again below %s.",
-						   tier_given_text(policy->return_reads_per_hour),
+						   tier_given_text(policy->return_when_reads_per_hour),
 						   tier_given_text(policy->below_reads_per_hour))));
 	if (policy->has_return_after)
 	{
@@ -146,12 +146,11 @@ tier_policy_check_conditions(const TierPolicyRow *policy)
 						 "below_reads_per_hour; all that are given must be true.")));
 	if (policy->has_move_after)
 		check_interval("move_after", &policy->move_after, true);
-	else if (policy->key.unit != NULL || policy->key.has_epoch ||
-			 policy->key.shift != 0)
+	else if (policy->key_unit != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("key_unit, key_epoch and key_shift are for move_after"),
-				 errhint("Give move_after, or leave them out.")));
+				 errmsg("key_unit is for move_after"),
+				 errhint("Give move_after, or leave it out.")));
 	if (policy->has_index_tier && !policy->include_indexes)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -232,7 +232,7 @@ read_history(Candidate *candidates, int n, TimestampTz now)
 
 		times[i].relations = readers_of(&candidates[i]);
 		times[i].since = now - (int64) (tier_policy_return_seconds(policy) * USECS_PER_SEC);
-		times[i].reads_per_hour = policy->return_reads_per_hour;
+		times[i].reads_per_hour = policy->return_when_reads_per_hour;
 		times[i].seconds = 0.0;
 	}
 	tier_catalog_enter(&scope);
@@ -447,7 +447,7 @@ rate_text(const Candidate *candidate)
 	const TierPolicyRow *policy = candidate->evaluation->policy;
 
 	return psprintf("at least %s reads per hour for %s of the last %s",
-					tier_given_text(policy->return_reads_per_hour),
+					tier_given_text(policy->return_when_reads_per_hour),
 					tier_advice_duration(candidate->read_s),
 					tier_advice_duration(tier_policy_return_seconds(policy)));
 }

@@ -13,7 +13,6 @@
 
 #include <math.h>
 
-#include "access/detoast.h"
 #include "access/transam.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
@@ -40,31 +39,6 @@
 #include "src/server/relation.h"
 #include "src/base/sql.h"
 
-/* The properties that a policy need not have.  Of rates, NaN stands for none. */
-#define RATE(name, argument, field) \
-	{name, argument, FLOAT8OID, offsetof(TierPolicyRow, field), offsetof(TierPolicyRow, field)}
-#define OPTIONAL(field, argument, type) \
-	{#field, argument, type, offsetof(TierPolicyRow, field), offsetof(TierPolicyRow, has_##field)}
-
-static const struct
-{
-	const char *name;
-	int			argument;
-	Oid			type;
-	size_t		value;			/* where the row has it */
-	size_t		has;			/* and where whether it has it */
-}			optional_properties[] = {
-
-	OPTIONAL(move_after, POLICY_MOVE_AFTER, INTERVALOID),
-	OPTIONAL(idle_for, POLICY_IDLE_FOR, INTERVALOID),
-	OPTIONAL(no_writes_for, POLICY_NO_WRITES_FOR, INTERVALOID),
-	RATE("below_reads_per_hour", POLICY_BELOW_READS, below_reads_per_hour),
-	OPTIONAL(index_tier, POLICY_INDEX_TIER, NAMEOID),
-	RATE("return_when_reads_per_hour", POLICY_RETURN, return_reads_per_hour),
-	OPTIONAL(return_after, POLICY_RETURN_AFTER, INTERVALOID),
-	OPTIONAL(return_tier, POLICY_RETURN_TIER, NAMEOID),
-};
-
 /* '90' is 90 seconds. */
 static void
 warn_without_unit(const char *name, Interval *interval)
@@ -80,30 +54,21 @@ warn_without_unit(const char *name, Interval *interval)
 					 (int) (interval->time / USECS_PER_SEC))));
 }
 
-/* Sets one of them if it is given. */
+/* Sets a property to the argument that is given. */
 static void
-take_optional(FunctionCallInfo fcinfo, TierPolicyRow *policy, int property)
+take_property(FunctionCallInfo fcinfo, TierPolicyRow *policy, int property)
 {
-	int			argument = optional_properties[property].argument;
-	char	   *value = (char *) policy + optional_properties[property].value;
+	const TierColumn *column = &tier_policy_properties[property];
+	Datum		value = PG_GETARG_DATUM(POLICY_PROPERTIES + property);
 
-	if (PG_ARGISNULL(argument))
-		return;
-	if (optional_properties[property].type == FLOAT8OID)
-	{
-		*(double *) value = PG_GETARG_FLOAT8(argument);
-		if (!(*(double *) value > 0.0) || isinf(*(double *) value))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("%s must be more than zero, and not infinite",
-							optional_properties[property].name)));
-		return;
-	}
-	memcpy(value, PG_GETARG_POINTER(argument), optional_properties[property].type == NAMEOID ?
-		   sizeof(NameData) : sizeof(Interval));
-	*(bool *) ((char *) policy + optional_properties[property].has) = true;
-	if (optional_properties[property].type == INTERVALOID)
-		warn_without_unit(optional_properties[property].name, (Interval *) value);
+	if (column->type == TIER_FLOAT8_OR_NAN &&
+		(!(DatumGetFloat8(value) > 0.0) || isinf(DatumGetFloat8(value))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be more than zero, and not infinite", column->name)));
+	tier_column_set(policy, column, value);
+	if (column->type == INTERVALOID)
+		warn_without_unit(column->name, DatumGetIntervalP(value));
 }
 
 /*
@@ -112,60 +77,31 @@ take_optional(FunctionCallInfo fcinfo, TierPolicyRow *policy, int property)
  * next session's.
  */
 static char *
-check_time_zone(FunctionCallInfo fcinfo, int argument)
+checked_time_zone(const char *name)
 {
-	pg_tz	   *zone = session_timezone;
+	pg_tz	   *zone = name == NULL ? session_timezone : pg_tzset(name);
 
-	if (!PG_ARGISNULL(argument))
-	{
-		char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(argument));
-
-		zone = pg_tzset(name);
-		if (zone == NULL || !pg_tz_acceptable(zone))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("time zone \"%s\" not recognized", name),
-					 errhint("The view pg_timezone_names lists them.")));
-	}
+	if (zone == NULL || !pg_tz_acceptable(zone))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("time zone \"%s\" not recognized", name),
+				 errhint("The view pg_timezone_names lists them.")));
 	return pstrdup(pg_get_timezone_name(zone));
-}
-
-/* How ages are told. */
-static void
-take_key(FunctionCallInfo fcinfo, TierPolicyRow *policy)
-{
-	if (!PG_ARGISNULL(POLICY_KEY_UNIT))
-	{
-		policy->key.unit = text_to_cstring(PG_GETARG_TEXT_PP(POLICY_KEY_UNIT));
-		policy->key_counts = tier_partition_unit_counts(policy->key.unit);
-
-		/*
-		 * What the former unit counted from means nothing to one that does
-		 * not.
-		 */
-		policy->key.has_epoch = policy->key_counts && policy->key.has_epoch;
-		policy->key.shift = policy->key_counts ? policy->key.shift : 0;
-	}
-	if (!PG_ARGISNULL(POLICY_KEY_EPOCH))
-	{
-		policy->key.has_epoch = true;
-		policy->key.epoch = PG_GETARG_TIMESTAMPTZ(POLICY_KEY_EPOCH);
-	}
-	if (!PG_ARGISNULL(POLICY_KEY_SHIFT))
-		policy->key.shift = PG_GETARG_INT32(POLICY_KEY_SHIFT);
 }
 
 /* Sets what is given. */
 static void
 take_properties(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 {
-	for (int i = 0; i < (int) lengthof(optional_properties); i++)
-		take_optional(fcinfo, policy, i);
+	char	   *time_zone = policy->time_zone;
+
+	for (int i = 0; i < TIER_POLICY_PROPERTIES; i++)
+		if (!PG_ARGISNULL(POLICY_PROPERTIES + i))
+			take_property(fcinfo, policy, i);
 	if (!PG_ARGISNULL(POLICY_TIER))
 		policy->tier_name = *PG_GETARG_NAME(POLICY_TIER);
-	if (!PG_ARGISNULL(POLICY_INCLUDE_INDEXES))
-		policy->include_indexes = PG_GETARG_BOOL(POLICY_INCLUDE_INDEXES);
-	take_key(fcinfo, policy);
+	if (time_zone == NULL || policy->time_zone != time_zone)
+		policy->time_zone = checked_time_zone(policy->time_zone);
 }
 
 /*
@@ -212,16 +148,12 @@ notice_new_partitions(const TierPolicyRow *policy, const TierSet *set)
 static void
 check_group_owner(const TierPolicyRow *policy)
 {
-	if (tier_is_administrator(GetUserId()) ||
-		(policy->has_schema && has_privs_of_role(GetUserId(), policy->owner_oid)))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 policy->has_schema ?
-			 errmsg("must be owner of schema %s",
-					quote_identifier(get_namespace_name(policy->schema_oid))) :
-			 errmsg("must be a tier administrator to put a policy on tables of all schemas"),
-			 policy->has_schema ? 0 : errhint("Name a schema with in_schema.")));
+	if (!tier_is_administrator(GetUserId()) &&
+		!has_privs_of_role(GetUserId(), policy->owner_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of schema %s",
+						quote_identifier(get_namespace_name(policy->schema_oid)))));
 }
 
 /* Owner or administrator; and somebody who may create on the tier.  info: NULL for a group. */
@@ -252,38 +184,6 @@ check_policy_rights(const TierRelationInfo *info, const TierSet *set,
 	}
 }
 
-/*
- * Much more than any pattern needs: one that matches a name of 63 bytes has, without the
- * percent signs that are in vain, 63 escapes, 63 bytes and 64 percent signs at most.
- */
-#define LONGEST_PATTERN 1024
-
-static void
-check_pattern_length(size_t length)
-{
-	if (length > LONGEST_PATTERN)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("names_like is too long"),
-				 errdetail("It has %zu bytes; a pattern may have %d, and a name has at most %d.",
-						   length, LONGEST_PATTERN, NAMEDATALEN - 1)));
-}
-
-/* A pattern that ends in the middle of an escape is an error as soon as a name gets so far. */
-static void
-check_pattern(const char *pattern)
-{
-	int			escapes = 0;
-
-	for (const char *c = pattern + strlen(pattern); c > pattern && c[-1] == '\\'; c--)
-		escapes++;
-	if (*pattern == '\0' || escapes % 2 == 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("names_like must be a pattern that a name can match"),
-				 errdetail(*pattern == '\0' ? "It is empty." : "It ends with an escape.")));
-}
-
 static bool
 is_ours(const char *schema_name)
 {
@@ -291,51 +191,35 @@ is_ours(const char *schema_name)
 		strcmp(schema_name, "_tiered_storage") == 0;
 }
 
-/* Takes in_schema and names_like, of which one is given at least. */
+/* Takes in_schema. */
 static void
 take_group(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 {
-	policy->is_group = true;
-	policy->owner_oid = GetUserId();
-	policy->has_schema = !PG_ARGISNULL(POLICY_IN_SCHEMA);
-	if (policy->has_schema)
-	{
-		char	   *name = NameStr(*PG_GETARG_NAME(POLICY_IN_SCHEMA));
+	char	   *name = NameStr(*PG_GETARG_NAME(POLICY_IN_SCHEMA));
 
-		/* Nobody needs a right on the schema to learn that it is there. */
-		policy->schema_oid = get_namespace_oid(name, false);
-		if ((policy->schema_oid < FirstNormalObjectId &&
-			 policy->schema_oid != PG_PUBLIC_NAMESPACE) ||
-			isAnyTempNamespace(policy->schema_oid) || is_ours(name))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("schema %s cannot have a tiering policy", quote_identifier(name)),
-					 errdetail("It is the system's, temporary, or of this extension.")));
-		policy->owner_oid = tier_group_schema_owner(policy->schema_oid);
-	}
-	if (!PG_ARGISNULL(POLICY_NAMES_LIKE))
-	{
-		check_pattern_length(toast_raw_datum_size(PG_GETARG_DATUM(POLICY_NAMES_LIKE)) - VARHDRSZ);
-		policy->names_like = text_to_cstring(PG_GETARG_TEXT_PP(POLICY_NAMES_LIKE));
-		check_pattern(policy->names_like);
-	}
-	policy->relation_name =
-		psprintf("%s.%s", policy->has_schema ?
-				 quote_identifier(NameStr(*PG_GETARG_NAME(POLICY_IN_SCHEMA))) : "*",
-				 policy->names_like == NULL ? "*" : policy->names_like);
+	/* Nobody needs a right on the schema to learn that it is there. */
+	policy->is_group = true;
+	policy->schema_oid = get_namespace_oid(name, false);
+	if ((policy->schema_oid < FirstNormalObjectId && policy->schema_oid != PG_PUBLIC_NAMESPACE) ||
+		isAnyTempNamespace(policy->schema_oid) || is_ours(name))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("schema %s cannot have a tiering policy", quote_identifier(name)),
+				 errdetail("It is the system's, temporary, or of this extension.")));
+	policy->owner_oid = tier_group_schema_owner(policy->schema_oid);
+	policy->relation_name = psprintf("%s.*", quote_identifier(name));
 }
 
 /* One table, or a group. */
 static void
 check_what_for(FunctionCallInfo fcinfo)
 {
-	bool		group = !PG_ARGISNULL(POLICY_IN_SCHEMA) || !PG_ARGISNULL(POLICY_NAMES_LIKE);
+	bool		group = !PG_ARGISNULL(POLICY_IN_SCHEMA);
 
 	if (group && !PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a tiering policy is on a relation, "
-						"or on tables in_schema or with names_like"),
+				 errmsg("a tiering policy is on a relation, or on tables in_schema"),
 				 errhint("Leave out one or the other.")));
 	if (group && !PG_ARGISNULL(POLICY_ON_SHARDS) && PG_GETARG_BOOL(POLICY_ON_SHARDS))
 		ereport(ERROR,
@@ -385,7 +269,7 @@ check_relation(TierPolicyRow *policy, TierRelationInfo *info, bool on_shards)
 /*
  * A role that is no administrator has no more policies: each run evaluates all of them, before
  * those of others are carried out, which takes about a millisecond for each.  A policy on a
- * schema or a pattern of names serves any number of tables.
+ * schema serves any number of tables.
  */
 #define MOST_POLICIES_OF_ROLE 1000
 
@@ -398,8 +282,7 @@ check_number(Oid role_oid, int policies)
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("role \"%s\" has %d tiering policies already, and may not have more",
 						GetUserNameFromId(role_oid, false), MOST_POLICIES_OF_ROLE),
-				 errhint("Use a policy for a schema or a pattern of names, "
-						 "or ask an administrator to add it.")));
+				 errhint("Use a policy for a schema, or ask an administrator to add it.")));
 }
 
 void
@@ -422,16 +305,14 @@ tier_policy_prepare(FunctionCallInfo fcinfo, TierPolicyRow *policy, TierSet **se
 	else
 		policy->relation_oid = PG_GETARG_OID(0);
 	policy->below_reads_per_hour = NAN;
-	policy->return_reads_per_hour = NAN;
+	policy->return_when_reads_per_hour = NAN;
 	policy->include_indexes = true;
-	policy->key_counts = tier_partition_unit_counts(NULL);
 	take_properties(fcinfo, policy);
 
 	/* 1. Is it well-formed? */
 	tier_policy_check_conditions(policy);
-	policy->time_zone = check_time_zone(fcinfo, POLICY_TIME_ZONE);
 	if (policy->is_group)
-		tier_partition_check_conversion(&policy->key);
+		(void) tier_partition_find_unit(policy->key_unit);
 	else
 		check_relation(policy, &info, on_shards);
 
@@ -529,16 +410,17 @@ check_policy_owner(const TierPolicyRow *policy, Oid role_oid)
 static void
 unset_property(TierPolicyRow *policy, const char *name)
 {
-	for (int i = 0; i < (int) lengthof(optional_properties); i++)
+	for (int i = 0; i < TIER_POLICY_PROPERTIES; i++)
 	{
-		char	   *has = (char *) policy + optional_properties[i].has;
+		const TierColumn *column = &tier_policy_properties[i];
 
-		if (strcmp(name, optional_properties[i].name) != 0)
+		if (strcmp(name, column->name) != 0 ||
+			(column->has == 0 && column->type != TIER_FLOAT8_OR_NAN))
 			continue;
-		if (optional_properties[i].type == FLOAT8OID)
-			*(double *) has = NAN;
+		if (column->type == TIER_FLOAT8_OR_NAN)
+			*(double *) ((char *) policy + column->offset) = NAN;
 		else
-			*(bool *) has = false;
+			*((bool *) policy + column->has) = false;
 		return;
 	}
 	ereport(ERROR,
@@ -556,17 +438,14 @@ static void
 unset_properties(const List *unset, TierPolicyRow *policy)
 {
 	bool		had_age = policy->has_move_after;
-	bool		returned = !isnan(policy->return_reads_per_hour);
+	bool		returned = !isnan(policy->return_when_reads_per_hour);
 	ListCell   *cell;
 
 	foreach(cell, unset)
 		unset_property(policy, lfirst(cell));
 	if (had_age && !policy->has_move_after)
-	{
-		memset(&policy->key, 0, sizeof(policy->key));
-		policy->key_counts = tier_partition_unit_counts(NULL);
-	}
-	if (returned && isnan(policy->return_reads_per_hour))
+		policy->key_unit = NULL;
+	if (returned && isnan(policy->return_when_reads_per_hour))
 		policy->has_return_after = policy->has_return_tier = false;
 }
 
@@ -591,11 +470,9 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const List 
 	if (!PG_ARGISNULL(POLICY_ENABLED))
 		altered.is_enabled = PG_GETARG_BOOL(POLICY_ENABLED);
 	take_properties(fcinfo, &altered);
-	if (!PG_ARGISNULL(POLICY_TIME_ZONE))
-		altered.time_zone = check_time_zone(fcinfo, POLICY_TIME_ZONE);
 	tier_policy_check_conditions(&altered);
 	if (altered.is_group)
-		tier_partition_check_conversion(&altered.key);
+		(void) tier_partition_find_unit(altered.key_unit);
 	else
 		tier_partition_check_target(&info, &altered);
 	check_policy_rights(altered.is_group ? NULL : &info, set, &altered);

@@ -216,7 +216,7 @@ tier_uses_load(const TierPolicyRow *policies, int npolicies)
 
 	for (int i = 0; i < npolicies; i++)
 		wanted = wanted || tier_policy_asks_for_use(&policies[i]) ||
-			!isnan(policies[i].return_reads_per_hour);
+			!isnan(policies[i].return_when_reads_per_hour);
 	if (!wanted)
 		return NULL;
 	tier_catalog_enter(&scope);

@@ -15,16 +15,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How the values of a key become times, as the user said it. */
-typedef struct TierKeyConversion
-{
-	char	   *unit;			/* NULL: the key is a date or timestamp */
-	int64_t		epoch;			/* what a count begins at, if has_epoch; else
-								 * 1970-01-01 UTC */
-	bool		has_epoch;
-	int			shift;			/* bits beneath the count */
-} TierKeyConversion;
-
 typedef enum TierPartitionBound
 {
 	TIER_BOUND_FINITE,			/* time is meaningful */

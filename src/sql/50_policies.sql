@@ -13,10 +13,8 @@
  * rights of the role that created the policy.  The role is identified likewise.  The owner is
  * identified by OID in this cluster, and by name in another one.
  *
- * A policy may be on all tables of a schema, on those with names like a pattern, or on both:
- * then relation_oid is 0, relation_name '', and schema_oid or names_like is not null.  Its schema
- * (all of them: '' and null) is identified as a relation is, and owner_* is the owner of the
- * schema, or whoever added a policy on all schemas.
+ * A policy may be on all tables of a schema: then relation_oid is 0, relation_name '', and
+ * schema_oid is not null.  Its schema is identified as a relation is, and owner_* is its owner.
  */
 CREATE TABLE _tiered_storage.policy
 (
@@ -28,7 +26,6 @@ CREATE TABLE _tiered_storage.policy
 	system_identifier bigint NOT NULL,
 	database_oid oid NOT NULL,
 	schema_oid oid,
-	names_like text CHECK (names_like OPERATOR(pg_catalog.<>) ''),
 	tier_name name NOT NULL REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
 	index_tier name REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
 	move_after interval CHECK (move_after OPERATOR(pg_catalog.>=) '0'
@@ -39,16 +36,14 @@ CREATE TABLE _tiered_storage.policy
 		AND no_writes_for OPERATOR(pg_catalog.<=) '10000 years'),
 	below_reads_per_hour float8 CHECK (below_reads_per_hour OPERATOR(pg_catalog.>) 0
 		AND below_reads_per_hour OPERATOR(pg_catalog.<) 'Infinity'),
-	return_reads_per_hour float8 CHECK (return_reads_per_hour OPERATOR(pg_catalog.>) 0
-		AND return_reads_per_hour OPERATOR(pg_catalog.<) 'Infinity'),
+	return_when_reads_per_hour float8 CHECK (return_when_reads_per_hour OPERATOR(pg_catalog.>) 0
+		AND return_when_reads_per_hour OPERATOR(pg_catalog.<) 'Infinity'),
 	return_after interval CHECK (return_after OPERATOR(pg_catalog.>) '0'
 		AND return_after OPERATOR(pg_catalog.<=) '366 days'),
 	return_tier name REFERENCES _tiered_storage.tier ON UPDATE CASCADE,
 	include_indexes boolean NOT NULL,
 	key_unit text CHECK (key_unit OPERATOR(pg_catalog.=) ANY ('{seconds,milliseconds,microseconds,'
 		'nanoseconds,yyyymmdd,yyyymm,yyyy,uuidv7}')),
-	key_epoch timestamptz,
-	key_shift integer,
 	time_zone text NOT NULL,
 	created_by name NOT NULL,
 	created_by_oid oid NOT NULL,
@@ -57,12 +52,13 @@ CREATE TABLE _tiered_storage.policy
 	owner_oid oid NOT NULL,
 	enabled boolean NOT NULL DEFAULT true,
 	UNIQUE NULLS NOT DISTINCT (relation_oid, tier_name, database_oid, system_identifier,
-		schema_oid, names_like),
+		schema_oid),
 	CHECK ((relation_oid OPERATOR(pg_catalog.=) 0)
-		OPERATOR(pg_catalog.=) (schema_oid IS NOT NULL OR names_like IS NOT NULL)),
+		OPERATOR(pg_catalog.=) (schema_oid IS NOT NULL)),
 	CHECK (pg_catalog.num_nonnulls(move_after, idle_for, no_writes_for, below_reads_per_hour)
 		OPERATOR(pg_catalog.>) 0),
-	CHECK (return_reads_per_hour IS NOT NULL OR (return_after IS NULL AND return_tier IS NULL))
+	CHECK (return_when_reads_per_hour IS NOT NULL
+		OR (return_after IS NULL AND return_tier IS NULL))
 );
 CREATE INDEX policy_tier_name_idx ON _tiered_storage.policy (tier_name);
 CREATE INDEX policy_index_tier_idx ON _tiered_storage.policy (index_tier);
@@ -110,18 +106,15 @@ CREATE VIEW _tiered_storage.policy_schemas AS
 
 CREATE VIEW _tiered_storage.policies AS
 	SELECT p.policy_id, c.oid::regclass AS relation, CASE WHEN p.relation_oid = 0
-			THEN concat(COALESCE(quote_ident(COALESCE(g.schema_name,
-				NULLIF(p.schema_name, ''))), '*'), '.', COALESCE(p.names_like, '*'))
+			THEN format('%I.*', COALESCE(g.schema_name, p.schema_name))
 			ELSE format('%I.%I', COALESCE(c.nspname, p.schema_name),
 				COALESCE(c.relname, p.relation_name)) END AS relation_name,
-		p.move_after, p.tier_name, p.include_indexes, p.key_unit, p.key_epoch,
-			p.key_shift, p.time_zone,
+		p.move_after, p.tier_name, p.include_indexes, p.key_unit, p.time_zone,
 		COALESCE(a.rolname, p.created_by) AS created_by, p.created_at,
 		r.last_evaluated_at, r.last_due, r.last_on_target,
 		CASE WHEN c.oid IS NOT NULL AND NOT p.enabled THEN 'disabled'
 			WHEN p.relation_oid = 0 THEN CASE
-				WHEN p.schema_oid IS NOT NULL AND g.schema_oid IS NULL
-				THEN 'the schema does not exist'
+				WHEN g.schema_oid IS NULL THEN 'the schema does not exist'
 				WHEN p.enabled THEN r.last_result ELSE 'disabled' END
 			WHEN c.oid IS NOT NULL THEN r.last_result
 			WHEN EXISTS (SELECT FROM _tiered_storage.relation_entry(p.schema_name,
@@ -131,9 +124,9 @@ CREATE VIEW _tiered_storage.policies AS
 		a.oid AS created_by_oid, p.enabled, p.idle_for, p.no_writes_for, p.below_reads_per_hour,
 			p.index_tier,
 		CASE WHEN p.schema_oid IS NOT NULL THEN COALESCE(g.schema_name, p.schema_name) END
-			AS in_schema, p.names_like,
-		p.return_reads_per_hour AS return_when_reads_per_hour,
-		CASE WHEN p.return_reads_per_hour IS NOT NULL
+			AS in_schema,
+		p.return_when_reads_per_hour,
+		CASE WHEN p.return_when_reads_per_hour IS NOT NULL
 			THEN COALESCE(p.return_after, '3 days') END AS return_after,
 		p.return_tier
 	FROM _tiered_storage.policy p
@@ -155,7 +148,7 @@ CREATE VIEW _tiered_storage.policies AS
 						ELSE pg_get_userbyid(x.relowner) = p.owner_name END) END) c ON true
 	/* A policy goes with its relation; refresh_policies() removes the row. */
 	WHERE NOT k.by_oid OR CASE WHEN p.relation_oid <> 0 THEN c.oid
-		WHEN p.schema_oid IS NOT NULL THEN g.schema_oid ELSE 1::oid END IS NOT NULL;
+		ELSE g.schema_oid END IS NOT NULL;
 
 CREATE FUNCTION tiered_storage.add_tiering_policy(
 	relation regclass DEFAULT NULL,
@@ -163,7 +156,6 @@ CREATE FUNCTION tiered_storage.add_tiering_policy(
 	tier name DEFAULT NULL,
 	idle_for interval DEFAULT NULL,
 	in_schema name DEFAULT NULL,
-	names_like text DEFAULT NULL,
 	index_tier name DEFAULT NULL,
 	if_not_exists boolean DEFAULT false,
 	options jsonb DEFAULT NULL,
@@ -172,9 +164,9 @@ RETURNS integer
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_add_tiering_policy';
 COMMENT ON FUNCTION tiered_storage.add_tiering_policy IS
-'adds a policy: a table, its partitions, or the tables in_schema with names_like move to a tier'
+'adds a policy: a table, its partitions, or the tables in_schema move to a tier'
 ' once all given conditions hold: move_after, idle_for, and in options no_writes_for, '
-'below_reads_per_hour; other options: key_unit, key_epoch, key_shift, time_zone, '
+'below_reads_per_hour; other options: key_unit, time_zone, '
 'include_indexes, return_when_reads_per_hour, return_after, return_tier, on_shards; dry_run '
 'only reports what is due; returns the number of the policy';
 

@@ -181,11 +181,10 @@ BEGIN
 				FROM _tiered_storage.policies v WHERE v.relation IS NOT NULL
 				UNION ALL
 				SELECT g.policy_id, row_number() OVER (
-						PARTITION BY s.schema_oid, g.names_like, g.tier_name ORDER BY g.policy_id)
+						PARTITION BY s.schema_oid, g.tier_name ORDER BY g.policy_id)
 				FROM _tiered_storage.policy g
-				LEFT JOIN _tiered_storage.policy_schemas s ON s.policy_id = g.policy_id
-				WHERE g.relation_oid = 0
-					AND (g.schema_oid IS NULL OR s.schema_oid IS NOT NULL)) d WHERE d.place > 1)
+				JOIN _tiered_storage.policy_schemas s ON s.policy_id = g.policy_id
+				WHERE s.schema_oid IS NOT NULL) d WHERE d.place > 1)
 			FOR UPDATE OF x SKIP LOCKED);
 	WITH changed AS MATERIALIZED (
 		SELECT p.policy_id, o.*, v.created_by, COALESCE(v.created_by_oid, 0) AS created_by_oid
@@ -210,21 +209,17 @@ BEGIN
 		FROM changed c WHERE c.policy_id = p.policy_id;
 	WITH changed AS MATERIALIZED (
 		SELECT p.policy_id, v.created_by, COALESCE(v.created_by_oid, 0) AS created_by_oid,
-			cs.system_identifier, d.oid AS database_oid, g.schema_oid,
-			COALESCE(g.schema_name, '') AS schema_name,
-			COALESCE(pg_get_userbyid(g.owner_oid), v.created_by) AS owner_name,
-			COALESCE(g.owner_oid, v.created_by_oid, 0) AS owner_oid
+			cs.system_identifier, d.oid AS database_oid, g.schema_oid, g.schema_name,
+			pg_get_userbyid(g.owner_oid) AS owner_name, g.owner_oid
 		FROM _tiered_storage.policy p
 		JOIN _tiered_storage.policies v ON v.policy_id = p.policy_id
-		LEFT JOIN _tiered_storage.policy_schemas g ON g.policy_id = p.policy_id
+		JOIN _tiered_storage.policy_schemas g ON g.policy_id = p.policy_id
 		CROSS JOIN pg_control_system() cs
 		JOIN pg_database d ON d.datname = current_database()
-		WHERE p.relation_oid = 0 AND (p.schema_oid IS NULL OR g.schema_oid IS NOT NULL)
+		WHERE g.schema_oid IS NOT NULL
 			AND NOT EXISTS (SELECT FROM _tiered_storage.policy o
-				WHERE o.policy_id <> p.policy_id AND o.relation_oid = 0
-					AND o.tier_name = p.tier_name
-					AND o.names_like IS NOT DISTINCT FROM p.names_like
-					AND o.schema_oid IS NOT DISTINCT FROM g.schema_oid)
+				WHERE o.policy_id <> p.policy_id AND o.tier_name = p.tier_name
+					AND o.schema_oid = g.schema_oid)
 		FOR UPDATE OF p SKIP LOCKED)
 	UPDATE _tiered_storage.policy p
 		SET created_by = c.created_by, created_by_oid = c.created_by_oid,

@@ -204,7 +204,7 @@ SELECT is_empty($$ SELECT v.name FROM unnest(ARRAY['relation', 'kind', 'current_
 
 -- Units come last in names, and times end in _at, _since or _until.
 SELECT is_empty($$ SELECT c.relname, a.attname FROM relations c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-	WHERE c.relkind IN ('v', 'r') AND a.atttypid = 'timestamptz'::regtype AND a.attname !~ '(_at|_since|_until|^until)$' AND a.attname NOT IN ('period_start', 'hour') AND (c.relname, a.attname) NOT IN (('policy', 'key_epoch'), ('policies', 'key_epoch'), ('move', 'backend_start')) $$,
+	WHERE c.relkind IN ('v', 'r') AND a.atttypid = 'timestamptz'::regtype AND a.attname !~ '(_at|_since|_until|^until)$' AND a.attname NOT IN ('period_start', 'hour') AND (c.relname, a.attname) NOT IN (('move', 'backend_start')) $$,
 	'columns of type timestamptz are named as times');
 
 -- Comments, owners, membership.

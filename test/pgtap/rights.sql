@@ -263,8 +263,9 @@ GRANT USAGE ON SCHEMA tiered_storage TO tap_user;
 GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy TO tap_user;
 GRANT CREATE ON TABLESPACE pg_default TO tap_user;
 CREATE FUNCTION pg_temp.add_policies(first int, last int) RETURNS bigint LANGUAGE sql AS $$
-	SELECT count(tiered_storage.add_tiering_policy(in_schema => 'tap_many', names_like => 't' || i, tier => 'tap', idle_for => '1 year'))
+	SELECT count(tiered_storage.add_tiering_policy(format('tap_many.t%s', i)::regclass, tier => 'tap', idle_for => '1 year'))
 	FROM generate_series(first, last) i $$;
+SELECT format('CREATE TABLE tap_many.t%s (); ALTER TABLE tap_many.t%s OWNER TO tap_user', i, i) FROM generate_series(1, 1002) i \gexec
 SET ROLE tap_user;
 SELECT is(pg_temp.add_policies(1, 1000), 1000::bigint, 'a role adds a thousand policies');
 SELECT throws_ok('SELECT pg_temp.add_policies(1001, 1001)', '53400', 'role "tap_user" has 1000 tiering policies already, and may not have more', 'and no more');

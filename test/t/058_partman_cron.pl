@@ -75,7 +75,7 @@ CREATE TABLE public.m (at timestamptz NOT NULL, a int) PARTITION BY RANGE (at);
 	$node->safe_psql(
 		'postgres', q(
 INSERT INTO m SELECT date_trunc('day', now()) - day * interval '1 day', i FROM generate_series(0, 39) day, generate_series(1, 200) i;
-SELECT tiered_storage.add_tiering_policy(in_schema => 'public', names_like => 'm', move_after => '10 days', tier => 'slow');
+SELECT tiered_storage.add_tiering_policy(in_schema => 'public', move_after => '10 days', tier => 'slow');
 SELECT tiered_storage.add_tiering_policy('m', move_after => '10 days', tier => 'slow');
 ALTER TABLE m SET TABLESPACE fast;
 UPDATE partman.part_config SET retention = '30 days', retention_keep_table = false, premake = 5, infinite_time_partitions = true;
