@@ -2,8 +2,8 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
-
 \set ECHO none
+
 -- Where relations are: the database's own tablespace has no entry in pg_class.
 CREATE VIEW regress_where AS
 	SELECT c.oid::regclass::text AS relation, c.relkind AS kind, COALESCE(t.spcname, '(default)') AS tablespace,
@@ -13,20 +13,15 @@ CREATE VIEW regress_where AS
 	WHERE c.relname LIKE 'regress\_m%' AND c.relkind IN ('r', 'i', 'm', 'p', 'I');
 \set where 'SELECT * FROM regress_where ORDER BY relation COLLATE "C"'
 \set moves 'SELECT relation, kind, from_tier, to_tier, from_tablespace, to_tablespace, state, reason, method, attempts > 0 AS attempted, failures, error, sqlstate FROM _tiered_storage.moves ORDER BY move_id'
-\set ECHO all
 
----------------------------------------------------------------------------
--- What moves
----------------------------------------------------------------------------
+\echo '-- What moves'
 
-\set ECHO none
 CREATE TABLE regress_m (id int PRIMARY KEY, t text, u int) TABLESPACE regress_ts_fast;
 CREATE INDEX "regress_m Idx" ON regress_m (u);
 ALTER TABLE regress_m ALTER t SET STORAGE EXTERNAL;
 INSERT INTO regress_m SELECT i, repeat('x', 5000), i FROM generate_series(1, 20) i;
-\set ECHO all
 :where;
--- To a tier, with the indexes; TOAST goes along.
+\echo '-- To a tier, with the indexes; TOAST goes along.'
 CALL tiered_storage.move_relation('regress_m', 'regress_slow');
 :where;
 :moves;
@@ -36,20 +31,20 @@ SELECT requested_by = current_user AS by_me, policy_id, size_bytes > 20 * 5000 A
 	FROM _tiered_storage.moves WHERE kind = 'table';
 SELECT * FROM _tiered_storage.move_progress;
 SELECT count(*), sum(length(t)) FROM regress_m;
--- It is there: nothing to do, nothing to record.
+\echo '-- It is there: nothing to do, nothing to record.'
 CALL tiered_storage.move_relation('regress_m', 'regress_slow');
 CALL tiered_storage.move_relation('regress_m', 'regress_ts_slow');
 SELECT count(*) FROM _tiered_storage.moves;
--- To a tablespace by its name, without the indexes.
+\echo '-- To a tablespace by its name, without the indexes.'
 CALL tiered_storage.move_relation('regress_m', 'regress_ts_fast', include_indexes => false);
 :where;
--- What was left behind comes after it.
+\echo '-- What was left behind comes after it.'
 CALL tiered_storage.move_relation('regress_m', 'regress_fast');
 :where;
--- An index by itself.
+\echo '-- An index by itself.'
 CALL tiered_storage.move_relation('"regress_m Idx"', 'regress_slow');
 :where;
--- To the database's own tablespace, and back; that is 0 in pg_class.
+\echo '-- To the database''s own tablespace, and back; that is 0 in pg_class.'
 CALL tiered_storage.move_relation('regress_m', 'pg_default');
 :where;
 CALL tiered_storage.move_relation('regress_m', 'pg_default');
@@ -61,12 +56,11 @@ SET enable_seqscan = off;
 SELECT id FROM regress_m WHERE u = 7;
 RESET enable_seqscan;
 DROP TABLE regress_m;
--- The history knows it still.
+\echo '-- The history knows it still.'
 SELECT relation, count(*) FROM _tiered_storage.moves GROUP BY relation ORDER BY relation COLLATE "C";
-\set ECHO none
 TRUNCATE _tiered_storage.move;
 
--- Materialized views, unlogged and empty tables; hostile names.
+\echo '-- Materialized views, unlogged and empty tables; hostile names.'
 CREATE SCHEMA "regress mv schema";
 CREATE UNLOGGED TABLE "regress mv schema"."regress_m""t" (a int, b text) TABLESPACE regress_ts_fast;
 INSERT INTO "regress mv schema"."regress_m""t" SELECT i, 'x' FROM generate_series(1, 1000) i;
@@ -74,7 +68,6 @@ CREATE INDEX "regress_m'i" ON "regress mv schema"."regress_m""t" (a);
 CREATE MATERIALIZED VIEW "regress_m%s" TABLESPACE regress_ts_fast AS SELECT a FROM "regress mv schema"."regress_m""t";
 CREATE UNIQUE INDEX "regress_m%d" ON "regress_m%s" (a);
 CREATE TABLE regress_m_empty () TABLESPACE regress_ts_fast;
-\set ECHO all
 CALL tiered_storage.move_relation('"regress mv schema"."regress_m""t"', 'regress_slow'); \echo :SQLSTATE
 CALL tiered_storage.move_relation('"regress mv schema"."regress_m""t"', 'regress_slow', allow_lock => true);
 CALL tiered_storage.move_relation('"regress_m%s"', 'regress_slow');
@@ -85,14 +78,13 @@ SELECT count(*), sum(a) FROM "regress mv schema"."regress_m""t";
 REFRESH MATERIALIZED VIEW CONCURRENTLY "regress_m%s";
 SELECT count(*), sum(a) FROM "regress_m%s";
 SELECT tablespace FROM regress_where WHERE relation = '"regress_m%s"';
-\set ECHO none
 SET client_min_messages = warning;
 DROP SCHEMA "regress mv schema" CASCADE;
 RESET client_min_messages;
 DROP TABLE regress_m_empty;
 TRUNCATE _tiered_storage.move;
 
--- A partitioned table means its leaves; foreign ones are not ours.
+\echo '-- A partitioned table means its leaves; foreign ones are not ours.'
 CREATE FOREIGN DATA WRAPPER regress_fdw;
 CREATE SERVER regress_server FOREIGN DATA WRAPPER regress_fdw;
 CREATE TABLE regress_m (at date, v int) PARTITION BY RANGE (at);
@@ -106,23 +98,19 @@ CREATE FOREIGN TABLE regress_m_3 PARTITION OF regress_m FOR VALUES
 	FROM ('2024-01-01') TO ('2025-01-01') SERVER regress_server;
 INSERT INTO regress_m VALUES ('2025-01-01', 1), ('2025-01-01', 2), ('2026-01-01', 3);
 CALL tiered_storage.move_relation('regress_m', 'regress_slow');
-\set ECHO all
 :where;
 SELECT relation, kind FROM _tiered_storage.moves ORDER BY relation COLLATE "C";
 CALL tiered_storage.move_relation('regress_m_1', 'regress_cheap', include_indexes => false);
 :where;
 SELECT tableoid::regclass, * FROM ONLY regress_m_1_1 UNION ALL SELECT tableoid::regclass, * FROM ONLY regress_m_2;
--- An inheritance parent is a table of its own.
+\echo '-- An inheritance parent is a table of its own.'
 CREATE TABLE regress_m_parent (a int) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_m_child () INHERITS (regress_m_parent) TABLESPACE regress_ts_fast;
 CALL tiered_storage.move_relation('regress_m_parent', 'regress_slow');
 SELECT relation, tablespace FROM regress_where WHERE relation IN ('regress_m_parent', 'regress_m_child') ORDER BY 1;
 
----------------------------------------------------------------------------
--- What is refused
----------------------------------------------------------------------------
+\echo '-- What is refused'
 
-\set ECHO none
 TRUNCATE _tiered_storage.move;
 CREATE VIEW regress_m_view AS SELECT 1;
 CREATE SEQUENCE regress_m_sequence;
@@ -131,7 +119,6 @@ CREATE TEMP TABLE regress_m_temp (a int);
 CREATE TABLE regress_toast (t text);
 SELECT reltoastrelid AS toast FROM pg_class WHERE oid = 'regress_toast'::regclass \gset
 SELECT indexrelid AS toast_index FROM pg_index WHERE indrelid = :toast \gset
-\set ECHO all
 CALL tiered_storage.move_relation(NULL, 'regress_slow'); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_m', NULL); \echo :SQLSTATE
 CALL tiered_storage.move_relation(0, 'regress_slow'); \echo :SQLSTATE
@@ -148,7 +135,7 @@ CALL tiered_storage.move_relation('pg_class', 'regress_slow'); \echo :SQLSTATE
 CALL tiered_storage.move_relation('pg_class_oid_index', 'regress_slow'); \echo :SQLSTATE
 CALL tiered_storage.move_relation('information_schema.sql_features', 'regress_slow'); \echo :SQLSTATE
 CALL tiered_storage.move_relation('pg_database', 'regress_slow'); \echo :SQLSTATE
--- Names with oids in them.
+\echo '-- Names with oids in them.'
 \set VERBOSITY sqlstate
 CALL tiered_storage.move_relation(:toast, 'regress_slow');
 CALL tiered_storage.move_relation(:toast_index, 'regress_slow');
@@ -156,17 +143,15 @@ CALL tiered_storage.move_relation('regress_m_temp', 'regress_slow');
 \set VERBOSITY default
 SELECT count(*) AS recorded FROM _tiered_storage.moves;
 
--- In a transaction block, a function, a subtransaction: it could not commit.
+\echo '-- In a transaction block, a function, a subtransaction: it could not commit.'
 BEGIN;
 CALL tiered_storage.move_relation('regress_m_2', 'regress_fast'); \echo :SQLSTATE
-\set ECHO none
 ROLLBACK;
 CREATE FUNCTION regress_move() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	CALL tiered_storage.move_relation('regress_m_2', 'regress_fast');
 END
 $$;
-\set ECHO all
 SELECT regress_move(); \echo :SQLSTATE
 DO $$
 BEGIN
@@ -176,8 +161,7 @@ END
 $$; \echo :SQLSTATE
 SELECT tablespace FROM regress_where WHERE relation = 'regress_m_2';
 SELECT count(*) AS recorded FROM _tiered_storage.moves;
-\set ECHO none
--- But in a DO block or a procedure that may commit it can.
+\echo '-- But in a DO block or a procedure that may commit it can.'
 DO $$
 DECLARE
 	place text;
@@ -187,16 +171,12 @@ BEGIN
 	END LOOP;
 END
 $$;
-\set ECHO all
 SELECT relation, tablespace FROM regress_where WHERE relation LIKE 'regress\_m\_2%' ORDER BY 1;
 SELECT relation, to_tier, state FROM _tiered_storage.moves ORDER BY move_id;
 
----------------------------------------------------------------------------
--- Which place is meant
----------------------------------------------------------------------------
+\echo '-- Which place is meant'
 
-\set ECHO none
--- A tier and a tablespace of one name: well, if they are the same place.
+\echo '-- A tier and a tablespace of one name: well, if they are the same place.'
 SET client_min_messages = warning;
 CREATE TABLESPACE regress_x LOCATION '';
 CREATE TABLESPACE regress_y LOCATION '';
@@ -204,22 +184,19 @@ SELECT tiered_storage.add_tier('regress_x', '{regress_x}', profile => 'hdd_7200'
 SELECT tiered_storage.add_tier('regress_y', '{pg_default}', profile => 'hdd_7200', reserve_fraction => 0) \g /dev/null
 RESET client_min_messages;
 CALL tiered_storage.move_relation('regress_m_2', 'regress_x', include_indexes => false);
-\set ECHO all
 CALL tiered_storage.move_relation('regress_m_2', 'regress_y', include_indexes => false); \echo :SQLSTATE
 SELECT tablespace FROM regress_where WHERE relation = 'regress_m_2';
--- A tablespace that belongs to no tier is a place, too.
+\echo '-- A tablespace that belongs to no tier is a place, too.'
 SELECT tiered_storage.remove_tier('regress_y') \g /dev/null
 CALL tiered_storage.move_relation('regress_m_2', 'regress_y', include_indexes => false);
 SELECT relation, from_tier, to_tier, from_tablespace, to_tablespace, state FROM _tiered_storage.moves
 	ORDER BY move_id DESC LIMIT 1;
-\set ECHO none
--- A tier of several tablespaces: a relation that is in one of them is there.
+\echo '-- A tier of several tablespaces: a relation that is in one of them is there.'
 SET client_min_messages = warning;
 SELECT tiered_storage.alter_tier('regress_x', tablespaces => '{regress_x,regress_y}') \g /dev/null
 SELECT tiered_storage.alter_tier('regress_x', new_name => 'regress_two') \g /dev/null
 RESET client_min_messages;
 TRUNCATE _tiered_storage.move;
-\set ECHO all
 CALL tiered_storage.move_relation('regress_m_parent', 'regress_two');
 SELECT t.tier_name FROM regress_where w JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_name = w.tablespace
 	WHERE w.relation = 'regress_m_parent';
@@ -230,8 +207,7 @@ CALL tiered_storage.move_relation('regress_m_2', 'regress_two', include_indexes 
 SELECT relation, tablespace FROM regress_where WHERE relation IN ('regress_m_parent', 'regress_m_2') ORDER BY 1;
 SELECT relation, state FROM _tiered_storage.moves;
 
-\set ECHO none
--- A tier that is full takes nothing; the relation stays where it is, and works.
+\echo '-- A tier that is full takes nothing; the relation stays where it is, and works.'
 SET client_min_messages = warning;
 SELECT tiered_storage.alter_tier('regress_cheap', device => '{"capacity_bytes": 16384}') \g /dev/null
 RESET client_min_messages;
@@ -239,35 +215,29 @@ CREATE TABLE regress_m_big TABLESPACE regress_ts_fast AS SELECT i, repeat('x', 1
 	FROM generate_series(1, 1000) i;
 CREATE INDEX regress_m_big_i ON regress_m_big (i) TABLESPACE regress_ts_fast;
 \set VERBOSITY sqlstate
-\set ECHO all
 CALL tiered_storage.move_relation('regress_m_big', 'regress_cheap');
 \set VERBOSITY default
 SELECT relation, tablespace FROM regress_where WHERE relation LIKE 'regress\_m\_big%' ORDER BY 1;
 SELECT relation, state, attempts, failures, next_attempt_at > finished_at AS later, left(error, 28) AS error, sqlstate
 	FROM _tiered_storage.moves WHERE relation LIKE 'regress\_m\_big%' ORDER BY 1;
--- Once more: the same row.  With room: done, in the same row.
+\echo '-- Once more: the same row.  With room: done, in the same row.'
 \set VERBOSITY sqlstate
 CALL tiered_storage.move_relation('regress_m_big', 'regress_cheap', include_indexes => false);
 \set VERBOSITY default
 SELECT relation, state, failures FROM _tiered_storage.moves WHERE relation = 'regress_m_big';
-\set ECHO none
 SET client_min_messages = warning;
 SELECT tiered_storage.alter_tier('regress_cheap', device => '{"capacity_bytes": null}') \g /dev/null
 RESET client_min_messages;
 CALL tiered_storage.move_relation('regress_m_big', 'regress_cheap', include_indexes => false);
-\set ECHO all
 SELECT relation, state, attempts > 0 AS attempted, failures, next_attempt_at, error, sqlstate FROM _tiered_storage.moves
 	WHERE relation = 'regress_m_big';
 
-\set ECHO none
--- A row that somebody keeps out of the record: an error of its own, and no move.
+\echo '-- A row that somebody keeps out of the record: an error of its own, and no move.'
 CREATE FUNCTION regress_no_row() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
 CREATE TRIGGER regress_no_row BEFORE INSERT ON _tiered_storage.move FOR EACH ROW EXECUTE FUNCTION regress_no_row();
 CREATE TABLE regress_m_unrecorded (id int) TABLESPACE regress_ts_fast;
-\set ECHO all
 CALL tiered_storage.move_relation('regress_m_unrecorded', 'regress_slow');
 SELECT tablespace FROM regress_where WHERE relation = 'regress_m_unrecorded';
-\set ECHO none
 DROP TRIGGER regress_no_row ON _tiered_storage.move;
 DROP FUNCTION regress_no_row;
 DROP TABLE regress_m_unrecorded;
@@ -285,4 +255,3 @@ DROP TABLESPACE regress_y;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
-\set ECHO all

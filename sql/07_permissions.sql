@@ -2,8 +2,8 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
-
 \set ECHO none
+
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE ROLE regress_nobody;
 CREATE ROLE regress_owner;
@@ -35,11 +35,8 @@ CREATE VIEW regress_where AS
 	FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
 	WHERE c.relnamespace = 'regress_s'::regnamespace AND c.relkind IN ('r', 'i');
 \set where 'SELECT * FROM regress_where ORDER BY relation COLLATE "C"'
-\set ECHO all
 
----------------------------------------------------------------------------
--- Nobody in particular
----------------------------------------------------------------------------
+\echo '-- Nobody in particular'
 
 \set VERBOSITY terse
 SET ROLE regress_nobody;
@@ -47,7 +44,6 @@ CALL tiered_storage.move_relation('pg_class', 'regress_slow');
 RESET ROLE;
 GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO regress_nobody;
 SET ROLE regress_nobody;
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 SELECT * FROM tiered_storage.tiers
 SELECT * FROM _tiered_storage.tier
@@ -63,22 +59,17 @@ SELECT * FROM _tiered_storage.tablespace_devices()
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}')
 SELECT tiered_storage.discover_tiers()
 $refused$);
-\set ECHO all
 CALL tiered_storage.move_relation('regress_s.t', 'regress_slow');
 CALL tiered_storage.migrate();
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 CALL tiered_storage.migrate(dry_run => true)
 CALL tiered_storage.sample()
 SELECT _tiered_storage.notify_launcher()
 $refused$);
-\set ECHO all
 RESET ROLE;
 \set VERBOSITY default
 
----------------------------------------------------------------------------
--- The owner, a member of that role, somebody else
----------------------------------------------------------------------------
+\echo '-- The owner, a member of that role, somebody else'
 
 SET ROLE regress_stranger;
 CALL tiered_storage.move_relation('regress_s.t', 'regress_slow'); \echo :SQLSTATE
@@ -87,15 +78,13 @@ CALL tiered_storage.move_relation('regress_s.t', 'pg_default'); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_s.p', 'regress_slow'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow'); \echo :SQLSTATE
 RESET ROLE;
--- It leaves no trace, in which a worker could see a failure.
+\echo '-- It leaves no trace, in which a worker could see a failure.'
 SELECT relation, state, requested_by FROM _tiered_storage.moves;
 :where;
-\set ECHO none
 SET ROLE regress_owner;
 CALL tiered_storage.move_relation('regress_s.t', 'regress_slow');
 SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow') AS id \gset
 RESET ROLE;
-\set ECHO all
 :where;
 SET ROLE regress_member;
 CALL tiered_storage.move_relation('regress_s.t', 'regress_fast');
@@ -112,14 +101,14 @@ SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow',
 RESET ROLE;
 SELECT relation, tier_name, created_by FROM _tiered_storage.policies;
 
--- An owner who may not create in the tablespace, as in ALTER TABLE; his database's own is free.
+\echo '-- An owner who may not create in the tablespace, as in ALTER TABLE; his database''s own is free.'
 SET ROLE regress_owner;
 CALL tiered_storage.move_relation('regress_s.t', 'regress_cheap'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 year', 'regress_cheap'); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_s.t', 'pg_default');
 RESET ROLE;
 :where;
--- migrate() acts for the one who made the policy, whoever calls.
+\echo '-- migrate() acts for the one who made the policy, whoever calls.'
 SET ROLE regress_stranger;
 CALL tiered_storage.migrate();
 RESET ROLE;
@@ -128,33 +117,28 @@ SELECT relation, state, requested_by, policy_id = :id AS by_policy FROM _tiered_
 SELECT tiered_storage.remove_policy('regress_s.p') \gset
 TRUNCATE _tiered_storage.move;
 
----------------------------------------------------------------------------
--- pg_monitor reads everything, and changes nothing
----------------------------------------------------------------------------
+\echo '-- pg_monitor reads everything, and changes nothing'
 
 CALL tiered_storage.sample();
 SET ROLE regress_monitor;
-SELECT count(*) FROM tiered_storage.tiers;
-SELECT count(*) FROM _tiered_storage.tier_tablespaces;
-SELECT count(*) FROM _tiered_storage.policies;
-SELECT count(*) FROM _tiered_storage.moves;
-SELECT count(*) FROM _tiered_storage.move_progress;
-SELECT count(*) > 0 AS heat FROM _tiered_storage.heat;
-SELECT count(*) FROM tiered_storage.history WHERE period_s < 0;
+SELECT (SELECT count(*) FROM tiered_storage.tiers) AS tiers,
+	(SELECT count(*) FROM _tiered_storage.tier_tablespaces) AS tablespaces,
+	(SELECT count(*) FROM _tiered_storage.policies) AS policies, (SELECT count(*) FROM _tiered_storage.moves) AS moves,
+	(SELECT count(*) FROM _tiered_storage.move_progress) AS progress,
+	(SELECT count(*) > 0 FROM _tiered_storage.heat) AS heat,
+	(SELECT count(*) FROM tiered_storage.history WHERE period_s < 0) AS history,
+	(SELECT count(*) FROM _tiered_storage.tablespace_claims() WHERE tier_name IS NULL) AS claims,
+	(SELECT count(*) FROM tiered_storage.device_profiles()) AS profiles,
+	_tiered_storage.smoothed_rate(1, 0, 1e9, 1) AS rate,
+	(SELECT count(*) FROM _tiered_storage.mover_progress(pg_backend_pid())) AS mover, _tiered_storage.is_paused();
 SELECT database_name = current_database() AS this, state IS NOT NULL AS state, reason IS NOT NULL AS reason
 	FROM _tiered_storage.worker_status() WHERE database_name = current_database();
 SELECT tablespace_name, path_exists, writable FROM _tiered_storage.tablespace_devices()
 	WHERE tablespace_name LIKE 'regress%' ORDER BY 1;
-SELECT count(*) FROM _tiered_storage.tablespace_claims() WHERE tier_name IS NULL;
-SELECT count(*) FROM tiered_storage.device_profiles();
-SELECT _tiered_storage.smoothed_rate(1, 0, 1e9, 1);
-SELECT count(*) FROM tiered_storage.evaluate_policies();
-SELECT count(*) > 0 AS units FROM tiered_storage.recommend_placement(include_unchanged => true);
-SELECT count(*) FROM tiered_storage.explain_placement('regress_s.p_1');
-SELECT count(*) FROM _tiered_storage.mover_progress(pg_backend_pid());
-SELECT _tiered_storage.is_paused();
+SELECT (SELECT count(*) FROM tiered_storage.evaluate_policies()) AS verdicts,
+	(SELECT count(*) > 0 FROM tiered_storage.recommend_placement(include_unchanged => true)) AS advice,
+	(SELECT count(*) FROM tiered_storage.explain_placement('regress_s.p_1')) AS places;
 \set VERBOSITY terse
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.add_tier('regress_new', '{pg_default}')
 SELECT tiered_storage.alter_tier('regress_slow', rank => 7)
@@ -163,10 +147,8 @@ SELECT tiered_storage.discover_tiers()
 SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow')
 SELECT tiered_storage.remove_policy(policy_id => 1)
 $refused$);
-\set ECHO all
 CALL tiered_storage.move_relation('regress_s.t', 'regress_slow');
 CALL tiered_storage.migrate();
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 CALL tiered_storage.sample()
 SELECT _tiered_storage.notify_launcher()
@@ -178,15 +160,11 @@ DELETE FROM _tiered_storage.moves
 INSERT INTO _tiered_storage.tier_tablespace VALUES ('x', 0, 0, 'regress_slow', false)
 SELECT * FROM _tiered_storage.tier
 $refused$);
-\set ECHO all
 \set VERBOSITY default
 RESET ROLE;
 
----------------------------------------------------------------------------
--- The administrator of tiers is no superuser
----------------------------------------------------------------------------
+\echo '-- The administrator of tiers is no superuser'
 
-\set ECHO none
 SET client_min_messages = warning;
 SET ROLE regress_admin;
 SELECT tiered_storage.alter_tier('regress_cheap', price_per_gb_month => 0.02) \g /dev/null
@@ -194,34 +172,29 @@ SELECT tiered_storage.alter_tier('regress_cheap', new_name => 'regress_cheaper')
 SELECT tiered_storage.remove_tier('regress_cheaper') \g /dev/null
 SELECT tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', reserve_fraction => 0) \g /dev/null
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT tiered_storage.pause();
 SELECT _tiered_storage.is_paused();
 SELECT tiered_storage.resume();
--- Others' tables, where he may create.
+\echo '-- Others'' tables, where he may create.'
 CALL tiered_storage.move_relation('regress_s.t', 'regress_slow');
 CALL tiered_storage.move_relation('regress_s.t', 'regress_cheap'); \echo :SQLSTATE
 SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_slow') AS id \gset
 CALL tiered_storage.move_relation('pg_class', 'regress_slow'); \echo :SQLSTATE
--- What is beneath the functions is not his.
+\echo '-- What is beneath the functions is not his.'
 \set VERBOSITY terse
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 DELETE FROM _tiered_storage.move
 DELETE FROM _tiered_storage.move_file
 UPDATE _tiered_storage.policy SET created_by = current_user
 $refused$);
-\set ECHO all
 \set VERBOSITY default
 RESET ROLE;
 :where;
 SELECT relation, requested_by, state FROM _tiered_storage.moves ORDER BY move_id;
-\set ECHO none
--- His policy still works when the owner may not create there.
+\echo '-- His policy still works when the owner may not create there.'
 REVOKE CREATE ON TABLESPACE regress_ts_slow FROM regress_owner;
 CALL tiered_storage.move_relation('regress_s.p', 'regress_fast');
 CALL tiered_storage.migrate();
-\set ECHO all
 :where;
 SELECT pg_get_userbyid(relowner) AS owner FROM pg_class WHERE oid IN ('regress_s.p_1'::regclass,
 	'regress_s.t'::regclass);
@@ -229,11 +202,8 @@ GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_owner;
 SELECT tiered_storage.remove_policy(policy_id => :id) \gset
 RESET client_min_messages;
 
----------------------------------------------------------------------------
--- Code of an owner does not run at all
----------------------------------------------------------------------------
+\echo '-- Code of an owner does not run at all'
 
-\set ECHO none
 SET ROLE regress_owner;
 CREATE TABLE regress_s.log (what text, who text);
 GRANT INSERT ON regress_s.log TO PUBLIC;
@@ -251,13 +221,12 @@ CREATE FUNCTION regress_s.key(int) RETURNS int IMMUTABLE LANGUAGE plpgsql
 RESET ROLE;
 CREATE OPERATOR CLASS regress_s.ops FOR TYPE int USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =,
 	OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 regress_s.compare(int, int);
--- Its bounds are compared by a function of his; the second column is one.
+\echo '-- Its bounds are compared by a function of his; the second column is one.'
 SET ROLE regress_owner;
 CREATE TABLE regress_s.k (k int) PARTITION BY RANGE (k regress_s.ops, regress_s.key(k));
 CREATE TABLE regress_s.k_1 PARTITION OF regress_s.k FOR VALUES FROM (0, 0) TO (1, 0) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_s.k_2 PARTITION OF regress_s.k FOR VALUES FROM (1, 0) TO (2, 0) TABLESPACE regress_ts_fast;
 CREATE INDEX ON regress_s.k (regress_s.key(k));
-\set ECHO all
 SELECT DISTINCT what, who FROM regress_s.log;
 TRUNCATE regress_s.log;
 SELECT tiered_storage.add_tiering_policy('regress_s.k', '1 day', 'regress_slow',
@@ -269,11 +238,10 @@ CALL tiered_storage.migrate();
 SELECT current_user = session_user AS still_me;
 SELECT * FROM regress_s.log;
 SELECT tiered_storage.remove_policy(policy_id => :id) \gset
-\set ECHO none
 DROP TABLE regress_s.k;
 DROP OPERATOR FAMILY regress_s.ops USING btree;
 
--- Moving runs nothing of the owner at all.
+\echo '-- Moving runs nothing of the owner at all.'
 TRUNCATE regress_s.log;
 SET ROLE regress_owner;
 CREATE FUNCTION regress_s.expression(int) RETURNS int IMMUTABLE LANGUAGE plpgsql
@@ -293,13 +261,11 @@ RESET ROLE;
 CALL tiered_storage.move_relation('regress_s.e', 'regress_slow');
 CALL tiered_storage.move_relation('regress_s.mv', 'regress_slow');
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT count(*) > 0 AS advice FROM tiered_storage.recommend_placement(true);
 SELECT * FROM regress_s.log;
 SELECT relation, tablespace FROM regress_where WHERE relation IN ('regress_s.e', 'regress_s.e_expression') ORDER BY 1;
 
-\set ECHO none
--- Names that are looked up in a schema of the attacker before ours or PostgreSQL's.
+\echo '-- Names that are looked up in a schema of the attacker before ours or PostgreSQL''s.'
 GRANT CREATE ON SCHEMA public TO regress_owner;
 SET ROLE regress_owner;
 CREATE FUNCTION public.regress_eq(name, name) RETURNS boolean LANGUAGE sql
@@ -336,11 +302,10 @@ SELECT tiered_storage.alter_tier('regress_cheap', tablespaces => '{regress_ts_ch
 SELECT tiered_storage.remove_tier('regress_cheap') \g /dev/null
 SELECT tiered_storage.add_tier('regress_cheap', '{regress_ts_cheap}', profile => 'hdd_7200',
 	reserve_fraction => 0) \g /dev/null
-\set ECHO all
 SELECT action FROM tiered_storage.discover_tiers() WHERE tablespace_name OPERATOR(pg_catalog.=) 'regress_ts_cheap';
 SELECT tiered_storage.add_tiering_policy('regress_s.p', '1 day', 'regress_cheap') AS id \gset
-SELECT pg_catalog.count(*) FROM _tiered_storage.policies;
-SELECT pg_catalog.count(*) FROM tiered_storage.evaluate_policies();
+SELECT pg_catalog.count(*) AS policies FROM _tiered_storage.policies;
+SELECT pg_catalog.count(*) AS verdicts FROM tiered_storage.evaluate_policies();
 CALL tiered_storage.migrate();
 CALL tiered_storage.sample();
 CALL tiered_storage.move_relation('regress_s.t', 'regress_fast');
@@ -354,7 +319,6 @@ SELECT * FROM regress_s.log;
 DROP TABLE pg_temp.pg_tablespace, pg_temp.tier;
 :where;
 
-\set ECHO none
 SET client_min_messages = warning;
 DROP VIEW regress_where;
 DROP EXTENSION tiered_storage;
@@ -363,4 +327,3 @@ DROP ROLE regress_nobody, regress_owner, regress_member, regress_stranger, regre
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
-\set ECHO all

@@ -142,14 +142,18 @@ CREATE SEQUENCE regress_a_sequence;
 CREATE TEMP TABLE regress_a_temp (a int);
 CREATE TABLE regress_a_toast (t text) TABLESPACE regress_ts_slow;
 SELECT reltoastrelid AS toast FROM pg_class WHERE oid = 'regress_a_toast'::regclass \gset
-SELECT * FROM _tiered_storage.explain_placement(NULL); \echo :SQLSTATE
-SELECT * FROM _tiered_storage.explain_placement(0); \echo :SQLSTATE
-SELECT * FROM _tiered_storage.explain_placement('regress_a_view'); \echo :SQLSTATE
-SELECT * FROM _tiered_storage.explain_placement('regress_a_sequence'); \echo :SQLSTATE
-SELECT * FROM _tiered_storage.explain_placement('regress_a_p'); \echo :SQLSTATE
-SELECT * FROM _tiered_storage.explain_placement('pg_class'); \echo :SQLSTATE
-SELECT * FROM _tiered_storage.explain_placement('_tiered_storage.tier'); \echo :SQLSTATE
-SELECT * FROM _tiered_storage.explain_placement('regress_a_nowhere'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM _tiered_storage.explain_placement(NULL)
+SELECT * FROM _tiered_storage.explain_placement(0)
+SELECT * FROM _tiered_storage.explain_placement('regress_a_view')
+SELECT * FROM _tiered_storage.explain_placement('regress_a_sequence')
+SELECT * FROM _tiered_storage.explain_placement('regress_a_p')
+SELECT * FROM _tiered_storage.explain_placement('pg_class')
+SELECT * FROM _tiered_storage.explain_placement('_tiered_storage.tier')
+SELECT * FROM _tiered_storage.explain_placement('regress_a_nowhere')
+$refused$);
+\set ECHO all
 \set VERBOSITY sqlstate
 SELECT * FROM _tiered_storage.explain_placement(:toast);
 SELECT * FROM _tiered_storage.explain_placement('regress_a_temp');

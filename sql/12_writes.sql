@@ -34,9 +34,7 @@ $$;
 ALTER SYSTEM SET checkpoint_timeout = '1d';
 ALTER SYSTEM SET max_wal_size = '2GB';
 ALTER SYSTEM SET full_page_writes = on;
-\set ECHO all
 SELECT pg_reload_conf();
-\set ECHO none
 CALL regress_w_checkpoint(true);
 
 -- What a relation has written since the last call.  From rates of 0 one hour
@@ -64,26 +62,21 @@ $$;
 TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history, _tiered_storage.history_hour, _tiered_storage.state_snapshot;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 CALL tiered_storage.sample();
-\set ECHO all
 
----------------------------------------------------------------------------
--- Pages: each once between two checkpoints
----------------------------------------------------------------------------
+\echo '-- Pages: each once between two checkpoints'
 
-\set ECHO none
--- Four rows on a page, and room for more.
+\echo '-- Four rows on a page, and room for more.'
 CREATE TABLE regress_w (id int, v int, filler char(900)) WITH (fillfactor = 50, autovacuum_enabled = off);
 INSERT INTO regress_w SELECT i, 0, 'x' FROM generate_series(1, 400) i;
 SELECT pg_relation_size('regress_w') / current_setting('block_size')::int AS pages \gset
-\set ECHO all
 SELECT :pages BETWEEN 90 AND 110 AS about_100_pages;
 CREATE VIEW regress_w_first AS SELECT min(id) AS id FROM regress_w GROUP BY (ctid::text::point)[0];
--- New pages; they have no image.
+\echo '-- New pages; they have no image.'
 SELECT relation, pages - :pages AS off_by, maintenance, wal_bytes > 400 * 900 AS wal, image_bytes
 	FROM regress_w_writes();
--- Nothing happened.
+\echo '-- Nothing happened.'
 SELECT * FROM regress_w_writes();
--- The first change of each page after a checkpoint has an image; what comes later, only WAL.
+\echo '-- The first change of each page after a checkpoint has an image; what comes later, only WAL.'
 CHECKPOINT;
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 SELECT relation, pages - :pages AS off_by, maintenance, wal_bytes > image_bytes AS wal, image_bytes > :pages * 3600
@@ -94,7 +87,7 @@ CHECKPOINT;
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 SELECT relation, pages - :pages AS off_by, maintenance FROM regress_w_writes();
 SELECT pg_relation_size('regress_w') / current_setting('block_size')::int - :pages AS grown;
--- In the history, too, and in the view.
+\echo '-- In the history, too, and in the view.'
 SELECT period_start, page_writes - :pages AS off_by FROM _tiered_storage.history_rows
 	WHERE relation_oid = 'regress_w'::regclass AND page_writes > 0 ORDER BY 1;
 SELECT write_source, page_writes_per_hour > 0 AS pages, page_writes_14d_per_hour > 0 AS pages_14d,
@@ -102,50 +95,42 @@ SELECT write_source, page_writes_per_hour > 0 AS pages, page_writes_14d_per_hour
 	wal_bytes_per_hour > full_page_image_bytes_per_hour AS wal, full_page_image_bytes_per_hour > 0 AS images
 	FROM _tiered_storage.heat WHERE relation = 'regress_w'::regclass;
 
-\set ECHO none
--- Rolled up with the rest, as if it had not been done yet.
+\echo '-- Rolled up with the rest, as if it had not been done yet.'
 UPDATE _tiered_storage.sampler SET rolled_up_until = NULL;
 INSERT INTO _tiered_storage.relation_history
 	SELECT t, 'regress_w'::regclass, 600, 1, 2, 3, 4, 5, 6 FROM generate_series('2029-12-31 08:00+00'::timestamptz,
 		'2029-12-31 08:50+00', interval '10 minutes') t;
-\set ECHO all
 SELECT relation FROM regress_w_writes();
 SELECT period_start, period_s, row_changes, page_writes FROM _tiered_storage.history_rows
 	WHERE relation_oid = 'regress_w'::regclass AND period_start < '2030-01-01' ORDER BY 1;
 
----------------------------------------------------------------------------
--- Indexes, and what is no use of the relation
----------------------------------------------------------------------------
+\echo '-- Indexes, and what is no use of the relation'
 
--- To build an index is maintenance, all of its pages.
+\echo '-- To build an index is maintenance, all of its pages.'
 CREATE INDEX regress_w_idx ON regress_w (id);
 SELECT w.relation, pages, maintenance - pg_relation_size(w.relation) / current_setting('block_size')::int AS off_by
 	FROM regress_w_writes('regress_w_idx') w;
-\set ECHO none
 CHECKPOINT;
 SET enable_seqscan = off;
 UPDATE regress_w SET id = -id WHERE id = 100;
 RESET enable_seqscan;
-\set ECHO all
 SELECT relation, pages, maintenance FROM regress_w_writes('regress_w|regress_w_idx');
--- Vacuum finds dead rows on each page.  The map has a page, too.
+\echo '-- Vacuum finds dead rows on each page.  The map has a page, too.'
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 SELECT relation FROM regress_w_writes();
 CHECKPOINT;
 VACUUM regress_w;
 SELECT relation, pages, maintenance - :pages BETWEEN 0 AND 1 AS all_pages FROM regress_w_writes();
--- The same work, done by who reads and writes, is use.
+\echo '-- The same work, done by who reads and writes, is use.'
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 SELECT relation FROM regress_w_writes();
 CHECKPOINT;
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 SELECT relation, pages >= :pages AS all_pages, maintenance FROM regress_w_writes();
 
----------------------------------------------------------------------------
--- New files
----------------------------------------------------------------------------
+\echo '-- New files'
 
--- A move writes nothing of the relation, and what was written before it is not lost.
+\echo '-- A move writes nothing of the relation, and what was written before it is not lost.'
 SELECT relation FROM regress_w_writes();
 CALL tiered_storage.move_relation('regress_w', 'regress_slow');
 SELECT sum(copied_bytes) BETWEEN :pages * 8192 AND :pages * 8192 * 2 AS moved FROM _tiered_storage.move;
@@ -162,12 +147,10 @@ UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 SELECT relation, pages >= :pages AS all_pages, maintenance FROM regress_w_writes();
 ALTER TABLE regress_w SET TABLESPACE regress_ts_slow;
 SELECT relation, pages, maintenance FROM regress_w_writes();
-\set ECHO none
--- A rewrite is maintenance; what came before it is use.
+\echo '-- A rewrite is maintenance; what came before it is use.'
 CHECKPOINT;
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 VACUUM FULL regress_w;
-\set ECHO all
 SELECT relation, pages >= :pages AS all_pages,
 	maintenance - pg_relation_size('regress_w') / current_setting('block_size')::int AS off_by FROM regress_w_writes();
 TRUNCATE regress_w;
@@ -175,14 +158,12 @@ INSERT INTO regress_w SELECT i, 0, 'x' FROM generate_series(1, 400) i;
 SELECT relation, pages - :pages AS off_by, maintenance FROM regress_w_writes();
 DROP TABLE regress_w CASCADE;
 SELECT relation FROM regress_w_writes();
--- Of an unlogged table nothing is known.
+\echo '-- Of an unlogged table nothing is known.'
 CREATE UNLOGGED TABLE regress_w_unlogged AS SELECT i FROM generate_series(1, 1000) i;
 SELECT relation FROM regress_w_writes();
 SELECT page_writes_per_hour, write_source FROM _tiered_storage.heat WHERE relation = 'regress_w_unlogged'::regclass;
 
----------------------------------------------------------------------------
--- More WAL than is read
----------------------------------------------------------------------------
+\echo '-- More WAL than is read'
 
 CREATE TABLE regress_w_large (filler char(900)) WITH (autovacuum_enabled = off);
 INSERT INTO regress_w_large SELECT 'x' FROM generate_series(1, 20000);
@@ -191,38 +172,32 @@ SELECT relation, abs(pages * current_setting('block_size')::float8 / pg_relation
 	abs(wal_bytes / (20000 * 950.0) - 1) < 0.1 AS wal_within_a_tenth FROM regress_w_writes('regress_w_large');
 SELECT last_wal_read_bytes <= 16 * 1024 * 1024 + 32768 AS bounded, last_wal_bytes > 20000 * 900 AS all_of_it,
 	abs(last_wal_scale * last_wal_read_bytes / last_wal_bytes - 1) < 0.001 AS scale_fits FROM _tiered_storage.sampler;
--- Enough for what is written now.
+\echo '-- Enough for what is written now.'
 UPDATE regress_w_large SET filler = 'y' WHERE ctid = '(0,1)';
 SELECT relation, pages > 0 AS pages FROM regress_w_writes('regress_w_large');
 SELECT last_wal_read_bytes = last_wal_bytes AS all_of_it, last_wal_scale FROM _tiered_storage.sampler;
-\set ECHO none
--- Where the last sample ended is not known: anew, without what was known before.
+\echo '-- Where the last sample ended is not known: anew, without what was known before.'
 UPDATE _tiered_storage.sampler SET wal_position = NULL;
 UPDATE _tiered_storage.relation_state SET page_writes_fast = 1000, wal_bytes_fast = 1000;
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT max(page_writes_fast), max(wal_bytes_fast) FROM _tiered_storage.relation_state;
 SELECT wal_since = last_sample_at AS begins, last_wal_bytes, last_wal_scale FROM _tiered_storage.sampler;
 
----------------------------------------------------------------------------
--- Without full_page_writes
----------------------------------------------------------------------------
+\echo '-- Without full_page_writes'
 
 ALTER SYSTEM SET full_page_writes = off;
 SELECT pg_reload_conf();
-\set ECHO none
 CALL regress_w_checkpoint(false);
 CREATE TABLE regress_w (id int, v int, filler char(900)) WITH (fillfactor = 50, autovacuum_enabled = off);
 INSERT INTO regress_w SELECT i, 0, 'x' FROM generate_series(1, 400) i;
--- Also if the change is in WAL that is not read.
+\echo '-- Also if the change is in WAL that is not read.'
 INSERT INTO regress_w SELECT i, 0, 'x' FROM generate_series(1, 40000) i;
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT last_wal_scale > 2 AS a_part, substring(changed_pages, 17, 4) AS full_page_writes FROM _tiered_storage.sampler;
 TRUNCATE regress_w;
 INSERT INTO regress_w SELECT i, 0, 'x' FROM generate_series(1, 400) i;
 CREATE VIEW regress_w_first AS SELECT min(id) AS id FROM regress_w GROUP BY (ctid::text::point)[0];
--- By the pages that are different ones: in this sample, and in another one.
+\echo '-- By the pages that are different ones: in this sample, and in another one.'
 SELECT relation, pages - :pages AS off_by, maintenance, image_bytes FROM regress_w_writes();
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 SELECT relation, pages, wal_bytes > :pages * 40 AS wal, image_bytes FROM regress_w_writes();
@@ -232,25 +207,20 @@ UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 SELECT relation, pages - :pages AS off_by, maintenance FROM regress_w_writes();
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 SELECT relation, pages, maintenance FROM regress_w_writes();
-\set ECHO none
--- The checkpoint was before some of it and after the rest.
+\echo '-- The checkpoint was before some of it and after the rest.'
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 CHECKPOINT;
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
-\set ECHO all
 SELECT relation, pages - :pages AS off_by, maintenance FROM regress_w_writes();
 SELECT pg_column_size(changed_pages) > 0 AS remembered FROM _tiered_storage.sampler;
--- What is remembered may be anything.  Then each page is new again, also those that are only pruned.
+\echo '-- What is remembered may be anything.  Then each page is new again, also those that are only pruned.'
 UPDATE _tiered_storage.sampler SET changed_pages = '\xdeadbeef';
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 SELECT relation, pages - :pages AS off_by, maintenance FROM regress_w_writes();
 
----------------------------------------------------------------------------
--- Pages side by side reach the device together
----------------------------------------------------------------------------
+\echo '-- Pages side by side reach the device together'
 
-\set ECHO none
--- Of what was found last, which part is merged, in steps of a twentieth.
+\echo '-- Of what was found last, which part is merged, in steps of a twentieth.'
 CREATE FUNCTION regress_w_merged(OUT relation regclass, OUT merged numeric) RETURNS SETOF record
 LANGUAGE sql AS $$
 	SELECT s.relation_oid::regclass, round(round((20 * s.merged_writes_fast / s.page_writes_fast)::numeric) / 20, 2)
@@ -259,21 +229,18 @@ LANGUAGE sql AS $$
 $$;
 CREATE TABLE regress_w_log (id int, filler char(900)) WITH (autovacuum_enabled = off);
 SELECT * FROM regress_w_writes('regress_w|regress_w_log') \g /dev/null
--- Rows at the end of a table, and a row on every fifth page of another one: with an image each, and by
--- the pages that were changed since.
+\echo '-- Rows at the end of a table, and a row on every fifth page of another one: with an image each, and by'
+\echo '-- the pages that were changed since.'
 CREATE VIEW regress_w_fifth AS SELECT min(id) AS id FROM regress_w GROUP BY (ctid::text::point)[0]
 	HAVING (ctid::text::point)[0]::int % 5 = 0;
 INSERT INTO regress_w_log SELECT i, 'x' FROM generate_series(1, 4000) i;
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_fifth);
-\set ECHO all
 SELECT count(*) FROM regress_w_writes('regress_w|regress_w_log');
 SELECT * FROM regress_w_merged();
-\set ECHO none
 CHECKPOINT;
--- Two samples between two checkpoints: the pages between the others come later.
+\echo '-- Two samples between two checkpoints: the pages between the others come later.'
 INSERT INTO regress_w_log SELECT i, 'x' FROM generate_series(1, 4000) i;
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_fifth);
-\set ECHO all
 SELECT count(*) FROM regress_w_writes('regress_w|regress_w_log');
 SELECT * FROM regress_w_merged();
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
@@ -281,46 +248,38 @@ SELECT count(*) FROM regress_w_writes('regress_w|regress_w_log');
 SELECT * FROM regress_w_merged();
 ALTER SYSTEM SET full_page_writes = on;
 SELECT pg_reload_conf();
-\set ECHO none
 VACUUM regress_w;
 CALL regress_w_checkpoint(true);
 SELECT * FROM regress_w_writes('regress_w|regress_w_log') \g /dev/null
 INSERT INTO regress_w_log SELECT i, 'x' FROM generate_series(1, 4000) i;
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_fifth);
-\set ECHO all
 SELECT count(*) FROM regress_w_writes('regress_w|regress_w_log');
 SELECT * FROM regress_w_merged();
 UPDATE regress_w SET v = v + 1 WHERE id IN (SELECT id FROM regress_w_first);
 SELECT count(*) FROM regress_w_writes('regress_w|regress_w_log');
 SELECT * FROM regress_w_merged();
 
----------------------------------------------------------------------------
--- Views and advice
----------------------------------------------------------------------------
+\echo '-- Views and advice'
 
-\set ECHO none
 ANALYZE regress_w;
 CHECKPOINT;
 UPDATE regress_w SET v = v + 1;
 SELECT pg_stat_force_next_flush() \g /dev/null
-\set ECHO all
 SELECT relation FROM regress_w_writes();
 UPDATE _tiered_storage.relation_state SET tuples = size_bytes / 100.0 WHERE NOT tuples > 0;
 SELECT tier_name, is_total, row_changes_per_hour > 0 AS rows, row_bytes_per_hour > 0 AS row_bytes,
 	page_write_bytes_per_hour > 0 AS pages,
 	wal_bytes_per_hour > 0 AS wal
 	FROM _tiered_storage.write_amplification ORDER BY is_total, tier_name;
--- How wide rows are is not known of a table that was never analyzed: null, not 0.
+\echo '-- How wide rows are is not known of a table that was never analyzed: null, not 0.'
 BEGIN;
 UPDATE _tiered_storage.relation_state SET tuples = -1;
 SELECT tier_name, is_total, row_changes_per_hour > 0 AS rows, row_bytes_per_hour, amplification
 	FROM _tiered_storage.write_amplification ORDER BY is_total, tier_name;
-\set ECHO none
 ROLLBACK;
--- Rows of ten bytes, of which more was written; and rows so large that not all that was written for them can have been
--- counted.
+\echo '-- Rows of ten bytes, of which more was written; and rows so large that not all that was written for them can have been'
+\echo '-- counted.'
 UPDATE _tiered_storage.relation_state SET tuples = size_bytes / 10.0 WHERE size_bytes > 0;
-\set ECHO all
 SELECT is_total, amplification > 1 AS amplification,
 	amplification * row_bytes_per_hour - page_write_bytes_per_hour - maintenance_write_bytes_per_hour - wal_bytes_per_hour * _tiered_storage.wal_written_ratio() < 1 AS adds_up
 	FROM _tiered_storage.write_amplification ORDER BY is_total, tier_name;
@@ -328,9 +287,8 @@ UPDATE _tiered_storage.relation_state SET tuples = 1 WHERE size_bytes > 0;
 SELECT is_total, row_bytes_per_hour > page_write_bytes_per_hour + maintenance_write_bytes_per_hour + wal_bytes_per_hour
 	AS impossible, amplification
 	FROM _tiered_storage.write_amplification ORDER BY is_total, tier_name;
-\set ECHO none
--- The advice takes what was counted for ten minutes at least; before, it counts for its part of the time; and for the
--- unlogged table, what it can guess.
+\echo '-- The advice takes what was counted for ten minutes at least; before, it counts for its part of the time; and for the'
+\echo '-- unlogged table, what it can guess.'
 UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, page_writes_fast = 1234, page_writes_slow = 1234,
 	changes_fast = 0, changes_slow = 0,
 	random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, heat_at = '2030-02-01',
@@ -339,7 +297,6 @@ UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, page_writes_f
 UPDATE _tiered_storage.sampler SET last_sample_at = '2030-02-01',
 	wal_since = '2030-02-01'::timestamptz - interval '9 minutes';
 SET tiered_storage.test_now = '2030-02-01';
-\set ECHO all
 SELECT r.relation, round(e.write_s_per_hour::numeric, 3) AS write_s_per_hour
 	FROM tiered_storage.recommend_placement(true) r, _tiered_storage.explain_placement(r.relation) e
 	WHERE e.is_recommended AND r.relation::text ~ 'regress_w(_unlogged)?$' ORDER BY r.relation::text COLLATE "C";
@@ -348,7 +305,7 @@ SELECT r.relation, round(e.write_s_per_hour::numeric, 3) AS write_s_per_hour
 	FROM tiered_storage.recommend_placement(true) r, _tiered_storage.explain_placement(r.relation) e
 	WHERE e.is_recommended AND r.relation::text ~ 'regress_w(_unlogged)?$' ORDER BY r.relation::text COLLATE "C";
 
--- Nobody needs the rights of a superuser to look.
+\echo '-- Nobody needs the rights of a superuser to look.'
 CREATE ROLE regress_w_monitor IN ROLE pg_monitor;
 SET ROLE regress_w_monitor;
 SELECT count(*) > 0 AS tiers FROM _tiered_storage.write_amplification;
@@ -358,13 +315,11 @@ RESET ROLE;
 DROP ROLE regress_w_monitor;
 DROP FUNCTION regress_w_merged();
 DROP TABLE regress_w, regress_w_log, regress_w_large, regress_w_unlogged CASCADE;
-\set ECHO none
 DROP PROCEDURE regress_w_checkpoint(boolean);
 DROP FUNCTION regress_w_writes(text);
 ALTER SYSTEM RESET checkpoint_timeout;
 ALTER SYSTEM RESET max_wal_size;
 ALTER SYSTEM RESET full_page_writes;
-\set ECHO all
 SELECT pg_reload_conf();
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_slow;

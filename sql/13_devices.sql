@@ -90,9 +90,13 @@ SELECT * FROM tiered_storage.block_heat(NULL);
 SELECT * FROM tiered_storage.block_heat('regress_d', NULL);
 SELECT * FROM tiered_storage.block_heat('regress_d', 0);
 SELECT * FROM tiered_storage.block_heat('regress_d', -1);
-SELECT * FROM tiered_storage.block_heat('regress_d', 10001); \echo :SQLSTATE
-SELECT * FROM tiered_storage.block_heat(4294967295); \echo :SQLSTATE
-SELECT * FROM tiered_storage.block_heat('regress_d_p'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM tiered_storage.block_heat('regress_d', 10001)
+SELECT * FROM tiered_storage.block_heat(4294967295)
+SELECT * FROM tiered_storage.block_heat('regress_d_p')
+$refused$);
+\set ECHO all
 SELECT * FROM tiered_storage.block_heat('regress_d_p_a');
 SELECT * FROM tiered_storage.block_heat('regress_d_view');
 SELECT * FROM tiered_storage.block_heat('regress_d_sequence');

@@ -8,14 +8,10 @@ SET jit = off;
 
 -- Counters of this session arrive at once.
 \set flush 'SELECT pg_stat_force_next_flush()'
-\set ECHO all
 
----------------------------------------------------------------------------
--- What a sample remembers
----------------------------------------------------------------------------
+\echo '-- What a sample remembers'
 
-\set ECHO none
--- The session before may still be about to leave, and then counts what it has done.
+\echo '-- The session before may still be about to leave, and then counts what it has done.'
 DO $$
 DECLARE
 	give_up_at timestamptz := clock_timestamp() + interval '3 minutes';
@@ -34,22 +30,19 @@ TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storag
 	_tiered_storage.load_state, _tiered_storage.load_history, _tiered_storage.history_hour, _tiered_storage.state_snapshot;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 CREATE TABLE regress_l (id int, t text) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
--- Nothing can be said after one sample: its counters are all of the past.
+\echo '-- Nothing can be said after one sample: its counters are all of the past.'
 :flush \g /dev/null
-\set ECHO all
 SELECT count(*) FROM tiered_storage.load_profile(); \echo :SQLSTATE
 CALL tiered_storage.sample();
 SELECT observed_since, sampled_at FROM _tiered_storage.load_state;
 SELECT count(*) FROM _tiered_storage.load_rows;
 SELECT count(*) FROM tiered_storage.load_profile(); \echo :SQLSTATE
 
-\set ECHO none
--- A minute with work: rows, a sort that does not fit into memory, WAL.
+\echo '-- A minute with work: rows, a sort that does not fit into memory, WAL.'
 INSERT INTO regress_l SELECT i, repeat(md5(i::text), 4) FROM generate_series(1, 3000) i;
 UPDATE regress_l SET id = id WHERE id <= 100;
 DELETE FROM regress_l WHERE id <= 10;
 SET work_mem = '64kB';
-\set ECHO all
 SELECT count(*) FROM (SELECT * FROM regress_l ORDER BY t DESC, id OFFSET 0) s;
 RESET work_mem;
 BEGIN; SELECT 1 AS one; ROLLBACK;
@@ -68,54 +61,43 @@ SELECT period_start, period_s, commits BETWEEN 5 AND 1000 AS commits, rollbacks 
 	slru_reads IS NOT NULL AND slru_writes IS NOT NULL AS slru
 	FROM _tiered_storage.load_rows;
 
-\set ECHO none
--- An idle minute leaves no row, but is known.  (Autovacuum, if it came just then, is work.)
+\echo '-- An idle minute leaves no row, but is known.  (Autovacuum, if it came just then, is work.)'
 SET tiered_storage.test_now = '2030-01-01 00:02:00+00';
 :flush \g /dev/null
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT count(*) AS idle_rows FROM _tiered_storage.load_rows WHERE commits + rollbacks <= 10 AND temp_files = 0;
 SELECT sampled_at FROM _tiered_storage.load_state;
 
-\set ECHO none
--- Counters that went back: what they show now is what happened since, in their group.
+\echo '-- Counters that went back: what they show now is what happened since, in their group.'
 UPDATE _tiered_storage.load_state SET counters[1] = 1000000000000000;
 SELECT counters[13] AS wal_records FROM _tiered_storage.load_state \gset
 UPDATE regress_l SET id = id WHERE id BETWEEN 101 AND 200;
 :flush \g /dev/null
 SET tiered_storage.test_now = '2030-01-01 00:03:00+00';
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT commits BETWEEN 1 AND 1000000000 AS commits, rows_inserted >= 3000 AS from_zero, wal_records < :wal_records
 	AS others_not
 	FROM _tiered_storage.load_rows ORDER BY period_start DESC LIMIT 1;
-\set ECHO none
--- Counters of another version say nothing.
+\echo '-- Counters of another version say nothing.'
 UPDATE _tiered_storage.load_state SET counters = '{1, 2}';
 UPDATE regress_l SET id = id WHERE id BETWEEN 101 AND 200;
 :flush \g /dev/null
 SET tiered_storage.test_now = '2030-01-01 00:04:00+00';
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT max(period_start) FROM _tiered_storage.load_rows;
 SELECT cardinality(counters) FROM _tiered_storage.load_state;
-\set ECHO none
--- A clock that was set back.
+\echo '-- A clock that was set back.'
 SELECT count(*) AS rows_before FROM _tiered_storage.load_rows \gset
 UPDATE regress_l SET id = id WHERE id BETWEEN 101 AND 200;
 :flush \g /dev/null
 SET tiered_storage.test_now = '2029-12-31 00:00:00+00';
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT count(*) - :rows_before AS new_rows FROM _tiered_storage.load_rows;
 SELECT sampled_at FROM _tiered_storage.load_state;
 
----------------------------------------------------------------------------
--- The profile of a period
----------------------------------------------------------------------------
+\echo '-- The profile of a period'
 
-\set ECHO none
--- Two hours of one sample each, idle ones, and one sample of 10 minutes at 4 o'clock.
+\echo '-- Two hours of one sample each, idle ones, and one sample of 10 minutes at 4 o''clock.'
 TRUNCATE _tiered_storage.load_history, _tiered_storage.history_hour;
 UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 06:00+00';
 INSERT INTO _tiered_storage.load_history VALUES
@@ -126,25 +108,24 @@ INSERT INTO _tiered_storage.load_history VALUES
 		NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, rollbacks, blocks_fetched, blocks_hit)
 	VALUES ('2030-02-01 04:00+00', 600, 60, 0, 100, 200);
-\set ECHO all
 SELECT * FROM tiered_storage.load_profile('2030-02-01 00:00+00', '2030-02-01 01:00+00');
--- Waits are unknown where nobody looked, and not made up.
+\echo '-- Waits are unknown where nobody looked, and not made up.'
 SELECT * FROM tiered_storage.load_profile('2030-02-01 01:00+00', '2030-02-01 02:00+00')
 	WHERE metric ~ '^(period|prorated|transactions|block_|hit_ratio|server_wal_bytes|wait_(cpu|relations))';
--- Half of each of the two: in part.
+\echo '-- Half of each of the two: in part.'
 SELECT * FROM tiered_storage.load_profile('2030-02-01 00:30+00', '2030-02-01 01:30+00')
 	WHERE metric ~ '^(period|prorated|transactions|block_|wait_cpu)';
--- Idle is nothing, not unknown.
+\echo '-- Idle is nothing, not unknown.'
 SELECT * FROM tiered_storage.load_profile('2030-02-01 02:00+00', '2030-02-01 04:00+00')
 	WHERE metric ~ '^(period|prorated|transactions|block_|hit_ratio|wait_cpu)';
--- Hits that were counted before their fetch do not make reads negative.
+\echo '-- Hits that were counted before their fetch do not make reads negative.'
 SELECT total FROM tiered_storage.load_profile('2030-02-01 04:00+00', '2030-02-01 04:10+00')
 	WHERE metric = 'block_reads';
--- Without arguments the last hour that was sampled; with one of them an hour before, or up to the last sample.
+\echo '-- Without arguments the last hour that was sampled; with one of them an hour before, or up to the last sample.'
 SELECT * FROM tiered_storage.load_profile() WHERE metric IN ('period', 'transactions');
 SELECT * FROM tiered_storage.load_profile(to_at => '2030-02-01 02:00+00') WHERE metric IN ('period', 'transactions');
 SELECT * FROM tiered_storage.load_profile('2030-02-01 01:00+00') WHERE metric IN ('period', 'transactions');
--- What was not sampled is cut off, and said.
+\echo '-- What was not sampled is cut off, and said.'
 SELECT * FROM tiered_storage.load_profile('2030-01-31 12:00+00', '2030-02-01 01:00+00')
 	WHERE metric IN ('period', 'transactions');
 SELECT * FROM tiered_storage.load_profile('2030-02-01 04:00+00', '2031-01-01')
@@ -154,8 +135,7 @@ SELECT * FROM tiered_storage.compare_load('2030-02-01 00:00+00', '2030-02-01 01:
 	'2030-02-01 02:00+00')
 	WHERE metric ~ '^(period|transactions|rollbacks|block_|hit_ratio|rows_inserted|server_wal_bytes|wait_cpu)';
 
--- Periods that are none.
-\set ECHO none
+\echo '-- Periods that are none.'
 SELECT * FROM pg_temp.refused($refused$
 SELECT * FROM tiered_storage.load_profile('2030-02-01 01:00+00', '2030-02-01 01:00+00')
 SELECT * FROM tiered_storage.load_profile('2030-02-01 02:00+00', '2030-02-01 01:00+00')
@@ -167,13 +147,9 @@ SELECT * FROM tiered_storage.load_profile('2031-01-01')
 SELECT * FROM tiered_storage.compare_load(NULL, '2030-02-01 01:00+00', '2030-02-01 01:00+00', '2030-02-01 02:00+00')
 SELECT * FROM tiered_storage.compare_load('2030-02-01 00:00+00', '2030-02-01 01:00+00', '2030-02-01 02:00+00', '2030-02-01 01:00+00')
 $refused$);
-\set ECHO all
 
----------------------------------------------------------------------------
--- Roll-up
----------------------------------------------------------------------------
+\echo '-- Roll-up'
 
-\set ECHO none
 TRUNCATE _tiered_storage.load_history, _tiered_storage.history_hour;
 UPDATE _tiered_storage.sampler SET rolled_up_until = NULL;
 INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, wal_bytes, wait_sampled_ms, wait_wal_ms)
@@ -183,25 +159,21 @@ INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, wal_b
 INSERT INTO _tiered_storage.load_history (period_start, period_s, commits) VALUES ('2029-12-02 00:00+00', 7200, 1);
 SET tiered_storage.test_now = '2030-03-01 04:30:00+00';
 CALL tiered_storage.sample();
--- The sample itself leaves a row if the server has counted by then what this session does.
-\set ECHO all
+\echo '-- The sample itself leaves a row if the server has counted by then what this session does.'
 SELECT period_start, period_s, commits, wal_bytes, wait_sampled_ms, wait_wal_ms FROM _tiered_storage.load_rows
 	WHERE period_s >= 3600 AND period_start <> '2030-02-01 06:00+00' ORDER BY 1;
 SELECT count(*), min(period_start) FROM _tiered_storage.load_rows WHERE period_s = 60;
 
----------------------------------------------------------------------------
--- Files by class
----------------------------------------------------------------------------
+\echo '-- Files by class'
 
 TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history, _tiered_storage.history_hour;
 UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00';
--- Nothing is known of nothing.
+\echo '-- Nothing is known of nothing.'
 SELECT file_class, CASE WHEN NOT is_total THEN tier_name END AS tier_name, CASE file_class
 	WHEN 'relations' THEN reads_per_hour END AS reads_per_hour, CASE file_class
 		WHEN 'relations' THEN read_bytes_per_hour END AS read_bytes_per_hour, wait_s_per_hour
 			FROM _tiered_storage.file_class_io()
 	WHERE is_total AND file_class <> 'log' OR file_class = 'relations' ORDER BY 1, is_total DESC;
-\set ECHO none
 INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, temp_bytes, wal_bytes, wal_writes,
 		buffers_checkpointer, buffers_bgwriter, buffers_backends, slru_reads, slru_writes,
 		wait_sampled_ms, wait_relations_ms, wait_wal_ms, wait_temp_ms, wait_slru_ms)
@@ -211,34 +183,27 @@ INSERT INTO _tiered_storage.relation_history VALUES
 	('2030-02-01 01:00+00', 'regress_l'::regclass, 3600, 0, 30, 0, 0, 0),
 	('2030-01-01 01:00+00', 'regress_l'::regclass, 3600, 0, 5000, 0, 0, 0),
 	('2030-02-01 01:00+00', 1, 3600, 0, 40, 0, 0, 0);
-\set ECHO all
 SELECT file_class, CASE WHEN NOT is_total THEN tier_name END AS tier_name, CASE file_class
 	WHEN 'relations' THEN reads_per_hour END AS reads_per_hour, CASE file_class
 		WHEN 'relations' THEN read_bytes_per_hour END AS read_bytes_per_hour, wait_s_per_hour
 			FROM _tiered_storage.file_class_io()
 	WHERE is_total AND file_class <> 'log' OR file_class = 'relations' ORDER BY 1, is_total DESC;
 
----------------------------------------------------------------------------
--- Reads of standbys
----------------------------------------------------------------------------
+\echo '-- Reads of standbys'
 
-\set ECHO none
 CREATE TABLE regress_l_idle (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
 SET tiered_storage.test_now = '2030-03-01 04:31:00+00';
 CALL tiered_storage.sample();
 TRUNCATE _tiered_storage.relation_history, _tiered_storage.history_hour;
-\set ECHO all
--- What was pulled is added by the next sample, once; what belongs to nothing is forgotten.
+\echo '-- What was pulled is added by the next sample, once; what belongs to nothing is forgotten.'
 SELECT random_fast, standby_fast, last_used_at FROM _tiered_storage.relation_state
 	WHERE relation_oid = 'regress_l_idle'::regclass;
-\set ECHO none
 INSERT INTO _tiered_storage.standby_reads VALUES ('regress_l_idle'::regclass, 0, 0, 5000, 1400), (1, 1, 1, 1, 1);
 UPDATE _tiered_storage.sampler SET last_sample_at = '2030-03-01 05:00+00';
 UPDATE _tiered_storage.relation_state SET heat_at = '2030-03-01 05:00+00'
 	WHERE relation_oid = 'regress_l_idle'::regclass;
 SET tiered_storage.test_now = '2030-03-01 06:00:00+00';
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT count(*) FROM _tiered_storage.standby_reads;
 SELECT scans, blocks_fetched, random_fast::numeric(6, 1), standby_fast::numeric(6, 1), last_used_at, last_written_at
 	FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_l_idle'::regclass;
@@ -248,18 +213,15 @@ SET tiered_storage.test_now = '2030-03-01 07:00:00+00';
 CALL tiered_storage.sample();
 SELECT count(*) FROM _tiered_storage.history_rows WHERE relation_oid = 'regress_l_idle'::regclass;
 
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.add_standby(NULL, 'host=x')
 SELECT tiered_storage.add_standby('', 'host=x')
 SELECT tiered_storage.add_standby('s', NULL)
 SELECT tiered_storage.remove_standby('s')
 $refused$);
-\set ECHO all
 SELECT tiered_storage.remove_standby('s', if_exists => true) \gset
 SELECT tiered_storage.remove_standby(NULL, if_exists => true); \echo :SQLSTATE
-\set ECHO none
--- A connection string says where to connect and as whom, and nothing else.
+\echo '-- A connection string says where to connect and as whom, and nothing else.'
 CREATE FUNCTION regress_add(conninfo text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM tiered_storage.add_standby('s', conninfo);
@@ -269,7 +231,6 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN format('%s: %s', SQLSTATE, SQLERRM);
 END
 $$;
-\set ECHO all
 SELECT conninfo, regress_add(conninfo) FROM unnest(ARRAY[
 	'host=x', 'hostaddr=127.0.0.1 port=5433', ' host = ''a \'' b'' user=u dbname=d ', 'host=/tmp',
 		'postgresql://u@h:5433/d?sslmode=require',
@@ -291,21 +252,17 @@ SELECT regress_add('host=' || repeat('x', 1018)) AS long, regress_add('host=' ||
 	regress_add('host=' || repeat('x', 1000000)) AS far_too_long;
 DROP FUNCTION regress_add;
 SELECT count(tiered_storage.add_standby('standby' || i, 'host=x')) FROM generate_series(1, 16) i;
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.add_standby('standby17', 'host=x')
 SELECT tiered_storage.add_standby('standby1', 'host=x')
 $refused$);
-\set ECHO all
 SELECT * FROM _tiered_storage.standbys ORDER BY standby_name LIMIT 1;
 SELECT count(tiered_storage.remove_standby(standby_name)) FROM _tiered_storage.standbys;
 SELECT count(*) FROM _tiered_storage.standbys;
 
-\set ECHO none
 SET client_min_messages = warning;
 DROP TABLE regress_l, regress_l_idle;
 DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
-\set ECHO all

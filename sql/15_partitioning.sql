@@ -65,10 +65,14 @@ SELECT * FROM _tiered_storage.cached_ranges('regress_t', 10);
 SELECT * FROM _tiered_storage.cached_ranges('regress_t', 3);
 SELECT count(*), sum(blocks), sum(cached_blocks) FROM _tiered_storage.cached_ranges('regress_t', 1000);
 SELECT * FROM _tiered_storage.hot_range('regress_t');
-SELECT * FROM _tiered_storage.cached_ranges('regress_t', 0); \echo :SQLSTATE
-SELECT * FROM _tiered_storage.cached_ranges('regress_t', 1001); \echo :SQLSTATE
-SELECT * FROM _tiered_storage.cached_ranges(NULL, 1); \echo :SQLSTATE
-SELECT * FROM _tiered_storage.cached_ranges(4294967295::oid::regclass, 1); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM _tiered_storage.cached_ranges('regress_t', 0)
+SELECT * FROM _tiered_storage.cached_ranges('regress_t', 1001)
+SELECT * FROM _tiered_storage.cached_ranges(NULL, 1)
+SELECT * FROM _tiered_storage.cached_ranges(4294967295::oid::regclass, 1)
+$refused$);
+\set ECHO all
 SELECT * FROM _tiered_storage.cached_ranges('regress_t_p', 1);
 
 SELECT regress_cache('"regress_t shuffled"', 190, 199);
@@ -88,8 +92,12 @@ SELECT relation, hot_fraction, key_column, partition_interval, confidence, reaso
 	WHERE command IS NULL ORDER BY relation::text COLLATE "C";
 -- By default large ones only.
 SELECT count(*) FROM tiered_storage.recommend_partitioning();
-SELECT * FROM tiered_storage.recommend_partitioning(NULL); \echo :SQLSTATE
-SELECT * FROM tiered_storage.recommend_partitioning(-1); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM tiered_storage.recommend_partitioning(NULL)
+SELECT * FROM tiered_storage.recommend_partitioning(-1)
+$refused$);
+\set ECHO all
 -- The statement can be run.
 SELECT command FROM tiered_storage.recommend_partitioning(100 * 8192) WHERE relation = 'regress_t'::regclass \gexec
 SELECT partattrs, partstrat FROM pg_partitioned_table WHERE partrelid = 'regress_t_partitioned'::regclass;

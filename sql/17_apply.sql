@@ -55,21 +55,17 @@ CALL regress_heat();
 CREATE VIEW regress_places AS
 	SELECT c.relname, s.spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
 		WHERE c.relname LIKE 'regress\_p%' AND c.relkind = 'r' ORDER BY 1;
-\set ECHO all
 SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement()
 	ORDER BY relation::text COLLATE "C";
 
----------------------------------------------------------------------------
--- What would be done
----------------------------------------------------------------------------
+\echo '-- What would be done'
 
 RESET client_min_messages;
 \set VERBOSITY terse
--- Most gain for each second first; what is not firm is left out.
+\echo '-- Most gain for each second first; what is not firm is left out.'
 CALL tiered_storage.apply_placement(dry_run => true);
 CALL tiered_storage.apply_placement(confidence => 'tentative', dry_run => true);
-\set ECHO none
--- What had to wait for others the last time comes after what need not, if that is worth its time.
+\echo '-- What had to wait for others the last time comes after what need not, if that is worth its time.'
 INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, to_tablespace, state,
 	requested_by, reason, method, size_bytes, started_at, finished_at, lock_wait_ms, elapsed_ms, sqlstate, error)
 	VALUES ('regress_p_hot'::regclass, 'x', 'table', 'regress_ts_slow', 'regress_ts_fast', 'skipped', 'x', 'x',
@@ -77,12 +73,11 @@ INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tables
 		('regress_p_small'::regclass, 'x', 'table', 'regress_ts_fast', 'regress_ts_slow', 'done', 'x', 'x', 'online',
 			0,
 			'2029-12-01', '2029-12-01', 100, 30000, NULL, NULL);
-\set ECHO all
 CALL tiered_storage.apply_placement(dry_run => true);
 TRUNCATE _tiered_storage.move;
--- Three tables would be too much, what is small still fits.
+\echo '-- Three tables would be too much, what is small still fits.'
 CALL tiered_storage.apply_placement(max_bytes => 100000, dry_run => true);
--- A limit is of files as they are, however small the device makes them.
+\echo '-- A limit is of files as they are, however small the device makes them.'
 SELECT tiered_storage.alter_tier('regress_fast',
 	device => '{"compressed": true, "compression_ratio": 4}') \g /dev/null
 SELECT tiered_storage.alter_tier('regress_slow',
@@ -90,27 +85,27 @@ SELECT tiered_storage.alter_tier('regress_slow',
 CALL tiered_storage.apply_placement(max_bytes => 100000, dry_run => true);
 SELECT tiered_storage.alter_tier('regress_fast', device => '{"compressed": false}') \g /dev/null
 SELECT tiered_storage.alter_tier('regress_slow', device => '{"compressed": false}') \g /dev/null
--- The same questions as to recommend_placement(): what is not asked about stays.
+\echo '-- The same questions as to recommend_placement(): what is not asked about stays.'
 CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_hot,regress_p_cold}');
 CALL tiered_storage.apply_placement(dry_run => true, schemas => '{pg_catalog}');
 CALL tiered_storage.apply_placement(dry_run => true, tiers => '{regress_slow}');
 CALL tiered_storage.apply_placement(dry_run => true, objective => 'money');
--- Where it came a moment ago it has not cost anything yet.
+\echo '-- Where it came a moment ago it has not cost anything yet.'
 UPDATE _tiered_storage.relation_state SET placed_at = '2030-01-01' WHERE relation_oid = 'regress_p_cold'::regclass;
 SELECT relation, confidence, reason FROM tiered_storage.recommend_placement(objective => 'money',
 	relations => '{regress_p_cold}');
 CALL tiered_storage.apply_placement(dry_run => true, objective => 'money', relations => '{regress_p_cold}');
 UPDATE _tiered_storage.relation_state SET placed_at = '2029-12-01' WHERE relation_oid = 'regress_p_cold'::regclass;
--- There is room for one of ten blocks: the cold one makes room for what comes next.
+\echo '-- There is room for one of ten blocks: the cold one makes room for what comes next.'
 SELECT tiered_storage.alter_tier('regress_fast',
 	device => jsonb_build_object('capacity_bytes', 21 * 8192)) \g /dev/null
 SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement()
 	ORDER BY relation::text COLLATE "C";
 CALL tiered_storage.apply_placement(dry_run => true);
--- Within a limit nothing is chosen that would have no room without what is not.
+\echo '-- Within a limit nothing is chosen that would have no room without what is not.'
 CALL tiered_storage.apply_placement(max_bytes => 250000, dry_run => true);
--- What it needs are all its forks, the free space map, too.  The advice counts with that, as the order does, and the
--- check before the copy.
+\echo '-- What it needs are all its forks, the free space map, too.  The advice counts with that, as the order does, and the'
+\echo '-- check before the copy.'
 SELECT tiered_storage.alter_tier('regress_fast',
 	device => jsonb_build_object('capacity_bytes', 12 * 8192)) \g /dev/null
 SELECT relation, recommended_tier
@@ -124,52 +119,45 @@ SELECT tiered_storage.alter_tier('regress_fast',
 	device => jsonb_build_object('capacity_bytes', 21 * 8192)) \g /dev/null
 SELECT * FROM regress_places;
 
----------------------------------------------------------------------------
--- Done
----------------------------------------------------------------------------
+\echo '-- Done'
 
 CALL tiered_storage.apply_placement();
 SELECT * FROM regress_places;
 SELECT batch_id AS batch, relation, from_tier, to_tier, state, round(predicted_saved_io_s_per_hour::numeric, 1)
 	AS predicted
 	FROM _tiered_storage.moves ORDER BY move_id;
--- Nothing is left to do.
+\echo '-- Nothing is left to do.'
 CALL regress_heat();
 CALL tiered_storage.apply_placement();
--- What is asked about alone is moved alone.
+\echo '-- What is asked about alone is moved alone.'
 CALL tiered_storage.move_relation('regress_p_hot', 'regress_slow');
 CALL tiered_storage.move_relation('regress_p_small', 'regress_slow');
--- Where it came a moment ago it has not lost anything yet.
+\echo '-- Where it came a moment ago it has not lost anything yet.'
 CALL tiered_storage.apply_placement(relations => '{regress_p_hot}');
 CALL regress_heat();
 CALL tiered_storage.apply_placement(relations => '{regress_p_hot}');
 SELECT * FROM regress_places;
-\set ECHO none
 CALL tiered_storage.move_relation('regress_p_small', 'regress_fast');
 
--- Back again, the last first, but for what somebody has moved since, and what is gone.
+\echo '-- Back again, the last first, but for what somebody has moved since, and what is gone.'
 CALL tiered_storage.move_relation('regress_p_small', 'regress_slow');
 DROP TABLE regress_p_warm;
-\set ECHO all
 CALL tiered_storage.undo_move(1);
--- Twice: there is nothing to do, which makes no batch.
+\echo '-- Twice: there is nothing to do, which makes no batch.'
 CALL tiered_storage.undo_move(1);
 SELECT * FROM regress_places;
 SELECT batch_id AS batch, relation, to_tier, state, reason, round(predicted_saved_io_s_per_hour::numeric, 1)
 	AS predicted
 	FROM _tiered_storage.moves WHERE reason ~ 'undo' ORDER BY move_id;
--- What was undone can be undone, whatever tablespaces are named by now.
+\echo '-- What was undone can be undone, whatever tablespaces are named by now.'
 ALTER TABLESPACE regress_ts_fast RENAME TO regress_ts_renamed;
 SELECT undo_command FROM _tiered_storage.move_batches WHERE batch_id = 3;
 CALL tiered_storage.undo_move(3);
 SELECT DISTINCT from_tablespace, to_tablespace FROM _tiered_storage.moves WHERE undo_of = 3 ORDER BY 1;
 ALTER TABLESPACE regress_ts_renamed RENAME TO regress_ts_fast;
 
----------------------------------------------------------------------------
--- Two full tiers cannot exchange anything
----------------------------------------------------------------------------
+\echo '-- Two full tiers cannot exchange anything'
 
-\set ECHO none
 CALL regress_heat();
 SELECT tiered_storage.alter_tier('regress_fast',
 	device => jsonb_build_object('capacity_bytes', (SELECT sum(pg_table_size(c.oid))::bigint
@@ -179,27 +167,21 @@ SELECT tiered_storage.alter_tier('regress_fast',
 	device => jsonb_build_object('capacity_bytes', (SELECT sum(pg_table_size(c.oid))::bigint
 		FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
 			WHERE c.relkind = 'r' AND s.spcname = 'regress_ts_slow'))) \g /dev/null
-\set ECHO all
 SELECT * FROM regress_places;
-\set ECHO none
 UPDATE _tiered_storage.relation_state SET random_slow = CASE relation_oid
 	WHEN 'regress_p_doubtful'::regclass THEN 90000 ELSE 0 END, sequential_slow = 0, sequential_high_slow = 0;
 UPDATE _tiered_storage.relation_state SET random_fast = random_slow, sequential_fast = 0,
 	device_random_fast = random_slow, device_random_slow = random_slow,
 	device_sequential_fast = 0, device_sequential_slow = 0;
-\set ECHO all
 SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement()
 	ORDER BY relation::text COLLATE "C";
 CALL tiered_storage.apply_placement(dry_run => true);
 CALL tiered_storage.apply_placement();
 SELECT * FROM regress_places;
 
----------------------------------------------------------------------------
--- Refused
----------------------------------------------------------------------------
+\echo '-- Refused'
 
 \set VERBOSITY default
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 CALL tiered_storage.apply_placement(confidence => 'sure')
 CALL tiered_storage.apply_placement(confidence => NULL)
@@ -207,7 +189,6 @@ CALL tiered_storage.apply_placement(dry_run => NULL)
 CALL tiered_storage.apply_placement(max_bytes => 0)
 CALL tiered_storage.apply_placement(max_bytes => -1)
 $refused$);
-\set ECHO all
 CALL tiered_storage.apply_placement(tiers => '{regress_nowhere}');
 CALL tiered_storage.apply_placement(horizon => '0');
 CALL tiered_storage.apply_placement(objective => 'speed');
@@ -223,41 +204,34 @@ BEGIN;
 CALL tiered_storage.undo_move(1);
 ROLLBACK;
 
--- To look is possible there, too.
+\echo '-- To look is possible there, too.'
 BEGIN;
 CALL tiered_storage.apply_placement(dry_run => true);
-\set ECHO none
 ROLLBACK;
 
--- Only what the caller may move is moved.
+\echo '-- Only what the caller may move is moved.'
 SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}'),
 	tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": null}') \g /dev/null
 CREATE ROLE regress_placer;
 GRANT USAGE ON SCHEMA tiered_storage TO regress_placer;
 SET ROLE regress_placer;
-\set ECHO all
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 CALL tiered_storage.apply_placement()
 CALL tiered_storage.undo_move(1)
 $refused$);
-\set ECHO all
-\set ECHO none
 RESET ROLE;
 GRANT EXECUTE ON PROCEDURE tiered_storage.apply_placement TO regress_placer;
--- Nor is room made for what he may not move.
+\echo '-- Nor is room made for what he may not move.'
 ALTER TABLE regress_p_hot OWNER TO regress_placer;
 GRANT CREATE ON TABLESPACE regress_ts_slow TO regress_placer;
 SELECT tiered_storage.alter_tier('regress_fast',
 	device => jsonb_build_object('capacity_bytes', 18 * 8192)) \g /dev/null
-\set ECHO all
 SELECT relation, recommended_tier, confidence FROM tiered_storage.recommend_placement()
 	ORDER BY relation::text COLLATE "C";
 SET ROLE regress_placer;
 CALL tiered_storage.apply_placement(dry_run => true);
 RESET ROLE;
 CALL tiered_storage.apply_placement(dry_run => true);
-\set ECHO none
 SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}') \g /dev/null
 REVOKE CREATE ON TABLESPACE regress_ts_slow FROM regress_placer;
 ALTER TABLE regress_p_hot OWNER TO CURRENT_USER;
@@ -265,14 +239,12 @@ ALTER TABLE regress_p_small OWNER TO regress_placer;
 GRANT CREATE ON TABLESPACE regress_ts_fast TO regress_placer;
 UPDATE _tiered_storage.relation_state SET random_fast = 90000, random_slow = 90000, device_random_fast = 90000,
 	device_random_slow = 90000 WHERE relation_oid = 'regress_p_small'::regclass;
-\set ECHO all
 SELECT count(*) AS advised FROM tiered_storage.recommend_placement();
 SET ROLE regress_placer;
 CALL tiered_storage.apply_placement();
 RESET ROLE;
 SELECT * FROM regress_places;
 
-\set ECHO none
 SET client_min_messages = warning;
 DROP VIEW regress_places;
 DROP TABLE regress_p_cold, regress_p_hot, regress_p_doubtful, regress_p_small;
@@ -282,4 +254,3 @@ REVOKE ALL ON TABLESPACE regress_ts_fast FROM regress_placer;
 DROP ROLE regress_placer;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
-\set ECHO all

@@ -165,11 +165,11 @@ BEGIN
 END
 $$;
 \set ECHO all
-SELECT n.n, p.key_column = n.name AS key, regress_kind(p.command) AS kind,
-	position(quote_ident(n.name) IN p.reason) > 0 AS in_reason
+SELECT p.key_column = n.name AS key, regress_kind(p.command) AS kind,
+	position(quote_ident(n.name) IN p.reason) > 0 AS in_reason, count(*) AS names
 	FROM regress_names n LEFT
 		JOIN tiered_storage.recommend_partitioning(100 * 8192) p ON p.relation = format('%1$I.%1$I', n.name)::regclass
-			ORDER BY n.n;
+			GROUP BY 1, 2, 3;
 \set ECHO none
 CREATE TEMP TABLE regress_commands AS
 	SELECT n.n, n.name, p.command FROM regress_names n
@@ -204,9 +204,9 @@ $$;
 -- recommend_placement(): each is wanted on the tier of its name.
 SELECT count(*) AS pins FROM regress_names n CROSS JOIN LATERAL tiered_storage.pin(format('%1$I.%1$I',
 	n.name)::regclass, n.name) p;
-SELECT n.n, p.recommended_tier = n.name AS tier, regress_kind(p.command) AS kind, p.confidence
+SELECT p.recommended_tier = n.name AS tier, regress_kind(p.command) AS kind, p.confidence, count(*) AS names
 	FROM regress_names n LEFT JOIN tiered_storage.recommend_placement() p ON p.relation = format('%1$I.%1$I',
-		n.name)::regclass ORDER BY n.n;
+		n.name)::regclass GROUP BY 1, 2, 3;
 SELECT count(*) AS kinds FROM tiered_storage.recommend_placement() p WHERE regress_kind(p.command) IS DISTINCT
 	FROM 'CALL';
 -- Hints: what a person is told to do.

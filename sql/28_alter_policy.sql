@@ -82,7 +82,6 @@ SELECT tiered_storage.remove_policy(policy_id => :n) \gset
 SELECT tiered_storage.alter_policy('regress_p', enabled => false) \gset
 SELECT enabled, last_result FROM _tiered_storage.policies WHERE policy_id = :slow;
 SELECT relation, verdict FROM _tiered_storage.evaluate_policies() ORDER BY relation::text COLLATE "C";
-CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
 :where;
 SELECT tiered_storage.alter_policy('regress_p', enabled => true) \gset
@@ -205,11 +204,11 @@ CREATE TABLE regress_q_1 PARTITION OF regress_q FOR VALUES
 ALTER SEQUENCE _tiered_storage.policy_policy_id_seq RESTART WITH 100;
 \set ECHO all
 SELECT tiered_storage.add_tiering_policy('regress_p', '1 year', 'regress_slow'),
-	tiered_storage.add_tiering_policy('regress_q', '1 year', 'regress_cheap');
+	tiered_storage.add_tiering_policy('regress_q', '1 year', 'regress_cheap') \g /dev/null
 CALL tiered_storage.migrate();
 CALL tiered_storage.undo_move(3);
 -- As the hint says.
-SELECT tiered_storage.alter_policy(policy_id => id, enabled => false) FROM unnest('{100, 101}'::int[]) id;
+SELECT tiered_storage.alter_policy(policy_id => id, enabled => false) FROM unnest('{100, 101}'::int[]) id \g /dev/null
 CALL tiered_storage.migrate();
 \set ECHO none
 DROP TABLE regress_p, regress_q;

@@ -41,11 +41,11 @@ SET timezone = 'Europe/Berlin';
 SELECT tiered_storage.add_move_window('night', NULL, '22:00', '6:00', 'Europe/Berlin') \g /dev/null
 SELECT DISTINCT state, reason FROM regress_queue;
 -- preflight() asks the same.
-SELECT finding ~ 'waiting for window night, opens 2026-11-24 22:00 CET' AS told
+SELECT replace(finding, E'\n', ' ') ~ 'waiting for window night, opens 2026-11-24 22:00 CET' AS told
 	FROM tiered_storage.preflight('regress_q_1', 'regress_slow', include_all => true) WHERE check_name = 'start';
 SET tiered_storage.test_now = '2026-11-24 23:00+01';
 SELECT DISTINCT state, reason FROM regress_queue WHERE relation <> 'regress_q_2'::regclass;
-SELECT finding ~ 'waiting for window' AS told FROM tiered_storage.preflight('regress_q_1', 'regress_slow', include_all => true)
+SELECT replace(finding, E'\n', ' ') ~ 'waiting for window' AS told FROM tiered_storage.preflight('regress_q_1', 'regress_slow', include_all => true)
 	WHERE check_name = 'start';
 SELECT tiered_storage.remove_move_window('night') \g /dev/null
 SET timezone = 'UTC';

@@ -4,8 +4,7 @@
 \i :abs_srcdir/sql/include/three_tiers.sql
 \set ECHO none
 -- However full the disks of this machine are.
-SELECT count(tiered_storage.alter_tier(tier_name,
-	device => '{"capacity_bytes": 1000000000}')) FROM _tiered_storage.tiers
+SELECT tiered_storage.alter_tier(tier_name, device => '{"capacity_bytes": 1000000000}') FROM _tiered_storage.tiers
 	WHERE tier_name LIKE 'regress%' \g /dev/null
 SET tiered_storage.cooldown = 0;
 SET tiered_storage.test_now = '2040-01-01 00:00:00+00';
@@ -14,10 +13,15 @@ DELETE FROM _tiered_storage.relation_state;
 CREATE VIEW regress_verdicts AS
 	SELECT relation::text COLLATE "C" AS relation, from_tier, to_tier, verdict, reason
 		FROM _tiered_storage.evaluate_policies();
+\set verdicts 'SELECT verdict, to_tier, string_agg(relation, \', \' ORDER BY relation) AS relations FROM regress_verdicts GROUP BY 1, 2 ORDER BY 3;'
+\set reasons 'SELECT verdict, from_tier, to_tier, reason, string_agg(relation, \', \' ORDER BY relation) AS relations FROM regress_verdicts GROUP BY 1, 2, 3, 4 ORDER BY 5;'
+\set at_least 'SELECT verdict, substring(reason FROM \'at least.*\') AS reason FROM regress_verdicts WHERE relation = \'regress_r_1\';'
+SET regress.shown = '^regress_r_[123]';
 CREATE VIEW regress_places AS
-	SELECT relname, t.tier_name FROM pg_class c
+	SELECT t.tier_name, string_agg(relname, ', ' ORDER BY relname COLLATE "C") AS relations FROM pg_class c
 		JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace
-			WHERE relname LIKE 'regress\_r\_%';
+			WHERE relname ~ current_setting('regress.shown') OR c.relnamespace = to_regnamespace('regress_r_s')
+			GROUP BY 1 ORDER BY 1;
 -- As if it had been read so often each hour, in hours that many ago; the last of them make the mean of a day.
 CREATE FUNCTION regress_read(relation regclass, rate int, first_hour int, last_hour int) RETURNS void LANGUAGE plpgsql
 	AS $$
@@ -53,30 +57,31 @@ SELECT set_config('tiered_storage.test_now', '2040-01-01 00:00:00+00', false), p
 CALL tiered_storage.sample();
 SELECT set_config('tiered_storage.test_now', '2040-01-09 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-SELECT relation, verdict FROM regress_verdicts ORDER BY 1;
+:verdicts
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
-SELECT * FROM regress_places ORDER BY 1;
+SELECT * FROM regress_places;
 
+\set VERBOSITY terse
 \echo '-- Read again'
 
 SELECT set_config('tiered_storage.test_now', '2040-02-01 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 \echo '-- A report of less than a third of the time is none, however much it reads.'
-SELECT regress_read('regress_r_1', 1000000, 1, 23);
-SELECT relation, from_tier, to_tier, verdict FROM regress_verdicts ORDER BY 1;
-SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
-SELECT regress_cool(), regress_read('regress_r_1', 1000000, 49, 71);
-SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
-SELECT regress_cool(), regress_read('regress_r_1', 100, 1, 24);
-SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+SELECT regress_read('regress_r_1', 1000000, 1, 23) \g /dev/null
+:verdicts
+:at_least
+SELECT regress_cool(), regress_read('regress_r_1', 1000000, 49, 71) \g /dev/null
+:at_least
+SELECT regress_cool(), regress_read('regress_r_1', 100, 1, 24) \g /dev/null
+:at_least
 \echo '-- Hours below the rate count for nothing, nor do those before return_after.'
-SELECT regress_cool(), regress_read('regress_r_1', 99, 25, 48), regress_read('regress_r_1', 1000, 1, 23);
-SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
-SELECT regress_cool(), regress_read('regress_r_1', 1000, 73, 100), regress_read('regress_r_1', 1000, 1, 1);
-SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
--- A part of an hour is no hour; what the roll-up makes of samples says the same.
+SELECT regress_cool(), regress_read('regress_r_1', 99, 25, 48), regress_read('regress_r_1', 1000, 1, 23) \g /dev/null
+:at_least
+SELECT regress_cool(), regress_read('regress_r_1', 1000, 73, 100), regress_read('regress_r_1', 1000, 1, 1) \g /dev/null
+:at_least
+\echo '-- A part of an hour is no hour; what the roll-up makes of samples says the same.'
 CREATE FUNCTION regress_nights(relation regclass, starts interval, minutes int, reads int) RETURNS void LANGUAGE sql
 	AS $$
 	INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads,
@@ -100,23 +105,23 @@ END
 $$;
 SELECT set_config('tiered_storage.test_now', '2040-01-31 12:00:00+00', false), regress_cool(),
 	regress_nights('regress_r_1', '02:29', 440, 100000) \g /dev/null
-SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
-SELECT regress_rolled();
-SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+:at_least
+SELECT regress_rolled() \g /dev/null
+:at_least
 SELECT regress_cool(), regress_nights('regress_r_1', '02:29', 480, 100000) \g /dev/null
-SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
-SELECT regress_rolled();
-SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+:at_least
+SELECT regress_rolled() \g /dev/null
+:at_least
 \echo '-- A table and its index that are read in the same hours are read once; half of the rate each is the rate.'
 SELECT regress_cool(), regress_nights('regress_r_1', '02:00', 300, 100000), regress_nights('regress_r_1_k', '02:10',
 	290, 100000) \g /dev/null
-SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
-SELECT regress_rolled();
-SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+:at_least
+SELECT regress_rolled() \g /dev/null
+:at_least
 SELECT regress_cool(), regress_nights('regress_r_1', '02:00', 480, 1), regress_nights('regress_r_1_k', '02:00', 480,
 	1) \g /dev/null
-SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
--- A single hour is the last one.
+:at_least
+\echo '-- A single hour is the last one.'
 SELECT set_config('tiered_storage.test_now', '2040-01-31 09:30:00+00', false), regress_cool() \g /dev/null
 INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period_s, scans, random_reads,
 	sequential_reads, hits, row_changes)
@@ -125,19 +130,19 @@ INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period
 UPDATE _tiered_storage.relation_state SET random_fast = 1000, heat_at = '2040-01-31 09:30+00'
 	WHERE relation_oid = 'regress_r_1'::regclass;
 UPDATE _tiered_storage.policy SET return_after = '1 hour';
-SELECT verdict, substring(reason FROM 'at least.*') AS reason FROM regress_verdicts WHERE relation = 'regress_r_1';
+:at_least
 \echo '-- What had a shorter time before it was refused is looked at by that.'
 UPDATE _tiered_storage.policy SET return_after = '1 microsecond';
 SELECT verdict FROM regress_verdicts WHERE relation = 'regress_r_1';
 UPDATE _tiered_storage.policy SET return_after = NULL;
 SELECT set_config('tiered_storage.test_now', '2040-02-01 00:00:00+00', false) \g /dev/null
--- At night nobody works.  What the policy has not moved stays where it is.
+\echo '-- At night nobody works.  What the policy has not moved stays where it is.'
 SELECT regress_cool() \g /dev/null
 SELECT regress_read('regress_r_1', 288, d * 24 + 8, d * 24 + 16), regress_read('regress_r_3', 288, d * 24 + 8,
 	d * 24 + 16) FROM generate_series(0, 2) d \g /dev/null
-SELECT * FROM regress_verdicts ORDER BY relation;
+:reasons
 SELECT tiered_storage.alter_policy('regress_r', enabled => false) \gset
-SELECT relation, to_tier, verdict FROM regress_verdicts ORDER BY relation;
+:verdicts
 SELECT tiered_storage.alter_policy('regress_r', enabled => true) \gset
 \echo '-- Neither what is pinned, nor what was moved lately.'
 SELECT tiered_storage.pin('regress_r_1') \g /dev/null
@@ -152,10 +157,12 @@ SELECT verdict FROM regress_verdicts WHERE relation = 'regress_r_1';
 SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": 8192}') \g /dev/null
 SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": null}') \g /dev/null
--- Nor to where another policy would take it from again, but to where that one wants it.
+\echo '-- Nor to where another policy would take it from again, but to where that one wants it.'
+SET client_min_messages = warning;
 SELECT tiered_storage.add_tiering_policy('regress_r', tier => 'regress_cheap',
 	options => '{"below_reads_per_hour": 100000}')
 	AS other \gset
+RESET client_min_messages;
 UPDATE _tiered_storage.relation_state SET sampled_since = '2030-01-01', proven_since = '2030-01-01';
 UPDATE _tiered_storage.sampler SET counts_since = '2030-01-01';
 SELECT to_tier, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1' ORDER BY 1;
@@ -164,13 +171,12 @@ CALL tiered_storage.migrate(dry_run => true);
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
-SELECT * FROM regress_places ORDER BY 1;
+SELECT * FROM regress_places;
 CALL tiered_storage.migrate();
 SET tiered_storage.cooldown = 0;
-SELECT last_due, last_result FROM _tiered_storage.policies;
 SELECT relation, verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
 \echo '-- It is read a little less, and stays: it leaves below half of the rate at which it returns.'
-SELECT regress_cool(), regress_read('regress_r_1', 60, 1, 72);
+SELECT regress_cool(), regress_read('regress_r_1', 60, 1, 72) \g /dev/null
 SELECT tiered_storage.alter_policy('regress_r', changes => '{"idle_for": "1 minute"}') \gset
 UPDATE _tiered_storage.relation_state SET last_read_at = '2040-01-30', last_written_at = '2040-01-01';
 SELECT verdict, reason FROM regress_verdicts WHERE relation = 'regress_r_1';
@@ -179,75 +185,78 @@ SELECT verdict FROM regress_verdicts WHERE relation = 'regress_r_1';
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
-SELECT * FROM regress_places ORDER BY 1;
+SELECT * FROM regress_places;
 
 \echo '-- Where to'
 
 \echo '-- Somebody else was the last to move it: the policy has nothing to take back.'
 SELECT regress_cool(), regress_read('regress_r_1', 150, 1, 72), regress_read('regress_r_1_k', 150, 1, 72),
-	regress_read('regress_r_2', 150, 1, 72), regress_read('regress_r_3', 150, 1, 72);
-SELECT relation, verdict FROM regress_verdicts ORDER BY 1;
+	regress_read('regress_r_2', 150, 1, 72), regress_read('regress_r_3', 150, 1, 72) \g /dev/null
+:verdicts
 SET client_min_messages = warning;
 CALL tiered_storage.move_relation('regress_r_1', 'regress_ts_fast', include_indexes => false);
 CALL tiered_storage.move_relation('regress_r_1', 'regress_ts_slow', include_indexes => false);
 RESET client_min_messages;
 \echo '-- Its index has been moved by the policy all the same.'
-SELECT relation, to_tier, verdict FROM regress_verdicts ORDER BY 1;
+:verdicts
 SELECT tiered_storage.pin('regress_r_1_k', 'regress_slow') \g /dev/null
-SELECT relation, verdict, reason FROM regress_verdicts ORDER BY 1;
+:reasons
 SELECT tiered_storage.unpin('regress_r_1_k') \g /dev/null
 \echo '-- To a tier that is named, from where it is not known; after a restore, too.'
 SELECT tiered_storage.alter_policy('regress_r',
 	changes => '{"return_tier": "regress_fast", "return_after": "12 hours"}') \gset
-SELECT return_after, return_tier FROM _tiered_storage.policies;
 DELETE FROM _tiered_storage.move;
-SELECT relation, to_tier, verdict, reason FROM regress_verdicts ORDER BY 1;
--- What somebody has put there an hour ago, by a way that leaves no record, stays for the cooldown.
+:reasons
+\echo '-- What somebody has put there an hour ago, by a way that leaves no record, stays for the cooldown.'
 BEGIN;
 SET LOCAL tiered_storage.cooldown = '2h';
 UPDATE _tiered_storage.relation_state SET placed_at = current_setting('tiered_storage.test_now')::timestamptz - interval '1 hour' WHERE relation_oid = 'regress_r_2'::regclass;
-SELECT relation, to_tier, verdict, reason FROM regress_verdicts ORDER BY 1;
+:reasons
 ROLLBACK;
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
-SELECT * FROM regress_places ORDER BY 1;
+SELECT * FROM regress_places;
 CALL tiered_storage.migrate();
+\set VERBOSITY default
 \echo '-- A tier to return to is in use, and renamed like the others.'
 SELECT tiered_storage.remove_tier('regress_fast'); \echo :SQLSTATE
 SELECT tiered_storage.alter_tier('regress_fast', new_name => 'regress_Fast') \g /dev/null
 SELECT tier_name, return_tier FROM _tiered_storage.policies;
 SELECT tiered_storage.alter_tier('regress_Fast', new_name => 'regress_fast') \g /dev/null
 SELECT tiered_storage.remove_policy('regress_r') \gset
+SET regress.shown = '^regress_r_[dexz]';
 
--- An age is no reason to stay: what is old and read returns, and leaves when it is not read any more.
+\set VERBOSITY terse
+\echo '-- An age is no reason to stay: what is old and read returns, and leaves when it is not read any more.'
 CREATE TABLE regress_a (d date) PARTITION BY RANGE (d);
 CREATE TABLE regress_r_old PARTITION OF regress_a FOR VALUES
 	FROM ('2039-01-01') TO ('2040-01-01') TABLESPACE regress_ts_fast;
+SET client_min_messages = warning;
 SELECT tiered_storage.add_tiering_policy('regress_a', '7 days', 'regress_slow',
 	options => '{"return_when_reads_per_hour": 100, "below_reads_per_hour": 10, "return_after": "1 day"}') AS id \gset
+RESET client_min_messages;
 INSERT INTO regress_a VALUES ('2039-02-02');
 SELECT set_config('tiered_storage.test_now', '2040-02-02 00:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.relation_state SET sampled_since = '2030-01-01', proven_since = '2030-01-01';
 UPDATE _tiered_storage.sampler SET counts_since = '2030-01-01';
-SELECT regress_cool(), regress_read('regress_r_old', 10, 1, 24);
+SELECT regress_cool(), regress_read('regress_r_old', 10, 1, 24) \g /dev/null
 SELECT verdict, reason FROM regress_verdicts;
-SELECT regress_cool();
+SELECT regress_cool() \g /dev/null
 SELECT verdict FROM regress_verdicts;
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
-SELECT verdict FROM regress_verdicts;
-SELECT regress_read('regress_r_old', 100, 1, 24);
+SELECT regress_read('regress_r_old', 100, 1, 24) \g /dev/null
 SELECT verdict, to_tier, reason FROM regress_verdicts;
--- Where it came from is remembered as long as it may return.
+\echo '-- Where it came from is remembered as long as it may return.'
 UPDATE _tiered_storage.move SET finished_at = '2038-01-01', started_at = '2038-01-01';
 UPDATE _tiered_storage.sampler SET rolled_up_until = '2038-01-01';
 SELECT set_config('tiered_storage.test_now', '2040-02-02 02:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-SELECT relation_name, from_tier, to_tier FROM _tiered_storage.move ORDER BY move_id;
-SELECT regress_cool(), regress_read('regress_r_old', 100, 1, 24);
+SELECT from_tier, to_tier, string_agg(relation_name, ', ' ORDER BY move_id) AS moved FROM _tiered_storage.move GROUP BY 1, 2 ORDER BY 1;
+SELECT regress_cool(), regress_read('regress_r_old', 100, 1, 24) \g /dev/null
 SELECT verdict, to_tier FROM regress_verdicts;
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
@@ -265,9 +274,9 @@ UPDATE _tiered_storage.move SET finished_at = '2038-01-01', started_at = '2038-0
 UPDATE _tiered_storage.sampler SET rolled_up_until = '2038-01-01';
 SELECT set_config('tiered_storage.test_now', '2040-02-02 05:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-SELECT relation_name, from_tier, to_tier, policy_id IS NULL AS by_hand, state FROM _tiered_storage.move
-	ORDER BY move_id;
-SELECT regress_cool(), regress_read('regress_r_old', 100, 1, 24);
+SELECT from_tier, to_tier, policy_id IS NULL AS by_hand, state, string_agg(relation_name, ', ' ORDER BY move_id) AS moved
+	FROM _tiered_storage.move GROUP BY 1, 2, 3, 4 ORDER BY 1;
+SELECT regress_cool(), regress_read('regress_r_old', 100, 1, 24) \g /dev/null
 SELECT verdict, reason FROM regress_verdicts;
 CALL tiered_storage.migrate();
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": null}') \gset
@@ -280,27 +289,30 @@ SELECT count(*) FROM _tiered_storage.move;
 SELECT tiered_storage.alter_policy('regress_a',
 	changes => '{"return_when_reads_per_hour": 100, "return_after": "1 day"}') \gset
 
+\set VERBOSITY default
 \echo '-- Rebuilt'
 
--- The index of that name on that table is what was moved, though it is another relation by now; and
--- what is left behind is said.
+\echo '-- The index of that name on that table is what was moved, though it is another relation by now; and'
+\echo '-- what is left behind is said.'
 CREATE TABLE regress_r_x (k int, v int) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_r_x_k ON regress_r_x (k) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_r_x_v ON regress_r_x (v) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r_x SELECT k, k FROM generate_series(1, 1000) k;
 VACUUM regress_r_x;
 SELECT tiered_storage.alter_policy('regress_a', enabled => false) \gset
+SET client_min_messages = warning;
 SELECT tiered_storage.add_tiering_policy('regress_r_x', tier => 'regress_slow',
 	options => '{"below_reads_per_hour": 10, "return_when_reads_per_hour": 100, "return_after": "1 day"}') \gset
+RESET client_min_messages;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01',
 	proven_since = '2030-01-01';
-SELECT regress_cool();
+SELECT regress_cool() \g /dev/null
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
-SELECT * FROM regress_places WHERE relname ~ 'x' ORDER BY 1;
+SELECT * FROM regress_places;
 SELECT max(batch_id) AS batch FROM _tiered_storage.move_batches \gset
 SELECT 'regress_r_x_k'::regclass::oid AS first_oid \gset
 REINDEX INDEX CONCURRENTLY regress_r_x_k;
@@ -311,22 +323,22 @@ BEGIN;
 CALL tiered_storage.undo_move(:batch, dry_run => true);
 ROLLBACK;
 \echo '-- Before any sample knows of that, and after one does.'
-SELECT regress_read('regress_r_x', 1000, 1, 24);
+SELECT regress_read('regress_r_x', 1000, 1, 24) \g /dev/null
 SELECT relation, verdict, reason FROM regress_verdicts WHERE relation ~ 'x';
-SELECT regress_cool();
+SELECT regress_cool() \g /dev/null
 SET client_min_messages = warning;
 CALL tiered_storage.sample();
 RESET client_min_messages;
-SELECT regress_read('regress_r_x', 1000, 1, 24);
+SELECT regress_read('regress_r_x', 1000, 1, 24) \g /dev/null
 SELECT relation, verdict, reason FROM regress_verdicts WHERE relation ~ 'x';
 SELECT DISTINCT relation_oid = :first_oid AS is_first, relation_oid = 'regress_r_x_k'::regclass AS is_rebuilt
 	FROM _tiered_storage.move WHERE relation_name = 'public.regress_r_x_k';
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
-SELECT * FROM regress_places WHERE relname ~ 'x' ORDER BY 1;
+SELECT * FROM regress_places;
 \echo '-- Once more, by undo_move().'
-SELECT regress_cool();
+SELECT regress_cool() \g /dev/null
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
@@ -334,18 +346,20 @@ SELECT max(batch_id) AS batch FROM _tiered_storage.move_batches \gset
 REINDEX TABLE CONCURRENTLY regress_r_x;
 SELECT tiered_storage.remove_policy('regress_r_x') \gset
 CALL tiered_storage.undo_move(:batch);
-SELECT * FROM regress_places WHERE relname ~ 'x' ORDER BY 1;
+SELECT * FROM regress_places;
 DROP TABLE regress_r_x;
 
--- Renamed, or in another schema, before it is rebuilt; and moved by a session that quotes all names.
+\echo '-- Renamed, or in another schema, before it is rebuilt; and moved by a session that quotes all names.'
 CREATE SCHEMA regress_r_s;
 CREATE TABLE regress_r_y (k int, v int, w int) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_r_y_k ON regress_r_y (k) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_r_y_v ON regress_r_y (v) TABLESPACE regress_ts_fast;
 CREATE INDEX "Regress ""r"".y" ON regress_r_y (w) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r_y SELECT k, k, k FROM generate_series(1, 1000) k;
+SET client_min_messages = warning;
 SELECT tiered_storage.add_tiering_policy('regress_r_y', tier => 'regress_slow',
 	options => '{"below_reads_per_hour": 10}') \gset
+RESET client_min_messages;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01',
@@ -357,28 +371,30 @@ CALL tiered_storage.migrate();
 RESET quote_all_identifiers;
 SELECT tiered_storage.remove_policy('regress_r_y') \gset
 SELECT max(batch_id) AS batch FROM _tiered_storage.move_batches \gset
-SELECT relation_name, index_name FROM _tiered_storage.move WHERE batch_id = :batch ORDER BY relation_name COLLATE "C";
+SELECT string_agg(concat_ws(' is ', relation_name, index_name), ', ' ORDER BY relation_name COLLATE "C") AS moved
+	FROM _tiered_storage.move WHERE batch_id = :batch;
 CALL tiered_storage.move_relation('regress_r_y', 'regress_fast', include_indexes => false);
 ALTER INDEX regress_r_y_k RENAME TO regress_r_y_key;
 CALL tiered_storage.sample();
-SELECT relation_name, index_name FROM _tiered_storage.move WHERE batch_id = :batch ORDER BY relation_name COLLATE "C";
+SELECT string_agg(concat_ws(' is ', relation_name, index_name), ', ' ORDER BY relation_name COLLATE "C") AS moved
+	FROM _tiered_storage.move WHERE batch_id = :batch;
 ALTER TABLE regress_r_y SET SCHEMA regress_r_s;
 REINDEX TABLE CONCURRENTLY regress_r_s.regress_r_y;
 \echo '-- Before any sample knows of that, and after one does.'
 SELECT undo_command IS NOT NULL AS can_be_undone FROM _tiered_storage.move_batches WHERE batch_id = :batch;
-SELECT relation FROM _tiered_storage.moves WHERE batch_id = :batch ORDER BY relation COLLATE "C";
+SELECT string_agg(relation, ', ' ORDER BY relation COLLATE "C") AS moved FROM _tiered_storage.moves WHERE batch_id = :batch;
 CALL tiered_storage.sample();
-SELECT relation_name, index_name FROM _tiered_storage.move WHERE batch_id = :batch ORDER BY relation_name COLLATE "C";
+SELECT string_agg(concat_ws(' is ', relation_name, index_name), ', ' ORDER BY relation_name COLLATE "C") AS moved
+	FROM _tiered_storage.move WHERE batch_id = :batch;
 SELECT set_config('tiered_storage.test_now', '2040-02-04 08:00:00+00', false), pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
-SELECT relation, effect FROM _tiered_storage.moves WHERE batch_id = :batch ORDER BY relation COLLATE "C";
+SELECT effect, string_agg(relation, ', ' ORDER BY relation COLLATE "C") AS moved FROM _tiered_storage.moves
+	WHERE batch_id = :batch GROUP BY 1;
 RESET client_min_messages;
 CALL tiered_storage.undo_move(:batch);
-SELECT c.relname, t.tier_name FROM pg_class c
-	JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = c.reltablespace
-		WHERE c.relnamespace = 'regress_r_s'::regnamespace ORDER BY 1;
+SELECT * FROM regress_places;
 CALL tiered_storage.undo_move(:batch);
--- What is gone for good costs nothing, and cannot be moved again.
+\echo '-- What is gone for good costs nothing, and cannot be moved again.'
 DROP TABLE regress_r_s.regress_r_y;
 SELECT string_agg(concat(xmin, ' ', xmax), ', ' ORDER BY move_id) AS versions FROM _tiered_storage.move
 	WHERE batch_id >= :batch \gset
@@ -388,7 +404,7 @@ SELECT count(*), string_agg(concat(xmin, ' ', xmax), ', ' ORDER BY move_id) = :'
 CALL tiered_storage.undo_move(:batch);
 DROP SCHEMA regress_r_s;
 
--- Names that were exchanged before one of the two was rebuilt: what was another index has not taken its place.
+\echo '-- Names that were exchanged before one of the two was rebuilt: what was another index has not taken its place.'
 CREATE TABLE regress_r_z (k int, v int) TABLESPACE regress_ts_slow;
 INSERT INTO regress_r_z SELECT k, k FROM generate_series(1, 1000) k;
 CREATE FUNCTION regress_moved(index regclass) RETURNS bigint LANGUAGE sql AS $$
@@ -415,9 +431,9 @@ CALL tiered_storage.undo_move(:batch, dry_run => true);
 CALL tiered_storage.undo_move(:batch);
 CALL tiered_storage.sample();
 CALL tiered_storage.undo_move(:batch);
-SELECT * FROM regress_places WHERE relname ~ 'z' ORDER BY 1;
+SELECT * FROM regress_places;
 DROP INDEX regress_r_z_a, regress_r_z_b;
--- It has come after the move, but a sample knows it.
+\echo '-- It has come after the move, but a sample knows it.'
 SET client_min_messages = warning;
 CREATE INDEX regress_r_z_a ON regress_r_z (k) TABLESPACE regress_ts_fast;
 CALL tiered_storage.move_relation('regress_r_z_a', 'regress_slow');
@@ -429,9 +445,9 @@ DROP INDEX regress_r_z_b;
 CREATE INDEX regress_r_z_b ON regress_r_z (k) TABLESPACE regress_ts_slow;
 RESET client_min_messages;
 CALL tiered_storage.undo_move(:batch);
-SELECT * FROM regress_places WHERE relname ~ 'z' ORDER BY 1;
+SELECT * FROM regress_places;
 DROP INDEX regress_r_z_a, regress_r_z_b;
--- Both are rebuilt: the definition tells them apart, and finds the right one where names stay.
+\echo '-- Both are rebuilt: the definition tells them apart, and finds the right one where names stay.'
 SET client_min_messages = warning;
 CREATE INDEX regress_r_z_a ON regress_r_z (k) TABLESPACE regress_ts_fast;
 CREATE INDEX regress_r_z_b ON regress_r_z (v) TABLESPACE regress_ts_slow;
@@ -441,7 +457,7 @@ CALL regress_exchange();
 REINDEX TABLE CONCURRENTLY regress_r_z;
 RESET client_min_messages;
 CALL tiered_storage.undo_move(:columns);
-SELECT * FROM regress_places WHERE relname ~ 'z' ORDER BY 1;
+SELECT * FROM regress_places;
 DROP INDEX regress_r_z_a, regress_r_z_b;
 SET client_min_messages = warning;
 CREATE INDEX regress_r_z_a ON regress_r_z (k) TABLESPACE regress_ts_fast WHERE v < 500;
@@ -462,14 +478,14 @@ RESET client_min_messages;
 CALL tiered_storage.undo_move(:predicate);
 CALL tiered_storage.undo_move(:rebuilt);
 CALL tiered_storage.undo_move(:replaced);
-SELECT * FROM regress_places WHERE relname ~ 'z' ORDER BY 1;
+SELECT * FROM regress_places;
 DROP TABLE regress_r_z;
 DROP FUNCTION regress_moved;
 DROP PROCEDURE regress_exchange;
 
 \echo '-- What is due first takes the room below the mark'
 
--- The queue and a dry run say what the run then does.
+\echo '-- The queue and a dry run say what the run then does.'
 CREATE TABLE regress_d (d date, v text) PARTITION BY RANGE (d);
 CREATE TABLE regress_r_d PARTITION OF regress_d FOR VALUES
 	FROM ('2039-01-01') TO ('2040-02-01') TABLESPACE regress_ts_fast;
@@ -477,8 +493,10 @@ CREATE TABLE regress_r_e (k int, v text) TABLESPACE regress_ts_slow;
 INSERT INTO regress_d SELECT '2039-02-02', repeat('x', 500) FROM generate_series(1, 3000);
 INSERT INTO regress_r_e SELECT 1, repeat('x', 500) FROM generate_series(1, 3000);
 VACUUM regress_d, regress_r_e;
+SET client_min_messages = warning;
 SELECT tiered_storage.add_tiering_policy('regress_r_e', tier => 'regress_cheap',
 	options => '{"below_reads_per_hour": 10, "return_when_reads_per_hour": 100, "return_after": "1 day"}') \gset
+RESET client_min_messages;
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 UPDATE _tiered_storage.relation_state SET observed_since = '2030-01-01', sampled_since = '2030-01-01',
@@ -488,17 +506,19 @@ SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
 CHECKPOINT;
+SET client_min_messages = warning;
 SELECT tiered_storage.add_tiering_policy('regress_d', '1 hour', 'regress_slow') \gset
+RESET client_min_messages;
 SELECT tiered_storage.alter_tier('regress_slow', high_watermark => 0.6, low_watermark => 0.3,
 	device => jsonb_build_object('capacity_bytes', ((pg_tablespace_size('regress_ts_slow') + 1.5 * pg_table_size('regress_r_e')) / 0.6)::bigint)) \g /dev/null
-SELECT regress_read('regress_r_e', 1000, 1, 24);
+SELECT regress_read('regress_r_e', 1000, 1, 24) \g /dev/null
 SELECT relation, to_tier, verdict FROM regress_verdicts WHERE relation ~ '_[de]$' ORDER BY 1;
 SELECT relation, reason LIKE '%above its watermark%' AS held_back FROM _tiered_storage.plan_moves() ORDER BY place;
 \set VERBOSITY terse
 CALL tiered_storage.migrate(dry_run => true);
 CALL tiered_storage.migrate();
 \set VERBOSITY default
-SELECT * FROM regress_places WHERE relname ~ '_[de]$' ORDER BY 1;
+SELECT * FROM regress_places;
 SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_bytes": null}') \g /dev/null
 DROP TABLE regress_d, regress_r_e;
 
@@ -511,10 +531,6 @@ SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "36
 SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "366 days 1 microsecond"}')
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 year 7 days"}')
-$refused$);
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 day"}') \gset
-
-SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": 10}')
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"below_reads_per_hour": 100}')
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_per_hour": "NaN"}')
@@ -523,10 +539,6 @@ SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_when_reads_
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "0"}')
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 microsecond"}')
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "59.999999 seconds"}')
-$refused$);
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 minute"}') \gset
-SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 day"}') \gset
-SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "-1 day"}')
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "13 months"}')
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": "regress_slow"}')
@@ -534,11 +546,14 @@ SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": "reg
 SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_tier": "regress_nowhere"}')
 SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap', options => '{"return_after": "1 day"}')
 SELECT tiered_storage.add_tiering_policy('regress_a', '1 day', 'regress_cheap', options => '{"return_tier": "regress_fast"}')
+SET client_min_messages = warning;
 SELECT tiered_storage.add_tiering_policy('regress_a', tier => 'regress_cheap', options => '{"return_when_reads_per_hour": 10}')
 $refused$);
-SELECT return_when_reads_per_hour, return_after, return_tier, below_reads_per_hour FROM _tiered_storage.policies;
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 minute"}') \gset
+RESET client_min_messages;
+SELECT tiered_storage.alter_policy('regress_a', changes => '{"return_after": "1 day"}') \gset
 
--- What need not be there can be taken away again: one by one, or all of the way back at once.
+\echo '-- What need not be there can be taken away again: one by one, or all of the way back at once.'
 CREATE VIEW regress_r_properties AS
 	SELECT move_after, idle_for, no_writes_for, below_reads_per_hour, index_tier, return_when_reads_per_hour,
 		return_after, return_tier FROM _tiered_storage.policies;
@@ -571,10 +586,12 @@ CREATE TABLE regress_r_h (k int) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_r_i (k int) TABLESPACE regress_ts_fast;
 INSERT INTO regress_r_h SELECT generate_series(1, 1000);
 INSERT INTO regress_r_i SELECT generate_series(1, 1000);
+SET client_min_messages = warning;
 SELECT tiered_storage.add_tiering_policy('regress_r_h', tier => 'regress_slow', idle_for => '7 days',
 	options => '{"return_when_reads_per_hour": 100, "return_after": "1 day"}'),
 	tiered_storage.add_tiering_policy('regress_r_i', tier => 'regress_slow', idle_for => '7 days',
 	options => '{"return_when_reads_per_hour": 100, "return_after": "1 day"}') \g /dev/null
+RESET client_min_messages;
 CREATE PROCEDURE regress_look(day int) LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM set_config('tiered_storage.test_now', ('2041-01-01 00:00+00'::timestamptz + day * interval '1 day')::text,
@@ -590,7 +607,7 @@ CALL regress_look(10);
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
--- What gets a new file where it is stays the policy's.
+\echo '-- What gets a new file where it is stays the policy''s.'
 CALL regress_look(11);
 ALTER TABLE regress_r_h SET TABLESPACE regress_ts_fast;
 VACUUM FULL regress_r_i;

@@ -69,7 +69,7 @@ CALL tiered_storage.move_relation('"It''s 100%"', 'regress_slow', dry_run => tru
 CALL tiered_storage.move_relation('parts', 'regress_slow');
 CALL tiered_storage.move_relation('items', 'regress_slow', include_indexes => false, dry_run => true);
 CALL tiered_storage.move_relation('items', 'regress_ts_slow', index_target => 'regress_fast');
-SELECT check_name, finding, remedy FROM tiered_storage.preflight('items', 'regress_slow') WHERE verdict = 'blocks';
+SELECT check_name, replace(finding, E'\n', ' ') AS finding, replace(remedy, E'\n', ' ') AS remedy FROM tiered_storage.preflight('items', 'regress_slow') WHERE verdict = 'blocks';
 SELECT tiered_storage.pin('items');
 SELECT tiered_storage.pin('parts', 'regress_slow');
 SELECT tiered_storage.pin('parts', NULL, until => '2099-01-02 03:04:05+00', include_indexes => false);

@@ -8,13 +8,12 @@ SET tiered_storage.test_now = '2030-02-01 00:00+00';
 CALL tiered_storage.sample();
 SET tiered_storage.test_now = '2030-02-01 02:00+00';
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT file_class, source, sampled_at, writes IS NOT NULL AS writes, write_bytes IS NOT NULL AS write_bytes
 FROM _tiered_storage.file_state WHERE file_class <> 'slru' AND file_class <> 'log' AND source = 'server' ORDER BY 1, 2;
 SELECT count(*) > 5 AS by_name, count(DISTINCT file_class) AS classes FROM _tiered_storage.file_state
 	WHERE file_class = 'slru';
 
--- A counter that grew, that went back, that was reset, that is not known, and one that cannot be.
+\echo '-- A counter that grew, that went back, that was reset, that is not known, and one that cannot be.'
 SELECT f.*, _tiered_storage.counter_growth(f.before, f.after, f.was_reset)
 	FROM (VALUES (10::float8, 15::float8, false), (10, 4, false), (10, 15, true),
 	(NULL, 15, false), (10, NULL, false), (10, 'NaN', false), (10, 'Infinity', false), (10, -1, false), (10, 10,
@@ -30,7 +29,7 @@ SELECT directory, path = (SELECT setting FROM pg_settings
 	WHERE name = 'data_directory') || '/pg_wal' OR path !~ '/pg_wal$' AS found
 FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal';
 
--- Logs: nothing, more, a new one, an old one that is gone or renamed, one that is begun anew, the last one gone.
+\echo '-- Logs: nothing, more, a new one, an old one that is gone or renamed, one that is begun anew, the last one gone.'
 SELECT f.*, _tiered_storage.log_growth(f.before, f.after)
 	FROM (VALUES ('{"a": [10, 1], "b": [5, 2]}'::jsonb, '{"a": [10, 1], "b": [5, 2]}'::jsonb), ('{"b": [5, 2]}',
 		'{"b": [9, 3]}'),
@@ -38,14 +37,14 @@ SELECT f.*, _tiered_storage.log_growth(f.before, f.after)
 		('{"b": [5, 2]}', '{"b.1": [5, 2], "b": [7, 3]}'), ('{"b": [5, 2]}', '{"b.1": [5, 2]}'),
 	('{"b": [5, 2]}', '{"b": [3, 3]}'), ('{"a": [10, 1], "b": [5, 2]}', '{"a": [10, 1], "c": [7, 3]}'), ('{}',
 		'{"a": [3, 1]}'), ('{}', '{}'), (NULL, '{"a": [3, 1]}'), ('{"a": [3, 1]}', NULL)) f (before, after);
--- A write of the WAL waits for a sync, if there are any.
+\echo '-- A write of the WAL waits for a sync, if there are any.'
 SELECT _tiered_storage.file_io_ms('wal', t, NULL, NULL, 1000, 0, NULL) = CASE current_setting('fsync')
 	WHEN 'on' THEN 1000 * t.fsync_ms ELSE 0 END AS by_write,
 	_tiered_storage.file_io_ms('wal', t, NULL, NULL, 1000, 0, 10) = CASE current_setting('fsync')
 		WHEN 'on' THEN 10 * t.fsync_ms ELSE 0 END AS by_sync
 FROM _tiered_storage.tier t WHERE tier_name = 'regress_slow';
 
--- Where temporary files are: default, a list with a name that needs quotes, and roles with a setting of their own.
+\echo '-- Where temporary files are: default, a list with a name that needs quotes, and roles with a setting of their own.'
 CREATE TABLESPACE "regress Temp" LOCATION '';
 SELECT current_database() AS db \gset
 SELECT (_tiered_storage.temp_places()).places = ARRAY[(SELECT t.spcname::text FROM pg_tablespace t
@@ -57,7 +56,7 @@ SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
 CREATE ROLE regress_f_role;
 ALTER ROLE regress_f_role IN DATABASE :"db" SET temp_tablespaces = regress_ts_fast;
 SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
--- A role that may log in has them where it may create.
+\echo '-- A role that may log in has them where it may create.'
 ALTER ROLE regress_f_role IN DATABASE :"db" RESET ALL;
 SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
 ALTER ROLE regress_f_role LOGIN;
@@ -66,26 +65,21 @@ SELECT 'regress_f_role' = ANY (_tiered_storage.roles_without_create('regress_ts_
 	'regress_f_role' = ANY (_tiered_storage.roles_without_create('regress Temp')) AS has,
 	_tiered_storage.roles_without_create((SELECT default_place FROM _tiered_storage.temp_places())::name) AS never;
 SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
-\set ECHO none
 REVOKE CREATE ON TABLESPACE "regress Temp" FROM regress_f_role;
 DROP ROLE regress_f_role;
 SET client_min_messages = warning;
 ALTER DATABASE :"db" SET temp_tablespaces = regress_f_nowhere;
 RESET client_min_messages;
-\set ECHO all
 SELECT places = ARRAY[default_place] AS of_the_database, null_reason, closed_places FROM _tiered_storage.temp_places();
-\set ECHO none
 ALTER DATABASE :"db" RESET temp_tablespaces;
 DROP TABLESPACE "regress Temp";
 
--- Two hours of a server that counts all but the reads of its WAL. Temporary files are in two tablespaces, in turn.
+\echo '-- Two hours of a server that counts all but the reads of its WAL. Temporary files are in two tablespaces, in turn.'
 CREATE TABLE regress_f (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
 CALL tiered_storage.sample();
 TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history, _tiered_storage.file_state,
 	_tiered_storage.file_history, _tiered_storage.history_hour;
-\set ECHO all
 SELECT * FROM _tiered_storage.file_class_io() WHERE file_class = 'wal';
-\set ECHO none
 UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00';
 UPDATE _tiered_storage.sampler SET wal_since = '2030-02-01 00:00+00';
 INSERT INTO _tiered_storage.file_state VALUES
@@ -106,7 +100,6 @@ INSERT INTO _tiered_storage.file_history VALUES
 INSERT INTO _tiered_storage.relation_history VALUES
 	('2030-02-01 00:00+00', 'regress_f'::regclass, 3600, 0, 100, 0, 0, 0, 30),
 	('2030-02-01 01:00+00', 1, 3600, 0, 300, 0, 0, 0, 10);
-\set ECHO all
 \x on
 SELECT file_class, tier_name, reads_per_hour AS reads, writes_per_hour AS writes, write_bytes_per_hour AS write_bytes,
 	wait_s_per_hour AS wait_s, place, is_total,
@@ -118,54 +111,47 @@ SELECT file_class, reads_per_hour AS reads, writes_per_hour AS writes, write_byt
 	split_part(null_reason, ';', 1) AS null_reason
 FROM _tiered_storage.file_class_io() WHERE file_class IN ('wal', 'slru') ORDER BY file_class, is_total DESC;
 \x off
--- Both on one tier: that is it.
+\echo '-- Both on one tier: that is it.'
 SELECT tier_name, place FROM _tiered_storage.file_class_io() WHERE file_class = 'temp' AND is_total;
 UPDATE _tiered_storage.tier_tablespace SET tier_name = 'regress_slow' WHERE tablespace_name = 'regress_ts_cheap';
 UPDATE _tiered_storage.file_history SET place = 'regress_ts_cheap' WHERE place = 'regress_ts_fast';
 UPDATE _tiered_storage.file_state SET places = '{regress_ts_cheap,regress_ts_slow}' WHERE file_class = 'temp';
 SELECT tier_name, place FROM _tiered_storage.file_class_io() WHERE file_class = 'temp' AND is_total;
-\set ECHO none
 UPDATE _tiered_storage.file_history SET place = 'regress_ts_fast' WHERE place = 'regress_ts_cheap';
 UPDATE _tiered_storage.file_state SET places = '{regress_ts_fast,regress_ts_slow}' WHERE file_class = 'temp';
 UPDATE _tiered_storage.tier_tablespace SET tier_name = 'regress_cheap' WHERE tablespace_name = 'regress_ts_cheap';
--- Waits are shared by what the figures of the tiers say. A quarter of the reads is known to be on the slow tier.
+\echo '-- Waits are shared by what the figures of the tiers say. A quarter of the reads is known to be on the slow tier.'
 INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, wait_sampled_ms, wait_relations_ms,
 	wait_temp_ms)
 	VALUES ('2030-02-01 00:00+00', 7200, 1, 7200000, 400000, 30000);
-\set ECHO all
 SELECT file_class, tier_name, is_total, round(wait_s_per_hour::numeric, 3) AS wait_s, round(saved_s_per_hour::numeric,
 	3) AS saved_s
 FROM _tiered_storage.file_class_io() WHERE file_class IN ('relations', 'temp')
 	ORDER BY file_class, is_total DESC, tier_name;
 SELECT tier_name, round((1/sequential_write_mb_per_s + 1/sequential_read_mb_per_s)::numeric, 6) AS s_per_mb,
 	random_read_ms FROM _tiered_storage.tiers WHERE tier_name <> 'regress_cheap' ORDER BY 1;
-\set ECHO none
--- Timed only since a while: not known. Nothing any more: 0.
+\echo '-- Timed only since a while: not known. Nothing any more: 0.'
 UPDATE _tiered_storage.file_history SET period_s = 3600 WHERE file_class = 'relations';
 INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 01:00+00', 3600, 'relations', 'server', '', NULL, NULL,
 	200, 1638400, 8, NULL);
-\set ECHO all
 SELECT fsyncs_per_hour, io_s_per_hour, null_reason FROM _tiered_storage.file_class_io()
 	WHERE file_class = 'relations' AND is_total;
 DELETE FROM _tiered_storage.file_history WHERE file_class = 'relations';
 SELECT fsyncs_per_hour, io_s_per_hour, null_reason FROM _tiered_storage.file_class_io()
 	WHERE file_class = 'relations' AND is_total;
--- The WAL is not read: by tier nothing is known of writes.
+\echo '-- The WAL is not read: by tier nothing is known of writes.'
 UPDATE _tiered_storage.sampler SET wal_since = NULL;
 SELECT tier_name, writes_per_hour, null_reason FROM _tiered_storage.file_class_io()
 	WHERE file_class = 'relations' AND NOT is_total;
 
--- History cannot hold what no sample has written.
-\set ECHO none
+\echo '-- History cannot hold what no sample has written.'
 SELECT * FROM pg_temp.refused($refused$
 INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 3600, 'wal', 'server', 'x', 'NaN')
 INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 3600, 'wal', 'server', 'x', -1)
 INSERT INTO _tiered_storage.file_history VALUES ('infinity', 3600, 'wal', 'server', 'x', 1)
 $refused$);
-\set ECHO all
 
-\set ECHO none
--- Rolled up, it is the same; a part that is not known stays unknown; what is old goes.
+\echo '-- Rolled up, it is the same; a part that is not known stays unknown; what is old goes.'
 TRUNCATE _tiered_storage.file_history, _tiered_storage.history_hour;
 INSERT INTO _tiered_storage.file_history SELECT '2030-02-01 00:30+00'::timestamptz + i * interval '1 minute', 60,
 	'wal',
@@ -173,16 +159,14 @@ INSERT INTO _tiered_storage.file_history SELECT '2030-02-01 00:30+00'::timestamp
 	FROM generate_series(0, 89) i;
 SET tiered_storage.test_now = '2030-02-01 06:00+00';
 CALL tiered_storage.sample();
-\set ECHO all
 SELECT period_start, period_s, reads, read_bytes, writes, write_bytes, fsyncs FROM _tiered_storage.file_rows
 	WHERE place = 'x' ORDER BY 1;
--- A clock that was set back makes no period, and no error.
+\echo '-- A clock that was set back makes no period, and no error.'
 SET tiered_storage.test_now = '2030-02-01 05:00+00';
 CALL tiered_storage.sample();
 SELECT count(*) AS later FROM _tiered_storage.file_rows WHERE period_start >= '2030-02-01 05:00+00';
 
-\set ECHO none
--- A million bytes were written while two were deleted; then nobody knows.
+\echo '-- A million bytes were written while two were deleted; then nobody knows.'
 CREATE TABLE regress_f_log (bytes float8, files jsonb);
 INSERT INTO regress_f_log VALUES (3e6, '{"a": [2000000, 1], "b": [1000000, 2]}');
 CREATE OR REPLACE FUNCTION _tiered_storage.log_files(OUT bytes float8, OUT files jsonb,
@@ -193,12 +177,10 @@ CREATE FUNCTION regress_f_logs(at timestamptz) RETURNS TABLE (write_bytes float8
 SELECT * FROM regress_f_logs('2030-02-01 07:00+00') \g /dev/null
 TRUNCATE _tiered_storage.file_history, _tiered_storage.history_hour;
 UPDATE regress_f_log SET bytes = 2e6, files = '{"b": [2000000, 3]}';
-\set ECHO all
 SELECT * FROM regress_f_logs('2030-02-01 08:00+00');
 SELECT * FROM regress_f_logs('2030-02-01 09:00+00');
 UPDATE regress_f_log SET bytes = 1, files = '{"c": [1, 4]}';
 SELECT * FROM regress_f_logs('2030-02-01 10:00+00');
-\set ECHO none
 DROP FUNCTION regress_f_logs;
 DROP TABLE regress_f_log;
 
@@ -208,4 +190,3 @@ DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
-\set ECHO all

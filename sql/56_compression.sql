@@ -96,9 +96,13 @@ CREATE TEMP TABLE regress_c_temp (i int);
 SELECT * FROM tiered_storage.estimate_compression(NULL);
 SELECT * FROM tiered_storage.estimate_compression('regress_c_text', include_indexes => NULL);
 SELECT * FROM tiered_storage.estimate_compression('regress_c_text', 'gzip');
-SELECT * FROM tiered_storage.estimate_compression('regress_c_text', ''); \echo :SQLSTATE
-SELECT * FROM tiered_storage.estimate_compression(4294967295); \echo :SQLSTATE
-SELECT * FROM tiered_storage.estimate_compression('regress_c_p'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT * FROM tiered_storage.estimate_compression('regress_c_text', '')
+SELECT * FROM tiered_storage.estimate_compression(4294967295)
+SELECT * FROM tiered_storage.estimate_compression('regress_c_p')
+$refused$);
+\set ECHO all
 SELECT * FROM tiered_storage.estimate_compression('regress_c_p_i');
 SELECT * FROM tiered_storage.estimate_compression('regress_c_view');
 SELECT * FROM tiered_storage.estimate_compression('regress_c_sequence');

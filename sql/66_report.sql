@@ -2,9 +2,9 @@
 -- empty answer says why. What it looks like, test/report shows.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
+\set ECHO none
 \pset null '(null)'
 
-\set ECHO none
 -- The tables of a page, by their ids: the numbers of each row.
 CREATE FUNCTION regress_numbers(page text, id text) RETURNS TABLE (n bigint, numbers float8[]) LANGUAGE sql AS $$
 	SELECT row_number() OVER (ORDER BY r.n), ARRAY(SELECT m[1]::float8
@@ -51,13 +51,9 @@ CREATE FUNCTION regress_ragged(page text) RETURNS TABLE (id text, heads bigint, 
 	CROSS JOIN LATERAL (SELECT count(*) FROM regexp_matches(r.line, '<(th scope="row"|td)', 'g')) c (n)
 	WHERE r.line ~ '<th scope="row"' AND h.n <> c.n
 $$;
-\set ECHO all
 
----------------------------------------------------------------------------
--- What cannot be a period
----------------------------------------------------------------------------
+\echo '-- What cannot be a period'
 
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.report(NULL)
 SELECT tiered_storage.report(to_at => NULL)
@@ -69,31 +65,23 @@ SELECT tiered_storage.report('2026-01-02 00:00:00', '2026-01-02 00:00:09')
 SELECT tiered_storage.report('1026-01-02', '2026-01-02')
 SELECT tiered_storage.report('4026-01-02', '4026-01-03')
 $refused$);
-\set ECHO all
 
--- It begins when the samples do.
+\echo '-- It begins when the samples do.'
 SELECT substring(tiered_storage.report(to_at => now() + interval '1 hour') FROM 'Period: (.*?) to ')
 	= _tiered_storage.report_cell((SELECT LEAST(l.observed_since, s.last_sample_at)::text FROM _tiered_storage.last_sample s
 		LEFT JOIN _tiered_storage.last_load l ON true), 'time') AS begins_with_samples;
 
----------------------------------------------------------------------------
--- Nothing: no tier, no sample, no move
----------------------------------------------------------------------------
+\echo '-- Nothing: no tier, no sample, no move'
 
-\set ECHO none
 TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history,
 	_tiered_storage.load_state, _tiered_storage.load_history, _tiered_storage.file_state, _tiered_storage.file_history,
 	_tiered_storage.move, _tiered_storage.move_effect, _tiered_storage.device_state, _tiered_storage.history_hour, _tiered_storage.state_snapshot;
 SELECT tiered_storage.report() AS page \gset
-\set ECHO all
 SELECT section, reason FROM regress_reasons(:'page') WHERE section <> 'moves';
 SELECT regress_open(:'page') AS open, :'page' ~ '<p class="answer">Define tiers first' AS answer;
 
----------------------------------------------------------------------------
--- What the answer says in each state
----------------------------------------------------------------------------
+\echo '-- What the answer says in each state'
 
-\set ECHO none
 CREATE FUNCTION regress_answer(advice jsonb, total jsonb DEFAULT '{}', facts jsonb DEFAULT '{}') RETURNS text
 	LANGUAGE sql AS $$
 	SELECT replace(regexp_replace(regexp_replace(split_part(_tiered_storage.report_answer(
@@ -106,9 +94,6 @@ CREATE FUNCTION regress_answer(advice jsonb, total jsonb DEFAULT '{}', facts jso
 				"advised_price_per_month": 20}'::jsonb || total)) || facts), '<dl', 1), '^.*?</h2>|<[^>]*>', '', 'g'),
 					'\s*\n', ' | ', 'g'), '&nbsp;', ' ')
 $$;
-\set ECHO all
-\pset format wrapped
-\pset columns 110
 SELECT state, regress_answer(advice::jsonb, total::jsonb, facts::jsonb) FROM (VALUES
 	(1, 'no tiers', '{}', '{}', '{"tiers": []}'),
 	(2, 'tiers without a tablespace', '{}', '{}',
@@ -139,9 +124,8 @@ SELECT state, regress_answer(advice::jsonb, total::jsonb, facts::jsonb) FROM (VA
 	(17, 'more reasons than have room', '{}',
 		'{"reason": "no move; 22 smaller than 64kB; 67 observed for too short a time; ..."}', '{}')
 	) v (n, state, advice, total, facts) ORDER BY n;
-\pset format unaligned
 DROP FUNCTION regress_answer;
--- And beside the gauge of a tier: what it is said of it, and no part that is larger than the whole.
+\echo '-- And beside the gauge of a tier: what it is said of it, and no part that is larger than the whole.'
 SELECT n, regexp_replace(replace(_tiered_storage.report_tiers(jsonb_build_object('classes', '{}'::jsonb,
 		'tiers', jsonb_build_array(jsonb_build_object('tier_name', 't<ier', 'used_bytes', 60e9, 'free_bytes', 40e9,
 			'capacity_bytes', 100e9,
@@ -155,9 +139,7 @@ SELECT n, regexp_replace(replace(_tiered_storage.report_tiers(jsonb_build_object
 		(3, 50e9, 'is too full by 2 <GB>', 't&#60;ier[|]* is too full by 2 &#60;GB&#62;[.]')) v (n, relations, reason,
 			what) ORDER BY n;
 
----------------------------------------------------------------------------
--- Two periods, of which the figures are known
----------------------------------------------------------------------------
+\echo '-- Two periods, of which the figures are known'
 
 \i :abs_srcdir/sql/include/three_tiers.sql
 \set ECHO none
@@ -174,9 +156,7 @@ CREATE TABLE regress_plain (a text) TABLESPACE regress_ts_slow;
 CREATE TABLE regress_loved (a text) TABLESPACE regress_ts_fast;
 INSERT INTO regress_plain SELECT repeat(md5(i::text), 60) FROM generate_series(1, 2000) i;
 COMMENT ON TABLE regress_plain IS '<script>alert(2)</script>';
-\set ECHO all
 SELECT tiered_storage.alter_tier('regress_cheap', new_name => '</style><b>"''&cheap') \gset
-\set ECHO none
 -- What this session has done until here is over before the first sample.
 SELECT pg_stat_force_next_flush() \g /dev/null
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
@@ -231,16 +211,15 @@ INSERT INTO _tiered_storage.move_effect (move_id, relation_oid, to_tablespace_oi
 		unmoved_io_s_per_hour, measured_io_s_per_hour)
 	SELECT m.move_id, m.relation_oid, 0, '2030-01-04', 'device', 20, 9.5 FROM _tiered_storage.move m
 		WHERE m.state = 'done';
-\set ECHO all
 SELECT tiered_storage.report('2029-01-01', '2029-02-01'); \echo :SQLSTATE
 SELECT tiered_storage.report('2030-01-03', '2030-01-05') AS page \gset
--- What the last night brought; where that is all of the period, it has been said.
+\echo '-- What the last night brought; where that is all of the period, it has been said.'
 SELECT regexp_replace((regexp_match(:'page', 'last 24 h: (.*?)</small>'))[1], '<[^>]*>', '', 'g') AS last_day,
 	tiered_storage.report('2030-01-04', '2030-01-05') ~ 'last 24 h' AS in_a_day;
 SELECT * FROM regress_reasons(:'page') WHERE section <> 'writes';
 
--- The tags and attributes of the page, whatever names there are; ASCII only, and nothing that
--- is no text.
+\echo '-- The tags and attributes of the page, whatever names there are; ASCII only, and nothing that'
+\echo '-- is no text.'
 SELECT string_agg(DISTINCT m[1], ' ' ORDER BY m[1]) AS tags FROM regexp_matches(:'page', '<([^\s/>!]+)', 'g') m;
 SELECT string_agg(DISTINCT a[1], ' ' ORDER BY a[1]) AS attributes
 FROM regexp_matches(:'page', '<[a-z0-9]+ [^<>]*>', 'g') t CROSS
@@ -255,8 +234,8 @@ SELECT _tiered_storage.report_escape(E'a<b>&"''\x01\x1f\x7f\r\n`=') AS escaped, 
 SELECT _tiered_storage.report_escape(chr(228) || chr(8238) || chr(128) || chr(128512)) FROM pg_database
 WHERE datname = current_database() AND encoding = pg_char_to_encoding('UTF8');
 
--- The numbers of its tables are those of the views.
--- (What is used and free on a file system is another thing at each look.)
+\echo '-- The numbers of its tables are those of the views.'
+\echo '-- (What is used and free on a file system is another thing at each look.)'
 SELECT count(*) AS tiers, bool_and(p.numbers[:2] || p.numbers[5:8] = t.numbers) AS same
 FROM regress_numbers(:'page', 'tiers-table') p FULL JOIN (SELECT row_number() OVER (ORDER BY rank, tier_name) AS n,
 	ARRAY[relations,
@@ -295,7 +274,7 @@ FROM regress_numbers(:'page', 'load-table') p FULL JOIN (SELECT row_number() OVE
 	array_remove(ARRAY[first_per_s, second_per_s, per_second_ratio,
 	first_per_transaction, second_per_transaction], NULL) AS numbers
 		FROM tiered_storage.compare_load('2030-01-01', '2030-01-03', '2030-01-03', '2030-01-05')) l USING (n);
--- By relation: what the history has of the period, the one that is gone included; and the cells have the same sum.
+\echo '-- By relation: what the history has of the period, the one that is gone included; and the cells have the same sum.'
 SELECT p.n, p.numbers[cardinality(p.numbers) - 2:] AS numbers FROM regress_numbers(:'page', 'heat-table') p;
 SELECT r ->> 'name' AS name, h.reads, h.writes, (r ->> 'reads')::float8 = h.reads
 	AND (r ->> 'writes')::float8 = h.writes AS same,
@@ -307,22 +286,22 @@ JOIN (SELECT relation_oid, sum((random_reads + sequential_reads) * s.share) AS r
 	CROSS JOIN LATERAL _tiered_storage.period_share(period_start, period_s, '2030-01-03', '2030-01-05') s (share)
 		GROUP BY 1) h
 	ON h.relation_oid = (r ->> 'relation_oid')::oid ORDER BY (r ->> 'place')::int;
--- What reaches over several parts is shared among them.
+\echo '-- What reaches over several parts is shared among them.'
 SELECT (p ->> 'at')::timestamptz AS at, h #> ARRAY['rows', '0', 'parts', p ->> 'part'] AS blocks
 FROM _tiered_storage.report_heat('2030-01-03', '2030-01-05', 60) h CROSS JOIN jsonb_array_elements(h -> 'parts') p
 WHERE (p ->> 'at')::timestamptz BETWEEN '2030-01-04 18:00' AND '2030-01-04 23:00' ORDER BY 1;
--- The busiest two, and the others together.
+\echo '-- The busiest two, and the others together.'
 SELECT jsonb_array_length(h -> 'rows') AS rows, h -> 'others' ->> 'relations' AS others, h -> 'others' -> 'reads'
 	AS reads
 FROM _tiered_storage.report_heat('2030-01-03', '2030-01-05', 2) h;
--- A period is cut into parts of a round length, at most 54.
+\echo '-- A period is cut into parts of a round length, at most 54.'
 SELECT h ->> 'width_s' AS width_s, jsonb_array_length(h -> 'parts') AS parts,
 	(SELECT round(sum((p ->> 'hours')::numeric), 6) FROM jsonb_array_elements(h -> 'parts') p) AS hours
 FROM (VALUES ('1 minute'::interval), ('1 hour'), ('25 hours'), ('30 days'), ('90 days'), ('50 years')) v (length)
 CROSS JOIN LATERAL _tiered_storage.report_heat('2030-01-05 00:00:30', '2030-01-05 00:00:30'::timestamptz + v.length,
 	60) h;
 
--- Numbers, as people read them.
+\echo '-- Numbers, as people read them.'
 SELECT v, _tiered_storage.report_words(v, '') AS plain, _tiered_storage.report_words(v, 'bytes/h') AS bytes,
 	_tiered_storage.report_words(v, '%') AS percent,
 	_tiered_storage.report_words(v, 'ms') AS ms, _tiered_storage.report_words(v, 'days') AS days
@@ -331,9 +310,7 @@ SELECT t, array_agg(k ORDER BY k) FROM unnest('{0.003,10,7,50,123456}'::float8[]
 	GROUP BY 1 ORDER BY 1;
 SELECT v, _tiered_storage.report_heat_step(v) FROM unnest('{0,0.5,1,2.9,3,9.9,10,30,1000,3e5}'::float8[]) v;
 
----------------------------------------------------------------------------
--- Rights
----------------------------------------------------------------------------
+\echo '-- Rights'
 
 CREATE ROLE regress_report_monitor IN ROLE pg_monitor;
 CREATE ROLE regress_report_nobody;
@@ -341,7 +318,6 @@ SET ROLE regress_report_monitor;
 SELECT count(*) AS sections FROM regexp_matches(tiered_storage.report('2030-01-03', '2030-01-05'), '<section ', 'g');
 SET ROLE regress_report_nobody;
 SELECT tiered_storage.report('2030-01-03', '2030-01-05'); \echo :SQLSTATE
-\set ECHO none
 RESET ROLE;
 
 DROP ROLE regress_report_monitor, regress_report_nobody;
@@ -356,4 +332,3 @@ DROP EXTENSION tiered_storage CASCADE;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
-\set ECHO all

@@ -25,7 +25,7 @@ CALL tiered_storage.move_relation('regress_n_1', 'regress_slow');
 \set VERBOSITY sqlstate
 CALL tiered_storage.move_relation('regress_n_1', 'regress_slow', allow_lock => true);
 \set VERBOSITY default
-SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_n_1', 'regress_slow')
+SELECT check_name, verdict, replace(finding, E'\n', ' ') AS finding FROM tiered_storage.preflight('regress_n_1', 'regress_slow')
 	WHERE verdict = 'blocks';
 CALL tiered_storage.sample();
 SELECT relation, current_tier = recommended_tier AS stays, reason
@@ -43,13 +43,13 @@ CALL tiered_storage.move_relation('regress_n', 'regress_slow');
 CALL tiered_storage.move_relation('regress_n_pkey', 'regress_slow', dry_run => true);
 CREATE TABLESPACE regress_ts_none LOCATION '';
 CALL tiered_storage.move_relation('regress_n', 'regress_ts_none', allow_lock => true);
-SELECT check_name, verdict, finding, remedy FROM tiered_storage.preflight('regress_n', 'regress_slow', include_all => true)
+SELECT check_name, verdict, replace(finding, E'\n', ' ') AS finding, replace(remedy, E'\n', ' ') AS remedy FROM tiered_storage.preflight('regress_n', 'regress_slow', include_all => true)
 	WHERE check_name = 'relation';
 SELECT tiered_storage.add_tiering_policy('regress_n', idle_for => '1 year', tier => 'regress_slow');
 SELECT tiered_storage.pin('regress_n', 'regress_cheap');
 CALL tiered_storage.move_relation('regress_n', 'regress_slow');
 SELECT tiered_storage.pin('regress_n', 'regress_slow');
-SELECT check_name, verdict, finding FROM tiered_storage.preflight('regress_n', 'regress_slow', include_all => true)
+SELECT check_name, verdict, replace(finding, E'\n', ' ') AS finding FROM tiered_storage.preflight('regress_n', 'regress_slow', include_all => true)
 	WHERE check_name = 'relation';
 CALL tiered_storage.move_relation('regress_n', 'regress_slow');
 SELECT c.relname, t.spcname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace

@@ -52,7 +52,8 @@ SELECT _tiered_storage.clip_words(w, 20) FROM unnest(ARRAY['twenty letters in it
 	'short ' || repeat('x', 20), E'a\nline and one more line', NULL]) w;
 -- Or all of them are shown, in several lines.
 SELECT replace(_tiered_storage.wrap(w, 20), E'\n', '/') FROM unnest(ARRAY['twenty letters in it', 'one word too many, here',
-	'short ' || repeat('x', 45) || ' end', E'a\nline  and\x1b one more line', '', NULL]) w;
+	'short ' || repeat('x', 45) || ' end', E'a\nline  and\x1b one more line', '', NULL,
+	'表の名前がとても長くて端末の幅に', 'wide letters: 表の名前がとても長くて']) w;
 
 DROP TABLE regress_w_big, "regress_w a name of
 several lines that is longer than what a screen has room for", regress_w_表の名前がとても長くて端末の幅に;

@@ -19,8 +19,8 @@ INSERT INTO _tiered_storage.standby_room (standby_name, tablespace_oid, is_usabl
 	SELECT 'elsewhere', oid, true, 1, 12 * 1048576, 1000 * 1048576, now(), now() FROM pg_tablespace
 		WHERE spcname = 'regress_sr_slow';
 CREATE FUNCTION regress_sr(what regclass) RETURNS TABLE (refused text, remedy_ends text) LANGUAGE sql AS $$
-	SELECT regexp_replace(regexp_replace(finding, '[0-9.]+ (MB|kB)', 'N \1', 'g'), '[0-9]{4}-[-0-9 :+]+', 'TIME'),
-		regexp_replace(remedy, '^.*\. ', '')
+	SELECT regexp_replace(regexp_replace(replace(finding, E'\n', ' '), '[0-9.]+ (MB|kB)', 'N \1', 'g'), '[0-9]{4}-[-0-9 :+]+', 'TIME'),
+		regexp_replace(replace(remedy, E'\n', ' '), '^.*\. ', '')
 	FROM tiered_storage.preflight(what, 'slow', include_indexes => false) WHERE verdict = 'blocks'
 $$;
 

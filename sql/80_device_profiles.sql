@@ -26,25 +26,29 @@ SELECT price_source, prices_as_of = current_date AS today FROM tiered_storage.de
 -- What is sold has a price with a date and a source.
 SELECT profile FROM tiered_storage.device_profiles() WHERE price_source IS NULL OR profile ~ '^cloud_'
 	AND (prices_as_of IS NULL OR provider IS NULL);
-SELECT tiered_storage.alter_device_profile('regress_new',
-	'{"price_per_gb_month": 1, "random_read_ms": 1}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_device_profile('regress_disk', '{"price_per_gb_month": -1}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_device_profile('regress_disk', '{"price_per_gb_month": "NaN"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_device_profile('regress_disk', '{"random_read_ms": "Infinity"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_device_profile('regress_disk', '{"prices_as_of": "infinity"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_device_profile('regress_disk', '{"prices_as_of": "5874897-12-31"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_device_profile('regress_disk', '{"prices_as_of": "4713-01-01 BC"}'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.alter_device_profile('regress_new', '{"price_per_gb_month": 1, "random_read_ms": 1}')
+SELECT tiered_storage.alter_device_profile('regress_disk', '{"price_per_gb_month": -1}')
+SELECT tiered_storage.alter_device_profile('regress_disk', '{"price_per_gb_month": "NaN"}')
+SELECT tiered_storage.alter_device_profile('regress_disk', '{"random_read_ms": "Infinity"}')
+SELECT tiered_storage.alter_device_profile('regress_disk', '{"prices_as_of": "infinity"}')
+SELECT tiered_storage.alter_device_profile('regress_disk', '{"prices_as_of": "5874897-12-31"}')
+SELECT tiered_storage.alter_device_profile('regress_disk', '{"prices_as_of": "4713-01-01 BC"}')
+$refused$);
+\set ECHO all
 -- A key of an index that does not fit into it, and what nobody can show in a table.
-SELECT tiered_storage.alter_device_profile((SELECT string_agg(md5(i::text), '')
-	FROM generate_series(1, 512) i), '{}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_device_profile('regress_disk', jsonb_build_object('provider', repeat('é',
-	32))); \echo :SQLSTATE
-SELECT tiered_storage.alter_device_profile('regress_disk', jsonb_build_object('price_source', repeat('x',
-	1025))); \echo :SQLSTATE
-SELECT tiered_storage.alter_device_profile(NULL, '{}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_device_profile('regress_disk', '{"random_reed_ms": 1, "profile": "nvme"}'); \echo :SQLSTATE
-SELECT tiered_storage.alter_device_profile('regress_disk', '[1]'); \echo :SQLSTATE
-SELECT tiered_storage.alter_device_profile('regress_new', NULL); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT tiered_storage.alter_device_profile((SELECT string_agg(md5(i::text), '') FROM generate_series(1, 512) i), '{}')
+SELECT tiered_storage.alter_device_profile('regress_disk', jsonb_build_object('provider', repeat('é', 32)))
+SELECT tiered_storage.alter_device_profile('regress_disk', jsonb_build_object('price_source', repeat('x', 1025)))
+SELECT tiered_storage.alter_device_profile(NULL, '{}')
+SELECT tiered_storage.alter_device_profile('regress_disk', '{"random_reed_ms": 1, "profile": "nvme"}')
+SELECT tiered_storage.alter_device_profile('regress_disk', '[1]')
+SELECT tiered_storage.alter_device_profile('regress_new', NULL)
+$refused$);
+\set ECHO all
 
 \set ECHO none
 SET client_min_messages = warning;
@@ -123,10 +127,14 @@ SELECT * FROM regress_simulate('{"regress_fast": {"profile": "regress_disk", "ca
 SELECT count(*) FROM tiered_storage.recommend_placement(overrides => '{"regress_slow": {"profile": "regress_flash"}}')
 	WHERE recommended_tier <> current_tier;
 SELECT count(*) FROM tiered_storage.recommend_placement() WHERE recommended_tier <> current_tier;
-SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_slow": {"profile": "regress_none"}}'); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_slow": {"profile": 1}}'); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_slow": {"profile": null}}'); \echo :SQLSTATE
-SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_slow": {"profil": "nvme"}}'); \echo :SQLSTATE
+\set ECHO none
+SELECT * FROM pg_temp.refused($refused$
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_slow": {"profile": "regress_none"}}')
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_slow": {"profile": 1}}')
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_slow": {"profile": null}}')
+SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_slow": {"profil": "nvme"}}')
+$refused$);
+\set ECHO all
 
 SET client_min_messages = warning;
 DROP FUNCTION regress_simulate;

@@ -232,6 +232,14 @@ tier_call_left(const TierMoveCall *call, const List *tried)
 	return left;
 }
 
+const TierDevice *
+tier_call_device(const TierMoveCall *call, Oid tablespace_oid)
+{
+	const TierTablespace *tablespace = tier_set_tablespace(call->set, tablespace_oid);
+
+	return tablespace != NULL ? tablespace->device : tier_device_lookup(tablespace_oid, "");
+}
+
 char *
 tier_call_nothing_text(const TierMoveCall *call)
 {

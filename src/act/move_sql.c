@@ -96,6 +96,21 @@ place_text(Oid tablespace_oid)
 		psprintf("tablespace \"%s\"", tier_tablespace_name(tablespace_oid));
 }
 
+/* What has moved to another tablespace of the same device costs as much there. */
+static int
+errdetail_one_device(const TierMoveCall *call, const Moved *moved)
+{
+	const TierDevice *to;
+
+	if (!OidIsValid(moved->from_oid) || !OidIsValid(moved->to_oid))
+		return 0;
+	to = tier_call_device(call, moved->to_oid);
+	if (!tier_device_is_shared(tier_call_device(call, moved->from_oid), to))
+		return 0;
+	return errdetail("Both are on the same device%s%s: nothing gets faster or cheaper.",
+					 to->device == NULL ? "" : ", ", to->device == NULL ? "" : to->device);
+}
+
 /*
  * One line for the whole call, which may be one of many in a script.  It is that of
  * the server's log, for whoever sees only one of them.
@@ -111,7 +126,8 @@ report_moved(const TierMoveCall *call, const Moved *moved, int failed, char *tim
 						psprintf(" and %d more", moved->relations - 1),
 						place_text(moved->from_oid), place_text(moved->to_oid),
 						tier_size_text(moved->bytes),
-						time, moved->relations == 1 ? "" : "at most ", moved->lock_held_ms)));
+						time, moved->relations == 1 ? "" : "at most ", moved->lock_held_ms),
+				 errdetail_one_device(call, moved)));
 	if (moved->relations == 0 && failed == 0)
 		ereport(NOTICE, (errmsg("nothing is moved: %s", tier_call_nothing_text(call))));
 }

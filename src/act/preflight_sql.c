@@ -25,6 +25,7 @@
 #include "src/compat.h"
 #include "src/act/preflight_checks.h"
 #include "src/base/sql.h"
+#include "src/server/screen.h"
 #include "src/storage/device.h"
 
 PG_FUNCTION_INFO_V1(tier_preflight_sql);
@@ -32,14 +33,9 @@ PG_FUNCTION_INFO_V1(tier_preflight_sql);
 /* The argument behind those of tier_call_read(). */
 #define PREFLIGHT_ALL 5
 
-/* The device of a tablespace, also of one that belongs to no tier. */
-static const TierDevice *
-device_of(const TierSurvey *survey, Oid tablespace_oid)
-{
-	const TierTablespace *tablespace = tier_set_tablespace(survey->call->set, tablespace_oid);
-
-	return tablespace != NULL ? tablespace->device : tier_device_lookup(tablespace_oid, "");
-}
+/* Names, verdicts and these fit into 120 columns.  A remedy may be a statement, with a name. */
+#define FINDING_COLUMNS 32
+#define REMEDY_COLUMNS 56
 
 /* ---------------------------------------------------------------------
  * Looking at one relation
@@ -302,11 +298,11 @@ look_at_place(TierSurvey *survey)
 	{
 		const TierRoute *route = lfirst(cell);
 
-		to = device_of(survey, route->to_tablespace_oid);
-		if (tier_device_is_shared(device_of(survey, route->from_tablespace_oid), to))
+		to = tier_call_device(survey->call, route->to_tablespace_oid);
+		if (tier_device_is_shared(tier_call_device(survey->call, route->from_tablespace_oid), to))
 			on_same_device += route->moves;
 	}
-	to = device_of(survey, first->to_tablespace_oid);
+	to = tier_call_device(survey->call, first->to_tablespace_oid);
 	if (on_same_device > 0)
 		return tier_finding_warn("See the view tiered_storage.devices.",
 								 "tablespace \"%s\" is on the same device%s%s: "
@@ -346,7 +342,8 @@ look_at_method(TierSurvey *survey)
 static TierFinding
 look_at_directory(TierSurvey *survey)
 {
-	const TierDevice *device = device_of(survey, survey->call->destination[0].tablespace_oid);
+	const TierDevice *device = tier_call_device(survey->call,
+												survey->call->destination[0].tablespace_oid);
 
 	if (device->exists && device->writable)
 		return tier_finding_ok("the directory of the tablespace is there and can be written to");
@@ -629,8 +626,9 @@ put(TierResultRow *row, const char *check, const TierFinding *finding)
 	tier_row_clear(row);
 	tier_row_text(row, 0, check);
 	tier_row_text(row, 1, verdicts[finding->verdict]);
-	tier_row_text(row, 2, finding->text);
-	tier_row_text(row, 3, finding->remedy);
+	tier_row_text(row, 2, tier_screen_wrap(finding->text, FINDING_COLUMNS, false));
+	tier_row_text(row, 3, finding->remedy == NULL ? NULL :
+				  tier_screen_wrap(finding->remedy, REMEDY_COLUMNS, true));
 	tier_row_put(row);
 }
 

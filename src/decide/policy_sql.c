@@ -39,19 +39,20 @@
 #include "src/server/relation.h"
 #include "src/base/sql.h"
 
-/* '90' is 90 seconds. */
+/* '90' is 90 seconds.  What is not a year of days or less may be meant, if it is whole minutes. */
 static void
-warn_without_unit(const char *name, Interval *interval)
+warn_without_unit(const char *name, const Interval *interval)
 {
-	if (interval->month != 0 || interval->day != 0 || interval->time < USECS_PER_SEC ||
-		interval->time >= USECS_PER_HOUR || interval->time % USECS_PER_SEC != 0)
+	int64		seconds = interval->time / USECS_PER_SEC;
+
+	if (interval->month != 0 || interval->day != 0 || interval->time % USECS_PER_SEC != 0 ||
+		seconds <= 0 || seconds >= SECS_PER_HOUR ||
+		(seconds > 366 && seconds % SECS_PER_MINUTE == 0))
 		return;
 	ereport(WARNING,
-			(errmsg("%s is less than an hour: %s", name,
-					DatumGetCString(DirectFunctionCall1(interval_out,
-														IntervalPGetDatum(interval)))),
-			 errhint("An interval without a unit is in seconds. Did you mean \"%d days\"?",
-					 (int) (interval->time / USECS_PER_SEC))));
+			(errmsg("%s is %d s", name, (int) seconds),
+			 errhint("A number without a unit is in seconds. For days, write '%d days'.",
+					 (int) seconds)));
 }
 
 /* Sets a property to the argument that is given. */
@@ -67,7 +68,9 @@ take_property(FunctionCallInfo fcinfo, TierPolicyRow *policy, int property)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must be more than zero, and not infinite", column->name)));
 	tier_column_set(policy, column, value);
-	if (column->type == INTERVALOID)
+
+	/* A return is a matter of hours. */
+	if (column->type == INTERVALOID && strcmp(column->name, "return_after") != 0)
 		warn_without_unit(column->name, DatumGetIntervalP(value));
 }
 

@@ -31,13 +31,9 @@ AS $$
 			E'\\S*$', ''), ' ,;:') w
 $$;
 
-/* A text in lines of at most so many characters, broken between words. */
+/* A text in lines of at most so many columns of a screen, broken between words. */
 CREATE FUNCTION _tiered_storage.wrap(what text, width integer) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN
-	rtrim(regexp_replace(regexp_replace(_tiered_storage.first_columns(wrap.what, 100000),
-		format(E'\\s+|(\\S{%s})', wrap.width), E'\\1 ', 'g'),
-		format('(.{1,%s})(?: +|$)', wrap.width), E'\\1\n', 'g'), E' \n');
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'tier_wrap';
 
 /*
  * A number with about two digits in the unit that fits; each is so many times the one before.

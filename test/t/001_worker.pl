@@ -296,7 +296,7 @@ for my $dry ('migrate(dry_run => true)', 'apply_placement(dry_run => true)')
 }
 is( $node->safe_psql(
 		'other',
-		"CREATE TABLE asked (i int); SELECT verdict, finding FROM tiered_storage.preflight('asked', 'cold', include_all => true) WHERE check_name = 'start'"
+		"CREATE TABLE asked (i int); SELECT verdict, replace(finding, E'\\n', ' ') FROM tiered_storage.preflight('asked', 'cold', include_all => true) WHERE check_name = 'start'"
 	),
 	"ok|by CALL at once; automatic moves: $conflict",
 	'and before a move that somebody asks for, which is made');

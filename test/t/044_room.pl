@@ -110,7 +110,7 @@ sub foretold
 	my ($check, $relation, $target) = @_;
 
 	return $node->safe_psql('app',
-		"SELECT verdict, finding FROM tiered_storage.preflight('$relation', '$target', include_all => true) WHERE check_name = '$check'"
+		"SELECT verdict, replace(finding, E'\\n', ' ') FROM tiered_storage.preflight('$relation', '$target', include_all => true) WHERE check_name = '$check'"
 	);
 }
 

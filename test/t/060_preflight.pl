@@ -58,7 +58,7 @@ sub rows_of
 	my $out = $server->safe_psql('app',
 			$quiet
 		  . ($before // '')
-		  . "SELECT E'\\x02' || concat_ws(E'\\x01', check_name, verdict, finding, COALESCE(remedy, '')) FROM tiered_storage.preflight($arguments, include_all => true)"
+		  . "SELECT E'\\x02' || concat_ws(E'\\x01', check_name, verdict, replace(finding, E'\\n', ' '), COALESCE(remedy, '')) FROM tiered_storage.preflight($arguments, include_all => true)"
 	);
 
 	foreach my $row (split /\n?\x02/, $out)
@@ -262,7 +262,7 @@ foreach my $i (0 .. $#odd)
 	is(blocking($rows), 'pin', "name $i: pinned");
 
 	# The remedy is a statement that works as it is.
-	my ($unpin) = $rows->{pin}[2] =~ /^Use (SELECT .*) first\.$/s;
+	my ($unpin) = $rows->{pin}[2] =~ /^Use\s(SELECT\s.*)\sfirst\.$/s;
 	is($node->safe_psql('app', $unpin), 1, "name $i: and no more");
 	is(blocking(rows_of($node, $arguments)), '', "name $i: nothing blocks");
 	like(

@@ -411,7 +411,7 @@ sub stays
 	like(
 		$node->safe_psql(
 			'app',
-			"SELECT finding FROM tiered_storage.preflight('d_10', 'hdd', include_all => true) WHERE check_name = 'start'"
+			"SELECT replace(finding, E'\\n', ' ') FROM tiered_storage.preflight('d_10', 'hdd', include_all => true) WHERE check_name = 'start'"
 		),
 		qr/automatic moves: waiting: /,
 		"$what: preflight() says so");
@@ -455,7 +455,7 @@ GRANT EXECUTE ON FUNCTION tiered_storage.preflight TO stranger;
 like(
 	$node->safe_psql(
 		'app',
-		"SET ROLE stranger; SELECT finding FROM tiered_storage.preflight('d_10', 'hdd', include_all => true) WHERE check_name = 'start'"
+		"SET ROLE stranger; SELECT replace(finding, E'\\n', ' ') FROM tiered_storage.preflight('d_10', 'hdd', include_all => true) WHERE check_name = 'start'"
 	),
 	qr/waiting: a standby is too far behind/,
 	'whose name, and how far it is, not everybody may know');

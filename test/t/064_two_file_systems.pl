@@ -88,9 +88,26 @@ is(where_is('guest'), 'fast', 'nothing is moved');
 $node->safe_psql('postgres',
 	"SELECT tiered_storage.alter_tier('wide', device => jsonb_build_object('capacity_bytes', pg_size_bytes('70MB')))"
 );
-$node->safe_psql('postgres',
-	"CALL tiered_storage.move_relation('guest', 'small')");
+my $said;
+$node->psql(
+	'postgres', "CALL tiered_storage.move_relation('guest', 'small')",
+	stderr => \$said,
+	on_error_die => 1);
 is(where_is('guest'), 'small', 'there is room below it');
+unlike(
+	$said,
+	qr/same device/,
+	'nothing is said of devices where there are two');
+create_table('beside', 1, 'fast');
+$node->psql(
+	'postgres', "CALL tiered_storage.move_relation('beside', 'pg_default')",
+	stderr => \$said,
+	on_error_die => 1);
+like(
+	$said,
+	qr/NOTICE:  moved table .*\nDETAIL:  Both are on the same device[^\n]*: nothing gets faster or cheaper\./,
+	'where there is one, the answer says so');
+$node->safe_psql('postgres', 'DROP TABLE beside');
 
 # ---------------------------------------------------------------------
 note 'Room for what is on one of them as a whole';
@@ -202,7 +219,7 @@ INSERT INTO part SELECT $i, repeat('x', 1000) FROM generate_series(1, 14 * 1024 
 }
 is( $node->safe_psql(
 		'postgres',
-		"SELECT check_name, finding FROM tiered_storage.preflight('part', 'wide') WHERE verdict = 'blocks'"
+		"SELECT check_name, replace(finding, E'\\n', ' ') FROM tiered_storage.preflight('part', 'wide') WHERE verdict = 'blocks'"
 	),
 	'',
 	'preflight() sees room for all');

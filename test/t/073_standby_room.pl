@@ -67,7 +67,7 @@ sub room_rows
 	my ($arguments, $before) = @_;
 	my $rows = $primary->safe_psql('app',
 		($before // '')
-		  . "SELECT verdict || ': ' || finding FROM tiered_storage.preflight($arguments, include_all => true) WHERE check_name = 'standby_space'"
+		  . "SELECT verdict || ': ' || replace(finding, E'\\n', ' ') FROM tiered_storage.preflight($arguments, include_all => true) WHERE check_name = 'standby_space'"
 	);
 
 	$rows =~ s/[0-9.]+ (bytes|kB|MB|GB|TB)/N/g;

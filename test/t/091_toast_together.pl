@@ -370,7 +370,7 @@ $node->start;
 $stops = new_stops($node, 'app');
 is( $node->safe_psql(
 		'app',
-		"SELECT verdict, finding, remedy FROM tiered_storage.preflight('split', 'slow', include_all => true) WHERE check_name = 'relation'"
+		"SELECT verdict, replace(finding, E'\\n', ' '), replace(remedy, E'\\n', ' ') FROM tiered_storage.preflight('split', 'slow', include_all => true) WHERE check_name = 'relation'"
 	),
 	"warning|the TOAST table of public.split is in another tablespace than the table: pg_upgrade --swap would lose it|CALL tiered_storage.move_relation('public.split', 'pg_default');",
 	'preflight says so');

@@ -105,7 +105,7 @@ sub rows_of_preflight
 
 	return $primary->safe_psql('app',
 		($before // '')
-		  . "SELECT verdict || ': ' || finding FROM tiered_storage.preflight('$relation', 'hdd', include_all => true) WHERE check_name = 'standby_users'"
+		  . "SELECT verdict || ': ' || replace(finding, E'\\n', ' ') FROM tiered_storage.preflight('$relation', 'hdd', include_all => true) WHERE check_name = 'standby_users'"
 	);
 }
 
@@ -224,7 +224,7 @@ like(rows_of_preflight('t'), qr/^$/, 'nothing to move, no row');
 like(
 	$primary->safe_psql(
 		'app',
-		"SELECT verdict || ': ' || finding FROM tiered_storage.preflight('t', 'pg_default') WHERE check_name = 'standby_users'"
+		"SELECT verdict || ': ' || replace(finding, E'\\n', ' ') FROM tiered_storage.preflight('t', 'pg_default') WHERE check_name = 'standby_users'"
 	),
 	qr/^warning: not known for 1 of 1 standbys/,
 	'a standby that does not answer is reported');
