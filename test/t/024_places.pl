@@ -229,6 +229,58 @@ foreach
 }
 
 # ---------------------------------------------------------------------
+# Who has waited is asked again
+# ---------------------------------------------------------------------
+
+# What is due waits for the place of another move, and meanwhile something changes.
+$node->safe_psql(
+	'app', q(
+CREATE TABLE asked (d date) PARTITION BY RANGE (d);
+CREATE TABLE asked_1 PARTITION OF asked FOR VALUES FROM ('2001-01-01') TO ('2002-01-01');
+INSERT INTO asked VALUES ('2001-05-05');
+SELECT tiered_storage.add_tiering_policy('asked', '1 day', 'slow');
+));
+
+sub change_in_queue
+{
+	my ($name, $change, $target, $record) = @_;
+
+	hold($stops, 'copying');
+	my $first = start_move($node, 'app', 'also_mine', $target);
+	wait_stopped($stops, 'copying');
+	my $second = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+	wait_phase('asked_1', 'queued');
+	$node->safe_psql('app', $change);
+	let_go($stops, 'copying');
+	is(finish_sql($first), '', "$name: the move before it ends");
+	unlike(finish_sql($second), qr/ERROR/,
+		"$name: the one that has waited does, too");
+	is(where_is('asked_1'), 'pg_default', "$name: and has moved nothing");
+	like(
+		$node->safe_psql(
+			'app',
+			"SELECT state, COALESCE(error, reason) FROM _tiered_storage.moves WHERE relation = 'asked_1' ORDER BY move_id DESC LIMIT 1"
+		),
+		$record,
+		"$name: which the record says");
+	return;
+}
+
+# A window that is open now, and one that is not.
+$node->safe_psql('app',
+	"SELECT tiered_storage.add_move_window('open', NULL, '0:00', '24:00', 'UTC'), tiered_storage.add_move_window('never', NULL, '0:00', '24:00', 'UTC', enabled => false)"
+);
+change_in_queue(
+	'a window that closes',
+	"SELECT tiered_storage.remove_move_window('open')",
+	'pg_default', qr/^skipped\|waiting: all move windows are disabled/);
+$node->safe_psql('app', "SELECT tiered_storage.remove_move_window('never')");
+change_in_queue(
+	'a policy that is removed',
+	"SELECT tiered_storage.remove_policy('asked')",
+	'slow', qr/^skipped\|what has asked for the move does so no longer/);
+
+# ---------------------------------------------------------------------
 # A worker whose move is queued
 # ---------------------------------------------------------------------
 
