@@ -173,7 +173,7 @@ SELECT file_class, CASE WHEN NOT is_total THEN tier_name END AS tier_name, CASE 
 	WHEN 'relations' THEN reads_per_hour END AS reads_per_hour, CASE file_class
 		WHEN 'relations' THEN read_bytes_per_hour END AS read_bytes_per_hour, wait_s_per_hour
 			FROM _tiered_storage.file_class_io()
-	WHERE is_total AND file_class <> 'log' OR file_class = 'relations' ORDER BY 1, is_total DESC;
+	WHERE is_total OR file_class = 'relations' ORDER BY 1, is_total DESC;
 INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, temp_bytes, wal_bytes, wal_writes,
 		buffers_checkpointer, buffers_bgwriter, buffers_backends, slru_reads, slru_writes,
 		wait_sampled_ms, wait_relations_ms, wait_wal_ms, wait_temp_ms, wait_slru_ms)
@@ -187,7 +187,7 @@ SELECT file_class, CASE WHEN NOT is_total THEN tier_name END AS tier_name, CASE 
 	WHEN 'relations' THEN reads_per_hour END AS reads_per_hour, CASE file_class
 		WHEN 'relations' THEN read_bytes_per_hour END AS read_bytes_per_hour, wait_s_per_hour
 			FROM _tiered_storage.file_class_io()
-	WHERE is_total AND file_class <> 'log' OR file_class = 'relations' ORDER BY 1, is_total DESC;
+	WHERE is_total OR file_class = 'relations' ORDER BY 1, is_total DESC;
 
 \echo '-- Reads of standbys'
 

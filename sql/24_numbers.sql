@@ -55,7 +55,6 @@ CREATE FUNCTION regress_n_calls() RETURNS TABLE (call text, argument text, type 
 		('tier_size_curve', 'tier => ''a'''),
 		('explain_placement', 'relation => ''regress_n_1'''),
 		('block_heat', 'relation => ''regress_n_1'''),
-		('cached_ranges', 'relation => ''regress_n_1'''),
 		('recommend_partitioning', ''),
 		('load_profile', 'from_at => ''2000-01-01'''),
 		('smoothed_rate', 'rate => 1, idle_s => 1, observed_s => 1, half_life_s => 1'),

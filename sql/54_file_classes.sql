@@ -9,7 +9,7 @@ CALL tiered_storage.sample();
 SET tiered_storage.test_now = '2030-02-01 02:00+00';
 CALL tiered_storage.sample();
 SELECT file_class, source, sampled_at, writes IS NOT NULL AS writes, write_bytes IS NOT NULL AS write_bytes
-FROM _tiered_storage.file_state WHERE file_class <> 'slru' AND file_class <> 'log' AND source = 'server' ORDER BY 1, 2;
+FROM _tiered_storage.file_state WHERE file_class <> 'slru' AND source = 'server' ORDER BY 1, 2;
 SELECT count(*) > 5 AS by_name, count(DISTINCT file_class) AS classes FROM _tiered_storage.file_state
 	WHERE file_class = 'slru';
 
@@ -29,14 +29,6 @@ SELECT directory, path = (SELECT setting FROM pg_settings
 	WHERE name = 'data_directory') || '/pg_wal' OR path !~ '/pg_wal$' AS found
 FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal';
 
-\echo '-- Logs: nothing, more, a new one, an old one that is gone or renamed, one that is begun anew, the last one gone.'
-SELECT f.*, _tiered_storage.log_growth(f.before, f.after)
-	FROM (VALUES ('{"a": [10, 1], "b": [5, 2]}'::jsonb, '{"a": [10, 1], "b": [5, 2]}'::jsonb), ('{"b": [5, 2]}',
-		'{"b": [9, 3]}'),
-	('{"b": [5, 2]}', '{"b": [6, 3], "c": [100, 4]}'), ('{"a": [10, 1], "b": [5, 2]}', '{"b": [9, 3]}'),
-		('{"b": [5, 2]}', '{"b.1": [5, 2], "b": [7, 3]}'), ('{"b": [5, 2]}', '{"b.1": [5, 2]}'),
-	('{"b": [5, 2]}', '{"b": [3, 3]}'), ('{"a": [10, 1], "b": [5, 2]}', '{"a": [10, 1], "c": [7, 3]}'), ('{}',
-		'{"a": [3, 1]}'), ('{}', '{}'), (NULL, '{"a": [3, 1]}'), ('{"a": [3, 1]}', NULL)) f (before, after);
 \echo '-- A write of the WAL waits for a sync, if there are any.'
 SELECT _tiered_storage.file_io_ms('wal', t, NULL, NULL, 1000, 0, NULL) = CASE current_setting('fsync')
 	WHEN 'on' THEN 1000 * t.fsync_ms ELSE 0 END AS by_write,
@@ -88,9 +80,7 @@ INSERT INTO _tiered_storage.file_state VALUES
 		'reads: not counted'),
 	('temp', 'server', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{regress_ts_fast,regress_ts_slow}', NULL, NULL,
 		NULL, 0, NULL, NULL, NULL, 'reads: not counted'),
-	('slru', 'Xact', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{Xact}', 0, 0, 0, 0, NULL, NULL, NULL, ''),
-	('log', 'server', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{log}', NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-		'all: no logs');
+	('slru', 'Xact', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{Xact}', 0, 0, 0, 0, NULL, NULL, NULL, '');
 INSERT INTO _tiered_storage.file_history VALUES
 	('2030-02-01 00:00+00', 7200, 'relations', 'server', '', NULL, NULL, 200, 1638400, 8, 14000),
 	('2030-02-01 01:30+00', 1800, 'wal', 'server', 'pg_wal', NULL, NULL, 30, 300000, 10, 500),
@@ -104,7 +94,7 @@ INSERT INTO _tiered_storage.relation_history VALUES
 SELECT file_class, tier_name, reads_per_hour AS reads, writes_per_hour AS writes, write_bytes_per_hour AS write_bytes,
 	wait_s_per_hour AS wait_s, place, is_total,
 	fsyncs_per_hour AS fsyncs, io_s_per_hour AS io_s, saved_s_per_hour AS saved_s, null_reason
-FROM _tiered_storage.file_class_io() WHERE file_class IN ('relations', 'temp', 'log')
+FROM _tiered_storage.file_class_io() WHERE file_class IN ('relations', 'temp')
 	ORDER BY file_class, is_total DESC, tier_name;
 SELECT file_class, reads_per_hour AS reads, writes_per_hour AS writes, write_bytes_per_hour AS write_bytes, place,
 	is_total, fsyncs_per_hour AS fsyncs, io_s_per_hour AS io_s,
@@ -165,24 +155,6 @@ SELECT period_start, period_s, reads, read_bytes, writes, write_bytes, fsyncs FR
 SET tiered_storage.test_now = '2030-02-01 05:00+00';
 CALL tiered_storage.sample();
 SELECT count(*) AS later FROM _tiered_storage.file_rows WHERE period_start >= '2030-02-01 05:00+00';
-
-\echo '-- A million bytes were written while two were deleted; then nobody knows.'
-CREATE TABLE regress_f_log (bytes float8, files jsonb);
-INSERT INTO regress_f_log VALUES (3e6, '{"a": [2000000, 1], "b": [1000000, 2]}');
-CREATE OR REPLACE FUNCTION _tiered_storage.log_files(OUT bytes float8, OUT files jsonb,
-	OUT null_reason text) RETURNS record LANGUAGE sql AS $$ SELECT bytes, files, NULL FROM public.regress_f_log $$;
-CREATE FUNCTION regress_f_logs(at timestamptz) RETURNS TABLE (write_bytes float8) LANGUAGE sql AS $$
-	SELECT _tiered_storage.file_sample(at, false); SELECT h.write_bytes FROM _tiered_storage.file_rows h
-		WHERE file_class = 'log' ORDER BY period_start $$;
-SELECT * FROM regress_f_logs('2030-02-01 07:00+00') \g /dev/null
-TRUNCATE _tiered_storage.file_history, _tiered_storage.history_hour;
-UPDATE regress_f_log SET bytes = 2e6, files = '{"b": [2000000, 3]}';
-SELECT * FROM regress_f_logs('2030-02-01 08:00+00');
-SELECT * FROM regress_f_logs('2030-02-01 09:00+00');
-UPDATE regress_f_log SET bytes = 1, files = '{"c": [1, 4]}';
-SELECT * FROM regress_f_logs('2030-02-01 10:00+00');
-DROP FUNCTION regress_f_logs;
-DROP TABLE regress_f_log;
 
 SET client_min_messages = warning;
 DROP TABLE regress_f;

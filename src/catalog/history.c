@@ -14,13 +14,20 @@
 /* No row of the history is longer: a rolled-up one is an hour, a sample a day at most. */
 #define LONGEST_PERIOD_US USECS_PER_DAY
 
-enum
+/* One of the relations of a question, which is at `place`. */
+typedef struct ReadBy
 {
-	ARRAY_PLACE,
-	ARRAY_RELATION,
-	ARRAY_SINCE,
-	ARRAY_RATE,
-	ARRAYS
+	int			place;
+	Oid			relation_oid;
+	TimestampTz since;
+	double		reads_per_hour;
+}			ReadBy;
+
+static const TierColumn read_by_columns[] = {
+	TIER_FIELD(ReadBy, place, INT4OID),
+	TIER_FIELD(ReadBy, relation_oid, OIDOID),
+	TIER_FIELD(ReadBy, since, TIMESTAMPTZOID),
+	TIER_FIELD(ReadBy, reads_per_hour, FLOAT8OID),
 };
 
 void
@@ -45,35 +52,31 @@ tier_catalog_find_read_time(TierReadTime *times, int n, TimestampTz now)
 	"AND h.random_reads + h.sequential_reads > 0) c "
 	"GROUP BY c.place, c.rate, c.hour) p "
 	"WHERE p.reads * 3600.0 >= p.rate * p.seconds * (1 - 1e-9) GROUP BY 1";
-	static const Oid elements[ARRAYS] = {INT4OID, OIDOID, TIMESTAMPTZOID, FLOAT8OID};
-	Datum	   *arrays[ARRAYS];
-	TierValue	values[ARRAYS + 2];
+	TierValue	values[lengthof(read_by_columns) + 2];
+	ReadBy	   *rows;
 	TimestampTz earliest = now;
 	int			nrows = 0;
-	int			row = 0;
 	uint64		found;
 
 	for (int i = 0; i < n; i++)
 		nrows += list_length(times[i].relations);
-	for (int a = 0; a < ARRAYS; a++)
-		arrays[a] = palloc_extended(sizeof(Datum) * Max(nrows, 1), MCXT_ALLOC_HUGE);
+	rows = palloc_extended(sizeof(ReadBy) * Max(nrows, 1), MCXT_ALLOC_HUGE);
+	nrows = 0;
 	for (int i = 0; i < n; i++)
 	{
 		ListCell   *cell;
 
 		earliest = Min(earliest, times[i].since);
 		foreach(cell, times[i].relations)
+			rows[nrows++] = (ReadBy)
 		{
-			arrays[ARRAY_PLACE][row] = Int32GetDatum(i);
-			arrays[ARRAY_RELATION][row] = ObjectIdGetDatum(lfirst_oid(cell));
-			arrays[ARRAY_SINCE][row] = TimestampTzGetDatum(times[i].since);
-			arrays[ARRAY_RATE][row++] = Float8GetDatum(times[i].reads_per_hour);
-		}
+			i, lfirst_oid(cell), times[i].since, times[i].reads_per_hour
+		};
 	}
-	for (int a = 0; a < ARRAYS; a++)
-		values[a] = tier_arg_array(arrays[a], nrows, elements[a]);
-	values[ARRAYS] = tier_arg_time(now);
-	values[ARRAYS + 1] = tier_arg_time(earliest - LONGEST_PERIOD_US);
+	for (int c = 0; c < (int) lengthof(read_by_columns); c++)
+		values[c] = tier_arg_fields(rows, nrows, sizeof(ReadBy), &read_by_columns[c]);
+	values[lengthof(read_by_columns)] = tier_arg_time(now);
+	values[lengthof(read_by_columns) + 1] = tier_arg_time(earliest - LONGEST_PERIOD_US);
 	found = tier_catalog_run(sql, values, lengthof(values));
 	for (uint64 i = 0; i < found; i++)
 	{

@@ -77,7 +77,8 @@ tier_catalog_load_policies_of(MemoryContext context, int policy_id, Oid relation
 	appendStringInfoString(&sql, " FROM _tiered_storage.policies v "
 						   "JOIN _tiered_storage.policy p ON p.policy_id = v.policy_id "
 						   "LEFT JOIN _tiered_storage.policy_schemas g "
-						   "ON g.policy_id = v.policy_id WHERE ($2 = 0 OR p.policy_id = $2) AND " OF_RELATION("$3") " "
+						   "ON g.policy_id = v.policy_id "
+						   "WHERE ($2 = 0 OR p.policy_id = $2) AND " OF_RELATION("$3") " "
 						   "ORDER BY v.policy_id");
 	*npolicies = (int) tier_query(sql.data, tier_arg_int8((int64) GetSystemIdentifier()),
 								  tier_arg_int4(policy_id), tier_arg_oid(relation_oid));

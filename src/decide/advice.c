@@ -93,13 +93,6 @@ tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit *unit, int tie
  * ---------------------------------------------------------------------
  */
 
-static void
-apply_override(double *value, double override)
-{
-	if (!isnan(override))
-		*value = override;
-}
-
 /*
  * The start of a scan was measured together with a random read, so of another one it is not
  * known.  What was only assumed is a multiple of it.
@@ -107,8 +100,6 @@ apply_override(double *value, double override)
 static void
 override_random_read(TierCostProfile *profile, double random_read_ms)
 {
-	if (isnan(random_read_ms))
-		return;
 	profile->scan_start_ms *= profile->calibrated ? 0.0 :
 		random_read_ms / profile->random_read_ms;
 	profile->random_read_ms = random_read_ms;
@@ -122,8 +113,6 @@ replace_device(TierTier *tier, const TierOverride *override)
 
 	tier->profile = *override->device;
 	tier->profile.compression_ratio = ratio;
-	tier->profile.endurance_bytes_per_day =
-		override->endurance_dwpd * Max((double) tier->capacity_bytes, 0.0);
 	tier->price_is_assumed = true;
 }
 
@@ -136,22 +125,26 @@ apply_overrides(TierAdvice *advice)
 		int			t = tier_require_tier(advice->set, NameStr(override->tier_name));
 		TierTier   *tier = &advice->set->tiers[t];
 
-		if (!isnan(override->capacity_bytes))
-			tier->capacity_bytes = (int64) override->capacity_bytes;
 		if (override->device != NULL)
 			replace_device(tier, override);
-		apply_override(&tier->reserve_fraction, override->reserve_fraction);
-		apply_override(&tier->profile.price_per_gb_month, override->price_per_gb_month);
-		override_random_read(&tier->profile, override->random_read_ms);
-		apply_override(&tier->profile.random_write_ms, override->random_write_ms);
-		apply_override(&tier->profile.sequential_read_mb_per_s,
-					   override->sequential_read_mb_per_s);
-		apply_override(&tier->profile.sequential_write_mb_per_s,
-					   override->sequential_write_mb_per_s);
-		apply_override(&tier->profile.parallelism, override->parallelism);
-		apply_override(&tier->profile.compression_ratio, override->compression_ratio);
-		if (!isnan(override->price_per_gb_month))
+		else if (override->offset == offsetof(TierTier, capacity_bytes))
+			tier->capacity_bytes = (int64) override->value;
+		else if (override->offset == offsetof(TierTier, profile.random_read_ms))
+			override_random_read(&tier->profile, override->value);
+		else if (override->offset != 0)
+			*(double *) ((char *) tier + override->offset) = override->value;
+		if (override->offset == offsetof(TierTier, profile.price_per_gb_month))
 			tier->price_is_assumed = false;
+	}
+	for (int i = 0; i < advice->options.noverrides; i++)
+	{
+		const TierOverride *override = &advice->options.overrides[i];
+		TierTier   *tier = &advice->set->tiers[tier_require_tier(advice->set,
+																 NameStr(override->tier_name))];
+
+		if (override->device != NULL)
+			tier->profile.endurance_bytes_per_day =
+				override->endurance_dwpd * Max((double) tier->capacity_bytes, 0.0);
 	}
 }
 

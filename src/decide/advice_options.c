@@ -37,17 +37,17 @@ typedef struct OverrideKey
 } OverrideKey;
 
 static const OverrideKey override_keys[] = {
-	{"capacity_bytes", offsetof(TierOverride, capacity_bytes), 0, true, 9.2e18},
-	{"reserve_fraction", offsetof(TierOverride, reserve_fraction), 0, true, 1},
-	{"price_per_gb_month", offsetof(TierOverride, price_per_gb_month), 0, true, INFINITY},
-	{"random_read_ms", offsetof(TierOverride, random_read_ms), 0, false, INFINITY},
-	{"random_write_ms", offsetof(TierOverride, random_write_ms), 0, false, INFINITY},
-	{"sequential_read_mb_per_s", offsetof(TierOverride, sequential_read_mb_per_s),
+	{"capacity_bytes", offsetof(TierTier, capacity_bytes), 0, true, 9.2e18},
+	{"reserve_fraction", offsetof(TierTier, reserve_fraction), 0, true, 1},
+	{"price_per_gb_month", offsetof(TierTier, profile.price_per_gb_month), 0, true, INFINITY},
+	{"random_read_ms", offsetof(TierTier, profile.random_read_ms), 0, false, INFINITY},
+	{"random_write_ms", offsetof(TierTier, profile.random_write_ms), 0, false, INFINITY},
+	{"sequential_read_mb_per_s", offsetof(TierTier, profile.sequential_read_mb_per_s),
 	0, false, INFINITY},
-	{"sequential_write_mb_per_s", offsetof(TierOverride, sequential_write_mb_per_s),
+	{"sequential_write_mb_per_s", offsetof(TierTier, profile.sequential_write_mb_per_s),
 	0, false, INFINITY},
-	{"parallelism", offsetof(TierOverride, parallelism), 0, false, INFINITY},
-	{"compression_ratio", offsetof(TierOverride, compression_ratio), 1, true, INFINITY},
+	{"parallelism", offsetof(TierTier, profile.parallelism), 0, false, INFINITY},
+	{"compression_ratio", offsetof(TierTier, profile.compression_ratio), 1, true, INFINITY},
 };
 
 static TierOverride *
@@ -59,11 +59,8 @@ new_override(TierAdviceOptions *options, const char *tier_name)
 		palloc(sizeof(TierOverride)) :
 		repalloc(options->overrides, sizeof(TierOverride) * (options->noverrides + 1));
 	override = &options->overrides[options->noverrides++];
+	memset(override, 0, sizeof(TierOverride));
 	namestrcpy(&override->tier_name, tier_name);
-	for (int i = 0; i < (int) lengthof(override_keys); i++)
-		*(double *) ((char *) override + override_keys[i].offset) = NAN;
-	override->device = NULL;
-	override->endurance_dwpd = 0.0;
 	return override;
 }
 
@@ -135,55 +132,54 @@ set_override(TierOverride *override, const char *name, const JsonbValue *value, 
 		if (number < key->least || (number == key->least && !key->least_is_allowed) ||
 			!(number < key->most))
 			refuse_overrides(what, psprintf("The value of \"%s\" is out of range.", name));
-		*(double *) ((char *) override + key->offset) = number;
+		override->offset = key->offset;
+		override->value = number;
 		return;
 	}
 	refuse_overrides(what, psprintf("There is no key \"%s\" for a tier.", name));
+}
+
+/* The next key of an object and its value, in which objects are not entered; NULL: the end. */
+static char *
+next_key(JsonbIterator **iterator, JsonbValue *value)
+{
+	JsonbIteratorToken token;
+	char	   *key;
+
+	while ((token = JsonbIteratorNext(iterator, value, true)) != WJB_KEY)
+		if (token == WJB_DONE)
+			return NULL;
+	key = string_of(value);
+	(void) JsonbIteratorNext(iterator, value, true);
+	return key;
 }
 
 void
 tier_advice_add_overrides(TierAdviceOptions *options, Datum jsonb, const char *what)
 {
 	Jsonb	   *document = DatumGetJsonbP(jsonb);
-	JsonbIterator *iterator;
-	JsonbIteratorToken token;
+	JsonbIterator *tiers;
 	JsonbValue	value;
-	TierOverride *override = NULL;
-	char	   *key = NULL;
-	int			depth = 0;
+	char	   *tier;
+	char	   *key;
 
 	if (!JB_ROOT_IS_OBJECT(document))
 		refuse_overrides(what, "It is not an object with a key for each tier.");
-	iterator = JsonbIteratorInit(&document->root);
-	while ((token = JsonbIteratorNext(&iterator, &value, false)) != WJB_DONE)
+	tiers = JsonbIteratorInit(&document->root);
+	while ((tier = next_key(&tiers, &value)) != NULL)
 	{
-		switch (token)
-		{
-			case WJB_BEGIN_OBJECT:
-				depth++;
-				if (depth > 2)
-					refuse_overrides(what, psprintf("The value of \"%s\" is not a number.", key));
-				break;
-			case WJB_END_OBJECT:
-				depth--;
-				break;
-			case WJB_KEY:
-				key = string_of(&value);
-				if (depth == 1)
-				{
-					if (strlen(key) >= NAMEDATALEN)
-						refuse_overrides(what, "The name of a tier is too long.");
-					override = new_override(options, key);
-				}
-				break;
-			case WJB_VALUE:
-				if (depth == 1)
-					refuse_overrides(what, psprintf("The value of \"%s\" is not an object.", key));
-				set_override(override, key, &value, what);
-				break;
-			default:
-				refuse_overrides(what, "There is an array in it.");
-		}
+		JsonbIterator *figures;
+
+		if (strlen(tier) >= NAMEDATALEN)
+			refuse_overrides(what, "The name of a tier is too long.");
+		if (value.type != jbvBinary || !JsonContainerIsObject(value.val.binary.data))
+			refuse_overrides(what, psprintf("The value of \"%s\" is not an object.", tier));
+
+		/* It has to exist, whatever is said of it. */
+		(void) new_override(options, tier);
+		figures = JsonbIteratorInit(value.val.binary.data);
+		while ((key = next_key(&figures, &value)) != NULL)
+			set_override(new_override(options, tier), key, &value, what);
 	}
 }
 

@@ -91,12 +91,6 @@ is_wanted(const TierLeaf *leaf)
 }
 
 static int
-target_of(const TierEvaluation *evaluation, const TierLeaf *leaf, Oid relation_oid)
-{
-	return relation_oid == leaf->info.relation_oid ? evaluation->to_tier : evaluation->index_tier;
-}
-
-static int
 tier_of(const TierSet *set, Oid relation_oid)
 {
 	TierRelationInfo info;
@@ -131,31 +125,26 @@ is_candidate(const TierEvaluation *evaluation, const TierLeaf *leaf)
 		leaf->partition.use.reads_per_hour >= evaluation->conditions.keep_reads_per_hour;
 }
 
-static Candidate *
-find_candidates(TierEvaluation **evaluations, int n, int *ncandidates)
+static void
+find_candidates(Returning *returning, TierEvaluation **evaluations, int n)
 {
-	Candidate  *candidates;
 	int			most = 0;
 
-	*ncandidates = 0;
 	for (int i = 0; i < n; i++)
-		for (int j = 0; evaluations[i]->conditions.has_keep && j < evaluations[i]->nleaves; j++)
-			most += is_candidate(evaluations[i], &evaluations[i]->leaves[j]);
-	if (most == 0)
-		return NULL;
-	candidates = palloc_extended(sizeof(Candidate) * most, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		most += evaluations[i]->nleaves;
+	returning->candidates = palloc_extended(sizeof(Candidate) * Max(most, 1),
+											MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (int i = 0; i < n; i++)
 		for (int j = 0; evaluations[i]->conditions.has_keep && j < evaluations[i]->nleaves; j++)
 		{
-			Candidate  *candidate = &candidates[*ncandidates];
+			Candidate  *candidate = &returning->candidates[returning->ncandidates];
 
 			if (!is_candidate(evaluations[i], &evaluations[i]->leaves[j]))
 				continue;
 			candidate->evaluation = evaluations[i];
 			candidate->leaf = &evaluations[i]->leaves[j];
-			(*ncandidates)++;
+			returning->ncandidates++;
 		}
-	return candidates;
 }
 
 static void
@@ -325,7 +314,7 @@ slowest_wish(const Returning *returning, const Candidate *candidate, Oid relatio
 		if (place->evaluation == candidate->evaluation || !is_wanted(place->leaf) ||
 			(relation_oid != leaf_oid && !place->evaluation->policy->include_indexes))
 			continue;
-		target = target_of(place->evaluation, place->leaf, relation_oid);
+		target = tier_partition_target(place->evaluation, place->leaf, relation_oid);
 		if (tier_pins_against(returning->pins, returning->set, relation_oid, target) == NULL)
 			slowest = Max(slowest, target);
 	}
@@ -398,7 +387,7 @@ find_return(Returning *returning, const Candidate *candidate, Oid relation_oid, 
 	if (found.tier < 0)
 		return NULL;
 	found.tier = Max(found.tier, slowest_wish(returning, candidate, relation_oid));
-	if (found.tier >= target_of(candidate->evaluation, candidate->leaf, relation_oid))
+	if (found.tier >= tier_partition_target(candidate->evaluation, candidate->leaf, relation_oid))
 	{
 		*why = "another policy would move it here again";
 		return NULL;
@@ -517,7 +506,7 @@ tier_policy_find_returns(TierEvaluation **evaluations, int n, const TierSet *set
 	};
 	TierPass	pass;
 
-	returning.candidates = find_candidates(evaluations, n, &returning.ncandidates);
+	find_candidates(&returning, evaluations, n);
 	tier_pass_begin(&pass, TIER_STEP_EVALUATE);
 	each.n = returning.ncandidates;
 	tier_pass_each(&pass, &each);

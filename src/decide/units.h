@@ -33,21 +33,14 @@ typedef enum TierConfidence
 	TIER_CONFIDENCE_FIRM,
 } TierConfidence;
 
-/* What a tier would be if it were another one; NaN: as it is. */
+/* A figure of a tier if it were another one. */
 typedef struct TierOverride
 {
 	NameData	tier_name;
-	double		capacity_bytes;
-	double		reserve_fraction;
-	double		price_per_gb_month;
-	double		random_read_ms;
-	double		random_write_ms;
-	double		sequential_read_mb_per_s;
-	double		sequential_write_mb_per_s;
-	double		parallelism;
-	double		compression_ratio;
-	const TierCostProfile *device;	/* instead of its own, and what is above
-									 * over it; NULL: its own */
+	size_t		offset;			/* of the figure in TierTier; 0: none */
+	double		value;
+	const TierCostProfile *device;	/* instead of its own, beneath figures;
+									 * NULL: its own */
 	double		endurance_dwpd; /* of that; 0: not known */
 } TierOverride;
 

@@ -15,7 +15,6 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "nodes/pg_list.h"
-#include "postmaster/syslogger.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
@@ -165,8 +164,6 @@ tier_server_directories(PG_FUNCTION_ARGS)
 	for (int i = 0; i < (int) lengthof(directories); i++)
 		put_directory(&row, directories[i], directories[i]);
 	put_directory(&row, "data", "");
-	if (Log_directory != NULL)
-		put_directory(&row, "log", Log_directory);
 	return (Datum) 0;
 }
 

@@ -154,64 +154,6 @@ END
 $$;
 
 /*
- * Size of the server's logs, and of those written last the size and time of each; null: it
- * writes none, or they cannot be looked at.
- *
- * Of the files that were written last each with its size and time: the server appends to one of
- * each format.
- */
-CREATE FUNCTION _tiered_storage.log_files(OUT bytes float8, OUT files jsonb, OUT null_reason text)
-RETURNS record
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	IF NOT pg_catalog.current_setting('logging_collector')::boolean THEN
-		null_reason := 'all: logging_collector is off, so that the server has no files for them';
-		RETURN;
-	END IF;
-	WITH log AS MATERIALIZED (SELECT l.name, l.size, l.modification FROM pg_ls_logdir() l),
-	latest AS (SELECT * FROM log l ORDER BY l.modification DESC, l.name LIMIT 64)
-	SELECT COALESCE((SELECT sum(l.size) FROM log l), 0),
-			COALESCE((SELECT jsonb_object_agg(l.name, jsonb_build_array(l.size,
-				EXTRACT(epoch FROM l.modification))) FROM latest l), '{}')
-		INTO bytes, files;
-	null_reason := 'reads, writes, time: not counted by the server; bytes: growth of the files';
-EXCEPTION WHEN OTHERS THEN
-	bytes := NULL;
-	files := NULL;
-	null_reason := 'all: ' || SQLERRM;
-END
-$$;
-
-/*
- * Bytes written to logs between two looks at their files; null: it is not known, for instance
- * as the file that was written last is gone.
- *
- * What was deleted was not written backwards.  A file that is shorter was begun anew; one with
- * another name is a new one, unless it was not written since: then it was renamed.  What was
- * written into a file that is gone is not known.
- */
-CREATE FUNCTION _tiered_storage.log_growth(before jsonb, after jsonb) RETURNS float8
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	WITH earlier AS (
-		SELECT e.key AS name, (e.value ->> 0)::float8 AS size,
-			(e.value ->> 1)::float8 AS written_at
-		FROM jsonb_each(before) e),
-	newest AS (SELECT max(e.written_at) AS written_at FROM earlier e)
-	SELECT CASE WHEN before IS NOT NULL AND after IS NOT NULL
-		AND NOT EXISTS (SELECT FROM earlier e JOIN newest n USING (written_at)
-			WHERE NOT after ? e.name AND NOT EXISTS (SELECT FROM jsonb_each(after) l
-				WHERE l.value = before -> e.name))
-		THEN COALESCE((SELECT sum(CASE WHEN e.size <= l.size THEN l.size - e.size
-				WHEN e.size IS NOT NULL OR COALESCE(l.written_at > n.written_at, true) THEN l.size
-				ELSE 0 END)
-			FROM (SELECT x.key AS name, (x.value ->> 0)::float8 AS size,
-					(x.value ->> 1)::float8 AS written_at FROM jsonb_each(after) x) l
-			CROSS JOIN newest n LEFT JOIN earlier e USING (name)), 0) END
-$$;
-
-/*
  * The cumulative counters of each class of files, by where they come from and where the files
  * are; null_reason says why some are null.
  *
@@ -221,8 +163,7 @@ $$;
 CREATE FUNCTION _tiered_storage.file_counters(
 	OUT file_class text, OUT source text, OUT places text[],
 	OUT reads float8, OUT read_bytes float8, OUT writes float8, OUT write_bytes float8,
-	OUT fsyncs float8, OUT io_ms float8, OUT reset_at timestamptz, OUT null_reason text,
-	OUT files jsonb)
+	OUT fsyncs float8, OUT io_ms float8, OUT reset_at timestamptz, OUT null_reason text)
 RETURNS SETOF record
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -232,15 +173,15 @@ AS $$
 	wal AS MATERIALIZED (
 		SELECT w.* FROM server s CROSS JOIN LATERAL _tiered_storage.wal_file_counters(s.version) w)
 	SELECT 'relations', 'server', '{}'::text[], NULL::float8, NULL::float8, r.writes,
-		r.write_bytes, r.fsyncs, r.io_ms, r.reset_at, r.null_reason, NULL::jsonb
+		r.write_bytes, r.fsyncs, r.io_ms, r.reset_at, r.null_reason
 	FROM server s CROSS JOIN LATERAL _tiered_storage.relation_file_counters(s.version) r
 	UNION ALL
 	SELECT 'wal', 'server', '{pg_wal}', w.reads, w.read_bytes, w.writes, w.write_bytes, w.fsyncs,
-		w.io_ms, w.reset_at, w.null_reason, NULL
+		w.io_ms, w.reset_at, w.null_reason
 	FROM wal w
 	UNION ALL
 	SELECT 'wal', 'device', '{pg_wal}', d.device_reads, d.device_read_bytes, NULL, NULL, NULL,
-		NULL, NULL, NULL, NULL
+		NULL, NULL, NULL
 	FROM wal w JOIN _tiered_storage.server_directories() d ON d.directory = 'pg_wal'
 	WHERE w.reads IS NULL AND d.device_reads IS NOT NULL
 		AND NOT EXISTS (SELECT FROM _tiered_storage.tablespace_devices() t
@@ -250,18 +191,14 @@ AS $$
 		NULL, pg_stat_get_db_stat_reset_time(d.oid), concat_ws('; ',
 			'reads, writes, time: not counted by the server',
 			CASE WHEN cardinality(p.places) > 1 THEN 'bytes: equal shares of the places' END,
-			p.null_reason), NULL
+			p.null_reason)
 	FROM pg_database d CROSS JOIN _tiered_storage.temp_places() p
 	WHERE d.datname = current_database()
 	UNION ALL
 	SELECT 'slru', l.name, ARRAY[l.name], l.blks_read, l.blks_read * s.block_size,
 		l.blks_written, l.blks_written * s.block_size, NULL, NULL, l.stats_reset,
-		'fsyncs, time: not counted by the server', NULL
+		'fsyncs, time: not counted by the server'
 	FROM server s CROSS JOIN pg_stat_slru l
-	UNION ALL
-	SELECT 'log', 'server', '{log}', NULL, NULL, NULL, l.bytes, CASE WHEN l.bytes >= 0 THEN 0 END,
-		NULL, NULL, l.null_reason, l.files
-	FROM _tiered_storage.log_files() l
 $$;
 
 /* By how much a counter has grown, from 0 if it was reset; null: it was not known, or is not. */
@@ -288,7 +225,6 @@ CREATE UNLOGGED TABLE _tiered_storage.file_state
 	io_ms float8,
 	reset_at timestamptz,
 	null_reason text,
-	files jsonb,	-- of logs: size and time of those written last
 	PRIMARY KEY (file_class, source)
 ) WITH (autovacuum_analyze_threshold = 2147483647);
 SELECT _tiered_storage.define_stored('file_state');
@@ -345,8 +281,7 @@ AS $$
 	WITH counted AS MATERIALIZED (
 		SELECT * FROM _tiered_storage.file_counters()),
 	growth AS MATERIALIZED (
-		SELECT s.sampled_at, c.file_class, c.source, c.places,
-			c.file_class = 'log' AND c.files IS NOT NULL AND s.files IS NOT NULL AS has_log, g.*
+		SELECT s.sampled_at, c.file_class, c.source, c.places, g.*
 		FROM counted c JOIN _tiered_storage.file_state s USING (file_class, source)
 		CROSS JOIN LATERAL (SELECT c.reset_at IS NOT NULL
 			AND s.reset_at IS DISTINCT FROM c.reset_at AS was_reset) r
@@ -354,8 +289,7 @@ AS $$
 			_tiered_storage.counter_growth(s.reads, c.reads, r.was_reset) AS reads,
 			_tiered_storage.counter_growth(s.read_bytes, c.read_bytes, r.was_reset) AS read_bytes,
 			_tiered_storage.counter_growth(s.writes, c.writes, r.was_reset) AS writes,
-			CASE WHEN c.file_class = 'log' THEN _tiered_storage.log_growth(s.files, c.files)
-				ELSE _tiered_storage.counter_growth(s.write_bytes, c.write_bytes, r.was_reset) END
+			_tiered_storage.counter_growth(s.write_bytes, c.write_bytes, r.was_reset)
 				AS write_bytes,
 			_tiered_storage.counter_growth(s.fsyncs, c.fsyncs, r.was_reset) AS fsyncs,
 			_tiered_storage.counter_growth(s.io_ms, c.io_ms, r.was_reset) AS io_ms) g
@@ -368,13 +302,13 @@ AS $$
 	state AS (
 		INSERT INTO _tiered_storage.file_state AS s
 		SELECT c.file_class, c.source, now_at, now_at, c.places, c.reads, c.read_bytes, c.writes,
-			c.write_bytes, c.fsyncs, c.io_ms, c.reset_at, c.null_reason, c.files
+			c.write_bytes, c.fsyncs, c.io_ms, c.reset_at, c.null_reason
 		FROM counted c
 		ON CONFLICT (file_class, source) DO UPDATE SET sampled_at = EXCLUDED.sampled_at,
 			places = EXCLUDED.places, reads = EXCLUDED.reads, read_bytes = EXCLUDED.read_bytes,
 			writes = EXCLUDED.writes, write_bytes = EXCLUDED.write_bytes,
 			fsyncs = EXCLUDED.fsyncs, io_ms = EXCLUDED.io_ms, reset_at = EXCLUDED.reset_at,
-			null_reason = EXCLUDED.null_reason, files = EXCLUDED.files)
+			null_reason = EXCLUDED.null_reason)
 	INSERT INTO _tiered_storage.file_history AS h
 	SELECT g.sampled_at, EXTRACT(epoch FROM now_at - g.sampled_at)::float8, g.file_class,
 		g.source, p.place, g.reads / n.n, g.read_bytes / n.n, g.writes / n.n,
@@ -385,8 +319,6 @@ AS $$
 	CROSS JOIN LATERAL (SELECT cardinality(l.places)::float8 AS n) n
 	CROSS JOIN LATERAL unnest(l.places) p (place)
 	WHERE GREATEST(g.reads, g.read_bytes, g.writes, g.write_bytes, g.fsyncs, g.io_ms) > 0
-		/* Without a row nothing was written, which here is not known. */
-		OR g.has_log AND g.write_bytes IS NULL
 	ON CONFLICT (period_start, file_class, source, place) DO UPDATE SET
 		period_s = GREATEST(h.period_s, EXCLUDED.period_s), reads = h.reads + EXCLUDED.reads,
 		read_bytes = h.read_bytes + EXCLUDED.read_bytes, writes = h.writes + EXCLUDED.writes,

@@ -202,7 +202,7 @@ AS $$
 			GROUP BY 1, 2) c
 		LEFT JOIN tablespace s ON c.file_class = 'temp' AND s.name = c.place
 		LEFT JOIN directory d ON d.directory = CASE c.file_class WHEN 'wal' THEN 'pg_wal'
-			WHEN 'log' THEN 'log' WHEN 'slru' THEN _tiered_storage.slru_directory(c.place) END)
+			WHEN 'slru' THEN _tiered_storage.slru_directory(c.place) END)
 	SELECT p.file_class, p.place, p.tier_name, p.device, p.reads, p.read_bytes, p.writes,
 		p.write_bytes, p.fsyncs, p.io_s,
 		_tiered_storage.file_io_ms(p.file_class, t, p.random_reads, p.sequential_reads,
@@ -242,7 +242,7 @@ AS $$
 		WHERE starts_with(t.metric, 'wait_')),
 	class AS (
 		SELECT c.file_class, p.*, w.wait_s
-		FROM (VALUES ('relations'), ('wal'), ('temp'), ('slru'), ('log')) c (file_class)
+		FROM (VALUES ('relations'), ('wal'), ('temp'), ('slru')) c (file_class)
 		LEFT JOIN waits w USING (file_class)
 		CROSS JOIN LATERAL (SELECT count(*) AS n, count(x.here_ms) AS n_here,
 				sum(x.here_ms) AS here_ms, CASE WHEN count(*) = count(x.reads)
@@ -272,9 +272,9 @@ AS $$
 				ELSE c.write_bytes END AS write_bytes,
 			CASE WHEN c.file_class = 'relations' THEN s.fsyncs ELSE c.fsyncs END AS fsyncs,
 			CASE WHEN c.file_class = 'relations' THEN s.io_s ELSE c.io_s END AS io_s,
-			CASE WHEN c.file_class IN ('wal', 'temp', 'log') THEN c.place END AS place,
-			CASE WHEN c.file_class IN ('wal', 'temp', 'log') THEN c.tier_name END AS tier_name,
-			CASE WHEN c.file_class IN ('wal', 'temp', 'log') THEN c.device END AS device,
+			CASE WHEN c.file_class IN ('wal', 'temp') THEN c.place END AS place,
+			CASE WHEN c.file_class IN ('wal', 'temp') THEN c.tier_name END AS tier_name,
+			CASE WHEN c.file_class IN ('wal', 'temp') THEN c.device END AS device,
 			CASE WHEN c.file_class = 'relations' THEN s.null_reason
 				ELSE c.null_reason END AS null_reason,
 			/* The share of its I/O that the parts have. */
@@ -304,7 +304,6 @@ AS $$
 			CASE WHEN t.n = 0 AND t.file_class <> 'relations'
 				OR NOT EXISTS (SELECT FROM _tiered_storage.file_period())
 				THEN 'all: there are no two samples yet'
-			WHEN t.file_class = 'log' THEN 'waits: no session waits for the log'
 			WHEN t.wait_s IS NULL THEN 'waits: not sampled (shared_preload_libraries)' END,
 			r.of_whom), '')
 	FROM total t CROSS JOIN recovery r

@@ -3,16 +3,6 @@
 ---------------------------------------------------------------------------
 
 /*
- * Number of blocks in shared buffers for each of so many parts of equal length of a relation.
- */
-CREATE FUNCTION _tiered_storage.cached_ranges(
-	relation regclass, ranges integer,
-	OUT range integer, OUT first_block bigint, OUT blocks bigint, OUT cached_blocks bigint)
-RETURNS SETOF record
-LANGUAGE C VOLATILE PARALLEL RESTRICTED
-AS 'MODULE_PATHNAME', 'tier_cached_ranges';
-
-/*
  * Where nine tenths of the cached blocks of a relation lie together.
  *
  * The shortest run of parts of the relation that has nine tenths of its cached blocks;
@@ -30,8 +20,8 @@ DECLARE
 	inside bigint := 0;
 	head integer := 1;
 BEGIN
-	SELECT array_agg(c.cached_blocks ORDER BY c.range), sum(c.cached_blocks), count(*)
-		INTO cached, cached_blocks, parts FROM _tiered_storage.cached_ranges(relation, 100) c;
+	SELECT array_agg(h.cached_buffers ORDER BY h.bucket), sum(h.cached_buffers), count(*)
+		INTO cached, cached_blocks, parts FROM tiered_storage.block_heat(relation, 100) h;
 	IF COALESCE(cached_blocks, 0) = 0 THEN
 		RETURN;
 	END IF;

@@ -243,7 +243,7 @@ AS $$
 		'files', COALESCE((SELECT jsonb_agg(to_jsonb(f) ORDER BY c.place, f.is_total DESC,
 				f.tier_name, f.place)
 			FROM _tiered_storage.file_class_io() f
-			LEFT JOIN (VALUES (1, 'relations'), (2, 'wal'), (3, 'temp'), (4, 'slru'), (5, 'log'))
+			LEFT JOIN (VALUES (1, 'relations'), (2, 'wal'), (3, 'temp'), (4, 'slru'))
 				c (place, file_class) USING (file_class)), '[]'),
 		'writes', COALESCE((SELECT jsonb_agg(to_jsonb(w) ORDER BY w.is_total, t.rank, w.tier_name)
 			FROM _tiered_storage.write_amplification w

@@ -153,7 +153,7 @@ AS $$
 			l.rows) FROM wait w CROSS JOIN load l WHERE l.rows IS NOT NULL),
 		_tiered_storage.report_escape(facts #>> '{load,why}')),
 	('files', 'Files', 'I/O by class of files', 'Over the last sampled day: relations, WAL, '
-		'temporary files, SLRUs and logs, and what their sessions waited for.',
+		'temporary files and SLRUs, and what their sessions waited for.',
 		(SELECT _tiered_storage.report_bars('file-classes',
 			'Bytes read and written by class of files',
 			'Two bars for each class: bytes read and bytes written per hour.', c.rows,

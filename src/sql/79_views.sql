@@ -158,7 +158,7 @@ CREATE VIEW tiered_storage.file_class_io AS
 COMMENT ON VIEW tiered_storage.file_class_io IS
 'I/O of relations, WAL, temporary files, SLRU and log per hour of the last sampled day, and '
 'what moving them would save; null: none, or unknown';
-COMMENT ON COLUMN tiered_storage.file_class_io.file_class IS 'relations, wal, temp, slru or log';
+COMMENT ON COLUMN tiered_storage.file_class_io.file_class IS 'relations, wal, temp or slru';
 COMMENT ON COLUMN tiered_storage.file_class_io.tier_name IS
 'tier of these files; null: several, or none';
 COMMENT ON COLUMN tiered_storage.file_class_io.place IS

@@ -94,7 +94,7 @@ BEGIN
 		server_directories,directory_tiers,settings_of_tablespaces,settings_of_temp,
 		settings_of_wal_place,settings_of_temp_rights,role_list,temp_saved_s,roles_without_create,
 		temp_places,wal_places,roomiest_places,wal_move_command,settings_of_wal_sync,
-		settings_of_images,settings_of_io_method,setting_obstacle,cached_ranges,hot_range,
+		settings_of_images,settings_of_io_method,setting_obstacle,hot_range,
 		partition_interval,partition_key,partition_advice,effect_verdict,mover_progress,
 		move_window_state,move_queue_entries,worker_status,short_recommendations,short_reason,
 		short_number,first_columns,clip,clip_words,wrap,short_quantity,short_bytes,short_rate,

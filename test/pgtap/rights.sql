@@ -59,7 +59,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('tiered_storage.simulate_placement', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.tablespace_devices', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.tier_size_curve', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.cached_ranges', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.device_fit', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.effect_verdict', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.directory_tiers', 'pg_monitor', 'EXECUTE'),

@@ -66,11 +66,11 @@ $$, 'the functions and procedures are these, with these arguments, defaults, res
 -- Those beneath have names.
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_storage' $$, $$ VALUES
 	('state_tables'), ('take_snapshot'), ('restore_state'), ('ring_member'), ('empty_member'), ('split_samples'), ('roll_up'), ('refuse'), ('first_hour'), ('forget_standbys'),
-	('cached_ranges'), ('calibration_store'), ('calibration_verdict'),
+	('calibration_store'), ('calibration_verdict'),
 	('calibration_warn'), ('claimed_elsewhere'), ('device_fit'), 
 	('effect_verdict'), ('counted_file_io'), ('counter_growth'), ('directory_tiers'), ('file_class_io'),
-	('file_counters'), ('file_io_ms'), ('file_io_parts'), ('file_period'), ('file_sample'), ('log_files'),
-	('log_growth'), ('relation_file_counters'), ('relation_file_io'), ('server_directories'), ('slru_directory'),
+	('file_counters'), ('file_io_ms'), ('file_io_parts'), ('file_period'), ('file_sample'),
+	('relation_file_counters'), ('relation_file_io'), ('server_directories'), ('slru_directory'),
 	('temp_places'), ('wal_file_counters'), ('hot_range'), ('ignore_replicated'), ('load_is_possible'),
 	('load_totals'), ('measure_device'), ('measure_wal_sync'),
 	('settings_of_images'), ('settings_of_io_method'), ('setting_obstacle'), ('settings_of_tablespaces'),
