@@ -12,6 +12,7 @@ GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO regress_admin, regress_
 GRANT EXECUTE ON ALL ROUTINES IN SCHEMA tiered_storage, _tiered_storage TO regress_admin, regress_member;
 GRANT CREATE ON TABLESPACE regress_ts_fast, regress_ts_slow TO regress_admin;
 CREATE SCHEMA regress_s AUTHORIZATION regress_admin;
+CREATE ROLE regress_writer IN ROLE pg_write_all_data, pg_read_all_data;
 \set ECHO all
 
 ---------------------------------------------------------------------------
@@ -26,6 +27,16 @@ SELECT tiered_storage.add_standby('evil', conninfo => 'host=/tmp')
 SELECT tiered_storage.add_standby('evil', 'server')
 INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid) VALUES ('evil', 'host=/tmp', current_user, 10)
 $refused$);
+RESET ROLE;
+-- Who may write all tables does not name others in ours.
+SET ROLE regress_writer;
+SELECT * FROM pg_temp.refused($refused$
+INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid) VALUES ('evil', 'host=/tmp', current_user, 10)
+UPDATE _tiered_storage.policy SET created_by_oid = 10
+DELETE FROM _tiered_storage.move
+$refused$);
+RESET ROLE;
+SET ROLE regress_admin;
 \set ECHO all
 \set ECHO none
 -- Code of his in a superuser's session: while an index is built again, a table
@@ -401,7 +412,7 @@ CALL tiered_storage.sample();
 DROP EXTENSION tiered_storage;
 \set ECHO none
 DROP OWNED BY regress_admin, regress_member CASCADE;
-DROP ROLE regress_admin, regress_member, regress_super;
+DROP ROLE regress_writer, regress_admin, regress_member, regress_super;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;

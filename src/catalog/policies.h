@@ -152,6 +152,13 @@ extern TierMoveWindowRow *tier_catalog_load_move_windows(MemoryContext context, 
 /* Bytes of moves that run, or were begun in the last seconds, whoever asked for them. */
 extern double tier_catalog_bytes_moved_within(double seconds);
 
+/*
+ * Until when automatic moves rest because moving processes were interrupted: from the third
+ * interruption since the last move that was completed, 1 minute, then twice as long for each, at
+ * most an hour; 0: they do not rest.
+ */
+extern TimestampTz tier_catalog_rests_until(void);
+
 /* ---------------------------------------------------------------------
  * Fullness policies
  * ---------------------------------------------------------------------

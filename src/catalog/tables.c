@@ -394,7 +394,8 @@ tier_catalog_refresh_identities(void)
 	"copied_bytes = CASE WHEN e.arrived THEN m.copied_bytes "
 	"ELSE COALESCE(m.copied_bytes, m.size_bytes) END, "
 	"error = CASE WHEN e.arrived THEN NULL "
-	"ELSE 'the process that moved it ended before it was done' END "
+	"ELSE 'the process that moved it ended before it was done' END, "
+	"sqlstate = CASE WHEN NOT e.arrived THEN '57P02' END "
 	"FROM ended e WHERE e.move_id = m.move_id";
 
 	static const char *const refreshed[][2] = {

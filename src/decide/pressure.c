@@ -35,6 +35,7 @@ tier_pressure_load(MemoryContext context)
 	pressure->wal_lag = tier_wal_lag();
 	pressure->checkpoints = tier_catalog_checkpoints_within(seconds);
 	pressure->moved_bytes = tier_catalog_bytes_moved_within(seconds);
+	pressure->rests_until = tier_catalog_rests_until();
 	return pressure;
 }
 
@@ -60,6 +61,9 @@ are_checkpoints_forced(const TierPressure *pressure)
 char *
 tier_pressure_stops(const TierPressure *pressure)
 {
+	if (pressure->rests_until > GetCurrentTimestamp())
+		return psprintf("waiting: processes that moved data were interrupted; retry at %s",
+						timestamptz_to_str(pressure->rests_until - pressure->rests_until % USECS_PER_SEC));
 	return pressure->wal_lag.reader == TIER_WAL_NOBODY ? NULL :
 		psprintf("waiting: %s", tier_wal_lag_text(&pressure->wal_lag));
 }

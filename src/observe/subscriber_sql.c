@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/subscriber_sql.c
- *		Rows of our tables that logical replication brings from another server.
+ *		Writes of our tables that are not ours: from another server, and by other roles.
  *
  * A publication FOR ALL TABLES includes our tables, and no option of the server
  * keeps them out.  What they say is about the storage of the machine that wrote
@@ -13,11 +13,14 @@
 
 #include "commands/trigger.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "replication/logicalworker.h"
+#include "utils/rel.h"
 
 #include "src/compat.h"
 
 PG_FUNCTION_INFO_V1(tier_ignore_replicated);
+PG_FUNCTION_INFO_V1(tier_refuse_other_roles);
 
 /*
  * A trigger that is fired while session_replication_role is "replica".  That may
@@ -43,4 +46,28 @@ tier_ignore_replicated(PG_FUNCTION_ARGS)
 	if (TRIGGER_FIRED_BY_UPDATE(data->tg_event))
 		PG_RETURN_POINTER(data->tg_newtuple);
 	PG_RETURN_POINTER(data->tg_trigtuple);
+}
+
+/*
+ * A trigger of a statement.  Rows name the roles in whose name something is moved, and servers
+ * to connect to.  So only the owner and superusers write them, whatever else a role may write:
+ * a member of pg_write_all_data has rights of its own alone.
+ */
+Datum
+tier_refuse_other_roles(PG_FUNCTION_ARGS)
+{
+	Relation	table;
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by trigger manager",
+						"refuse_other_roles")));
+	table = ((TriggerData *) fcinfo->context)->tg_relation;
+	if (GetUserId() != table->rd_rel->relowner && !superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for table %s", RelationGetRelationName(table)),
+				 errdetail("Only the owner and superusers write tables of tiered_storage.")));
+	PG_RETURN_POINTER(NULL);
 }

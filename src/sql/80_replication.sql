@@ -1,5 +1,5 @@
 ---------------------------------------------------------------------------
--- Logical replication must not bring rows of another server.
+-- Writes of our tables that are not ours: of another server, and by other roles.
 ---------------------------------------------------------------------------
 
 /*
@@ -29,6 +29,15 @@ $$;
 CREATE FUNCTION _tiered_storage.ignore_replicated() RETURNS trigger
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_ignore_replicated';
 
+/*
+ * Trigger: refuses statements of roles other than the owner and superusers.
+ *
+ * pg_write_all_data may write each table, but what is written here names roles in whose name
+ * something is moved.
+ */
+CREATE FUNCTION _tiered_storage.refuse_other_roles() RETURNS trigger
+LANGUAGE C AS 'MODULE_PATHNAME', 'tier_refuse_other_roles';
+
 DO $$
 DECLARE
 	t record;
@@ -43,6 +52,9 @@ BEGIN
 			'FOR EACH ROW EXECUTE FUNCTION _tiered_storage.ignore_replicated()', t.relname);
 		EXECUTE pg_catalog.format('ALTER TABLE _tiered_storage.%I ENABLE REPLICA TRIGGER '
 			'ignore_replicated', t.relname);
+		EXECUTE pg_catalog.format('CREATE TRIGGER refuse_other_roles BEFORE INSERT OR UPDATE OR '
+			'DELETE OR TRUNCATE ON _tiered_storage.%I '
+			'EXECUTE FUNCTION _tiered_storage.refuse_other_roles()', t.relname);
 	END LOOP;
 	IF _tiered_storage.publication_of_all() IS NOT NULL THEN
 		RAISE WARNING 'a publication FOR ALL TABLES includes the tables of tiered_storage'

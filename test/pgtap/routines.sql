@@ -71,7 +71,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('effect_verdict'), ('counted_file_io'), ('counter_growth'), ('directory_tiers'), ('file_class_io'),
 	('file_counters'), ('file_io_ms'), ('file_io_parts'), ('file_period'), ('file_sample'),
 	('relation_file_counters'), ('relation_file_io'), ('server_directories'), ('slru_directory'),
-	('temp_places'), ('wal_file_counters'), ('hot_range'), ('ignore_replicated'), ('load_is_possible'),
+	('temp_places'), ('wal_file_counters'), ('hot_range'), ('ignore_replicated'), ('refuse_other_roles'), ('load_is_possible'),
 	('load_totals'), ('measure_device'), ('measure_wal_sync'),
 	('settings_of_images'), ('settings_of_io_method'), ('setting_obstacle'), ('settings_of_tablespaces'),
 	('settings_of_temp'), ('settings_of_wal_place'), ('wal_places'), ('temp_saved_s'),
@@ -117,7 +117,7 @@ SELECT is_empty($$ SELECT r.oid::regprocedure FROM routines r WHERE NOT EXISTS (
 	WHERE e.extname = 'tiered_storage' AND d.classid = 'pg_proc'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_extension'::regclass
 		AND d.refobjid = e.oid AND d.deptype = 'e') $$, 'all of them belong to the extension');
 SELECT is_empty($$ SELECT oid::regprocedure, proconfig FROM routines
-	WHERE lanname <> 'c' AND (proconfig[1] IS DISTINCT FROM 'search_path=pg_catalog, pg_temp' OR array_to_string(proconfig[2:], ' ') !~ '^((lock_timeout=[0-9]+s|client_min_messages=warning)( |$))*$') $$, 'those not in C pin their search_path, pg_temp last, and leave other settings to the library');
+	WHERE lanname <> 'c' AND oid NOT IN (SELECT p.oid FROM pg_proc p WHERE p.prosqlbody IS NOT NULL) AND (proconfig[1] IS DISTINCT FROM 'search_path=pg_catalog, pg_temp' OR array_to_string(proconfig[2:], ' ') !~ '^((lock_timeout=[0-9]+s|client_min_messages=warning)( |$))*$') $$, 'those whose body is a string pin their search_path, pg_temp last, and leave other settings to the library');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname = 'c' AND (proconfig IS NOT NULL OR probin <> 'tiered_storage') $$,
 	'those in C are in the library of the extension');
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE prosecdef $$,
