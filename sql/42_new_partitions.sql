@@ -27,6 +27,12 @@ SELECT tiered_storage.add_tiering_policy(in_schema => 'public', tier => 'regress
 -- Created on a slower tier than that of the policy; the nearest that is faster.
 CREATE TABLE regress_n_slowest (d date) PARTITION BY RANGE (d) TABLESPACE regress_ts_cheap;
 SELECT tiered_storage.add_tiering_policy('regress_n_slowest', tier => 'regress_slow', idle_for => '30 days') AS id;
+-- Nothing can be on a faster tier than the fastest.
+CREATE TABLE regress_n_fastest (d date) PARTITION BY RANGE (d) TABLESPACE regress_ts_fast;
+CREATE TABLE regress_n_fastest_1 PARTITION OF regress_n_fastest FOR VALUES FROM ('2020-01-01') TO ('2021-01-01')
+	TABLESPACE regress_ts_fast;
+SELECT tiered_storage.add_tiering_policy('regress_n_fastest', move_after => '30 days', tier => 'regress_fast') AS id;
+DROP TABLE regress_n_fastest;
 CREATE TABLE regress_n_faster PARTITION OF regress_n_slowest FOR VALUES FROM ('2020-01-01') TO ('2021-01-01')
 	TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy('regress_n_slowest', tier => 'regress_cheap', idle_for => '90 days') AS id;

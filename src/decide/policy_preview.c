@@ -179,18 +179,23 @@ tier_policy_preview(const TierPolicyRow *policy, const TierSet *set)
 	return evaluation;
 }
 
-/* Is something of it, or what is created for it, on a faster tier than that, or on none? */
+/* Can something of it, or what is created for it, be on a faster tier than that, or on none? */
 static bool
 may_move(const TierPolicyRow *policy, const TierEvaluation *evaluation, const TierSet *set)
 {
+	bool		to_fastest = evaluation->to_tier == 0;
 	TierRelationInfo info;
+	int			tier;
 
 	/* Tables of a group come and go, and are created anywhere. */
-	if (tier_policy_has_group(policy) || !tier_relation_lookup(policy->relation_oid, &info) ||
-		tier_set_tier_of_tablespace(set, info.tablespace_oid) <= evaluation->to_tier)
+	if (tier_policy_has_group(policy) || !tier_relation_lookup(policy->relation_oid, &info))
+		return true;
+	tier = tier_set_tier_of_tablespace(set, info.tablespace_oid);
+	if (tier < evaluation->to_tier || (tier == evaluation->to_tier && !to_fastest))
 		return true;
 	for (int i = 0; i < evaluation->nleaves; i++)
-		if (evaluation->leaves[i].verdict != TIER_VERDICT_ON_SLOWER_TIER)
+		if (evaluation->leaves[i].verdict != TIER_VERDICT_ON_SLOWER_TIER &&
+			!(to_fastest && evaluation->leaves[i].verdict == TIER_VERDICT_ON_TARGET))
 			return true;
 	return false;
 }
@@ -203,7 +208,7 @@ tier_policy_refuse_faster(const TierPolicyRow *policy, const TierEvaluation *eva
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("tier \"%s\" is faster than where %s is", NameStr(policy->tier_name),
+			 errmsg("tier \"%s\" is not slower than where %s is", NameStr(policy->tier_name),
 					policy->relation_name),
 			 errdetail("A tiering policy moves relations to slower tiers."),
 			 errhint("tiered_storage.apply_placement() moves what is read often to a faster tier, "

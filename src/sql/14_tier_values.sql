@@ -85,7 +85,11 @@ BEGIN
 	IF NOT FOUND THEN
 		PERFORM _tiered_storage.refuse('undefined_object',
 			format('device profile "%s" does not exist', profile),
-			hint => 'SELECT profile FROM tiered_storage.device_profiles() lists the profiles.');
+			hint => COALESCE('Did you mean "' || (SELECT q.profile
+				FROM tiered_storage.device_profiles() q
+				WHERE _tiered_storage.is_alike(q.profile::name, tier_with_profile.profile::name)
+				LIMIT 1) || '"?',
+				'SELECT profile FROM tiered_storage.device_profiles() lists the profiles.'));
 	END IF;
 	/* The endurance of a tier is given, never assumed. */
 	RETURN jsonb_populate_record(t, to_jsonb(p) - 'endurance_dwpd'::text
@@ -177,8 +181,11 @@ BEGIN
 		IF NOT FOUND THEN
 			PERFORM _tiered_storage.refuse('undefined_object',
 				format('tablespace "%s" does not exist', spc),
-				hint => format('CREATE TABLESPACE %I LOCATION ''/a/directory''; creates it; '
-					'SELECT spcname FROM pg_tablespace lists the tablespaces.', spc));
+				hint => COALESCE('Did you mean "' || (SELECT s.spcname
+					FROM pg_catalog.pg_tablespace s
+					WHERE _tiered_storage.is_alike(s.spcname, spc) LIMIT 1) || '"?',
+					format('CREATE TABLESPACE %I LOCATION ''/a/directory''; creates it; '
+					'SELECT spcname FROM pg_tablespace lists the tablespaces.', spc)));
 		END IF;
 		IF spc = 'pg_global' THEN
 			PERFORM _tiered_storage.refuse('invalid_parameter_value',

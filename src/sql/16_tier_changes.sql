@@ -34,6 +34,8 @@ BEGIN
 			format('key "%s" of device must have a string, a number or a boolean', unknown));
 	END IF;
 	RETURN jsonb_populate_record(NULL::_tiered_storage.tier, device);
+EXCEPTION WHEN invalid_text_representation OR numeric_value_out_of_range THEN
+	PERFORM _tiered_storage.refuse('invalid_parameter_value', 'device: ' || SQLERRM);
 END
 $$;
 
