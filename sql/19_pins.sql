@@ -259,7 +259,7 @@ SELECT state, error FROM _tiered_storage.moves WHERE reason ~ 'undo';
 
 \echo '-- Names'
 
-DELETE FROM _tiered_storage.pin;
+SELECT tiered_storage.unpin(relation) FROM _tiered_storage.pins WHERE relation_name !~ '_i$' \g /dev/null
 SELECT tiered_storage.pin('cold', 'regress_fast', include_indexes => false), tiered_storage.pin('hot',
 	include_indexes => false) \g /dev/null
 ALTER TABLE hot RENAME TO "Hot ""T";

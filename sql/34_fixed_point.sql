@@ -246,9 +246,11 @@ BEGIN
 			WHERE p.place <> b.place;
 		INSERT INTO regress_rounds VALUES (round, moved, brought_back, moved_again, returned, moved_after);
 		DELETE FROM _tiered_storage.relation_history;
+		PERFORM tiered_storage.unpin(p.relation) FROM _tiered_storage.pins p JOIN pg_class c ON c.oid = p.relation
+			WHERE c.relkind = 'r';
+		PERFORM tiered_storage.unpin(relation) FROM _tiered_storage.pins;
 		DROP TABLE regress_f;
 		PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
-		DELETE FROM _tiered_storage.pin;
 		COMMIT;
 	END LOOP;
 END

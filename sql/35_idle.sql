@@ -114,8 +114,7 @@ UPDATE _tiered_storage.sampler SET last_sample_at = '2001-01-01';
 SELECT DISTINCT verdict, reason FROM regress_verdicts;
 UPDATE _tiered_storage.sampler SET last_sample_at = '2040-03-01';
 \echo '-- A standby that does not tell, and one that has told, and was read.'
-INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid, added_at) VALUES ('regress_sb',
-	'dbname=none', current_user, 10, '2040-01-01');
+SELECT tiered_storage.add_standby('regress_sb', 'host=/nowhere') \g /dev/null
 SELECT DISTINCT verdict, reason FROM regress_verdicts;
 INSERT INTO _tiered_storage.standby_state (standby_name, last_attempt_at, last_pull_at, next_pull_at,
 	failures) VALUES ('regress_sb', now(), now(), 'infinity', 0);
@@ -125,7 +124,7 @@ INSERT INTO _tiered_storage.standby_reads VALUES ('regress_l_3'::regclass, 1, 1,
 DELETE FROM _tiered_storage.standby_reads;
 UPDATE _tiered_storage.standby SET added_at = '2040-03-06';
 SELECT relation, verdict, reason FROM regress_verdicts WHERE relation = 'regress_l_3';
-DELETE FROM _tiered_storage.standby;
+SELECT tiered_storage.remove_standby('regress_sb') \g /dev/null
 \echo '-- A clock that was set back: what is used meanwhile is not idle when it is corrected.'
 CALL tiered_storage.sample();
 SET tiered_storage.test_now = '2040-02-01 00:00:00+00';

@@ -64,8 +64,7 @@ SELECT tiered_storage.add_move_window('w', NULL, '1:00', '2:00');
 \set ECHO none
 ROLLBACK;
 BEGIN;
-INSERT INTO _tiered_storage.move_window SELECT 'many_' || i, NULL, '1:00', '2:00', 'UTC', NULL, true
-	FROM generate_series(1, 62) i;
+SELECT tiered_storage.add_move_window('many_' || i, NULL, '1:00', '2:00', 'UTC') FROM generate_series(1, 62) i \g /dev/null
 \set ECHO all
 SELECT tiered_storage.add_move_window('one_more', NULL, '1:00', '2:00');
 ROLLBACK;

@@ -290,9 +290,11 @@ BEGIN
 		SELECT count(*) INTO moved_again FROM regress_places p JOIN regress_before b USING (relation)
 			WHERE p.place <> b.place;
 		INSERT INTO regress_rounds VALUES (round, moved, brought_back, moved_again);
+		PERFORM tiered_storage.unpin(p.relation) FROM _tiered_storage.pins p JOIN pg_class c ON c.oid = p.relation
+			WHERE c.relkind = 'r';
+		PERFORM tiered_storage.unpin(relation) FROM _tiered_storage.pins;
 		DROP TABLE regress_g.t_1, regress_g.t_2, regress_g.t_3;
 		PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
-		DELETE FROM _tiered_storage.pin;
 		COMMIT;
 	END LOOP;
 END

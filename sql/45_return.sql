@@ -129,12 +129,12 @@ INSERT INTO _tiered_storage.relation_history (period_start, relation_oid, period
 		FROM generate_series(0, 5) m;
 UPDATE _tiered_storage.relation_state SET random_fast = 1000, heat_at = '2040-01-31 09:30+00'
 	WHERE relation_oid = 'regress_r_1'::regclass;
-UPDATE _tiered_storage.policy SET return_after = '1 hour';
+SELECT tiered_storage.alter_policy('regress_r', changes => '{"return_after": "1 hour"}') \gset
 :at_least
 \echo '-- What had a shorter time before it was refused is looked at by that.'
 UPDATE _tiered_storage.policy SET return_after = '1 microsecond';
 SELECT verdict FROM regress_verdicts WHERE relation = 'regress_r_1';
-UPDATE _tiered_storage.policy SET return_after = NULL;
+SELECT tiered_storage.alter_policy('regress_r', changes => '{"return_after": null}') \gset
 SELECT set_config('tiered_storage.test_now', '2040-02-01 00:00:00+00', false) \g /dev/null
 \echo '-- At night nobody works.  What the policy has not moved stays where it is.'
 SELECT regress_cool() \g /dev/null

@@ -102,12 +102,14 @@ BEGIN
 			ORDER BY place) FROM _tiered_storage.planned_move WHERE waits_for IS NULL),
 			(SELECT array_agg(concat(replace(relation, 'public.', ''), ' to ', tier) ORDER BY place) FROM regress_moved),
 			waiting;
+		PERFORM tiered_storage.unpin(p.relation) FROM _tiered_storage.pins p JOIN pg_class c ON c.oid = p.relation
+			WHERE c.relkind = 'r';
+		PERFORM tiered_storage.unpin(relation) FROM _tiered_storage.pins;
 		EXECUTE (SELECT 'DROP TABLE ' || string_agg(format('%I', relname), ', ') FROM pg_class
 			WHERE relname ~ '^regress_o(_[0-9]{1,2})?$' AND relkind IN ('r', 'p'));
 		PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies;
 		PERFORM tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.fullness_policies;
 		PERFORM tiered_storage.remove_move_window(window_name) FROM _tiered_storage.move_windows;
-		DELETE FROM _tiered_storage.pin;
 		COMMIT;
 	END LOOP;
 END

@@ -10,8 +10,7 @@ CREATE TABLE regress_sr_1 AS SELECT i, repeat('x', 500) AS filler FROM generate_
 CREATE TABLE regress_sr_2 AS SELECT * FROM regress_sr_1;
 
 -- As a pull writes it.
-INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid)
-	SELECT 'elsewhere', 'host=/nowhere', current_user, oid FROM pg_roles WHERE rolname = current_user;
+SELECT tiered_storage.add_standby('elsewhere', 'host=/nowhere') \g /dev/null
 INSERT INTO _tiered_storage.standby_state (standby_name, last_attempt_at, last_pull_at, next_pull_at, failures)
 	VALUES ('elsewhere', now(), now(), now() + interval '1 day', 0);
 INSERT INTO _tiered_storage.standby_room (standby_name, tablespace_oid, is_usable, file_system_id, free_bytes,
