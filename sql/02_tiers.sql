@@ -39,6 +39,8 @@ $refused$);
 -- The discovered tier's name depends on the machine: from here on it does not.
 DO $$
 BEGIN
+	-- Made up, since no call makes it in the time of a test: a tier that was discovered, whatever tiers the
+	-- machine has.
 	UPDATE _tiered_storage.tier SET tier_name = 'regress_found', rank = 0, compressed = false
 		WHERE tier_name = (SELECT tier_name FROM _tiered_storage.tier_tablespaces
 			WHERE tablespace_name = 'pg_default');

@@ -13,6 +13,7 @@ SET tiered_storage.track_access = off;
 \echo '-- The first sample, and what it sees'
 
 \echo '-- From a fresh start, by a clock of our own.'
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks.
 TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history, _tiered_storage.history_hour, _tiered_storage.state_snapshot;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 CREATE TABLE regress_o_first (a int) TABLESPACE regress_ts_slow;

@@ -46,6 +46,7 @@ AS $$
 DECLARE
 	hour CONSTANT float8 := 1 - 0.5 ^ (1 / 24.0);
 BEGIN
+	-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks.
 	UPDATE _tiered_storage.relation_state SET page_writes_fast = 0, page_writes_slow = 0,
 		merged_writes_fast = 0, merged_writes_slow = 0,
 		maintenance_writes_fast = 0, wal_bytes_fast = 0, image_bytes_fast = 0;

@@ -159,6 +159,7 @@ SELECT CASE WHEN os_cached_fraction IS NULL OR os_cached_fraction = 1 THEN 'unkn
 	FROM _tiered_storage.heat WHERE relation = 'regress_d'::regclass;
 -- 100 random reads in an hour: all of them miss shared buffers, and those that the page cache has do not reach the
 -- device.
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks.
 UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - 100, random_fast = 0, maintained_at = NULL,
 	device_random_fast = 0, os_cached_bytes = size_bytes
 	WHERE relation_oid = 'regress_d'::regclass AND os_cached_bytes >= 0;

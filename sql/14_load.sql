@@ -26,6 +26,8 @@ BEGIN
 	END LOOP;
 END
 $$;
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks, the load of hours;
+-- what a standby has told.
 TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history,
 	_tiered_storage.load_state, _tiered_storage.load_history, _tiered_storage.history_hour, _tiered_storage.state_snapshot;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';

@@ -57,6 +57,7 @@ CREATE TABLE regress_t_p1 PARTITION OF regress_t_p FOR VALUES
 	FROM (0) TO (1000000) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 INSERT INTO regress_t_p SELECT i FROM generate_series(1, 50000) i;
 CALL tiered_storage.sample();
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks.
 UPDATE _tiered_storage.relation_state SET observed_since = now() - interval '1 year';
 
 -- What it looks at: the cached blocks of each part.

@@ -64,6 +64,7 @@ SELECT tiered_storage.alter_tier('measured', device => '{"scan_start_ms": null}'
 SELECT scan_start_ms FROM _tiered_storage.tiers WHERE tier_name = 'measured';
 
 -- No more than ten are kept.
+-- Made up, since no call makes it in the time of a test: what devices were measured to do.
 INSERT INTO _tiered_storage.tier_calibration
 	SELECT 'measured', '2001-01-01 UTC'::timestamptz + i * interval '1 day', 'random_read_ms', 'ms', i, NULL, NULL,
 		'calibrate_a' FROM generate_series(1, 20) i;

@@ -36,6 +36,8 @@ END
 $$;
 -- What a relation is taken to do now, before a move: random reads per hour.
 CREATE PROCEDURE regress_heat(relation regclass, reads float8) LANGUAGE sql AS $$
+	-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks; moves of
+	-- another time, size or end.
 	UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0,
 		heat_at = current_setting('tiered_storage.test_now')::timestamptz, observed_since = '2020-01-01',
 			sampled_since = '2029-12-01',

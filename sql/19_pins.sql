@@ -52,6 +52,8 @@ SELECT pg_stat_force_next_flush() \g /dev/null
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 CREATE PROCEDURE regress_heat(since timestamptz DEFAULT '2029-12-01') LANGUAGE sql AS $$
+	-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks; rows as a dump
+	-- or another machine has left them.
 	UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00',
 		observed_since = '2020-01-01', sampled_since = since,
 		random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0,

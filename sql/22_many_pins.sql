@@ -29,6 +29,7 @@ END $$;
 BEGIN;
 SELECT pg_temp.work('pin', 1, 20) AS first_pins \gset
 -- As many of others, which are nobody's business.
+-- Made up, since no call makes it in the time of a test: rows as a dump or another machine has left them.
 INSERT INTO _tiered_storage.pin SELECT (jsonb_populate_record(p, jsonb_build_object('pin_id', 1000 + i,
 		'relation_oid', 'regress_pin_40'::regclass::oid::bigint + 100000 + i, 'relation_name',
 			'regress_other_' || i))).*

@@ -162,6 +162,8 @@ BEGIN
 END
 $$;
 CALL tiered_storage.sample();
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks; rows as a dump or
+-- another machine has left them.
 UPDATE _tiered_storage.relation_state SET observed_since = now() - interval '1 year';
 -- recommend_partitioning(): the last blocks of each are in shared buffers.
 DO $$

@@ -145,6 +145,8 @@ BEGIN
 				'-2147483648', '9223372036854775807')
 		ORDER BY 1, 2 LOOP
 		BEGIN
+			-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks, the
+			-- load of hours; rows as a dump or another machine has left them.
 			EXECUTE format('UPDATE _tiered_storage.tier SET %I = %L', c.attname, c.value);
 			state := 'stored';
 		EXCEPTION WHEN OTHERS THEN

@@ -17,6 +17,7 @@ BEGIN
 END
 $$;
 CREATE FUNCTION register(relation regclass, system_offset int8 DEFAULT 0) RETURNS void LANGUAGE sql AS $$
+	-- Made up, since no call makes it in the time of a test: moves of another time, size or end.
 	INSERT INTO _tiered_storage.move_file (tablespace_oid, file_number, relation_oid, pid, created_at,
 		system_identifier)
 	SELECT c.reltablespace, c.relfilenode, c.oid, pg_backend_pid(), now(), s.system_identifier + system_offset

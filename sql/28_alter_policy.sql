@@ -152,6 +152,8 @@ SELECT created_by, enabled, move_after, tier_name FROM _tiered_storage.policies 
 -- A restored policy that has no table can only be disabled and removed.
 CALL tiered_storage.sample();
 DROP TABLE regress_p;
+-- Made up, since no call makes it in the time of a test: moves of another time, size or end; rows as a dump or
+-- another machine has left them.
 UPDATE _tiered_storage.policy SET database_oid = 0;
 SELECT tiered_storage.alter_policy(policy_id => :slow, changes => '{"move_after": "1 day"}'); \echo :SQLSTATE
 -- It has no OID any more by which it could be named.

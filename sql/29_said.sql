@@ -22,6 +22,8 @@ SELECT tiered_storage.add_tier('regress_slow', '{regress_ts_b}', profile => 'hdd
 RESET client_min_messages;
 SELECT count(*) > 0 AS answered FROM _tiered_storage.simulate_placement(schemas => '{pg_catalog}');
 CALL tiered_storage.sample();
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks, rows as a dump or
+-- another machine has left them; what devices were measured to do.
 UPDATE _tiered_storage.relation_state SET sampled_since = now() - interval '5 minutes',
 	proven_since = now() - interval '5 minutes', observed_since = now() - interval '5 minutes';
 SET tiered_storage.observation_period = '7d';

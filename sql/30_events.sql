@@ -28,6 +28,7 @@ CREATE PROCEDURE regress_read(relation regclass, reads bigint) LANGUAGE plpgsql 
 BEGIN
 	EXECUTE format('SELECT count(*) FROM %s', relation);
 	PERFORM pg_stat_force_next_flush();
+	-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks.
 	UPDATE _tiered_storage.relation_state SET blocks_fetched = blocks_fetched - reads WHERE relation_oid = relation;
 END $$;
 CREATE VIEW regress_load AS

@@ -21,6 +21,7 @@ SELECT pg_stat_force_next_flush() \g /dev/null
 CREATE PROCEDURE regress_observe(reads float8, days int DEFAULT 30) LANGUAGE plpgsql AS $$
 BEGIN
 	CALL tiered_storage.sample();
+	-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks.
 	UPDATE _tiered_storage.relation_state SET heat_at = clock_timestamp(),
 		evidence_began_at = clock_timestamp() - interval '7 days', evidence_interval_s = 38400,
 		evidence_reads = decode(repeat('0000803f', 16), 'hex'), evidence_writes = decode(repeat('0000803f', 16),

@@ -18,6 +18,7 @@ CALL tiered_storage.sample();
 -- Random reads per hour, and since when that has been seen.
 CREATE FUNCTION regress_reads(relation regclass, per_hour float8, since timestamptz, placed timestamptz DEFAULT NULL)
 RETURNS void LANGUAGE sql AS $$
+	-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks.
 	UPDATE _tiered_storage.relation_state SET random_fast = r, random_slow = r, device_random_fast = r,
 		device_random_slow = r,
 		sequential_fast = 0, sequential_slow = 0, device_sequential_fast = 0, device_sequential_slow = 0,

@@ -118,6 +118,8 @@ INSERT INTO regress_f SELECT make_date(year, 2, 2), 1 FROM unnest('{2020,2021,20
 SELECT tiered_storage.add_tiering_policy('regress_f', '365 days', 'regress_3') \g /dev/null
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks; rows as a dump or
+-- another machine has left them.
 UPDATE _tiered_storage.relation_state SET heat_at = '2026-01-01', evidence_interval_s = 0,
 	observed_since = '2020-01-01', sampled_since = '2020-01-01', proven_since = '2020-01-01',
 	random_fast = 100000, random_slow = 100000, device_random_fast = 100000, device_random_slow = 100000

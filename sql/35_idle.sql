@@ -11,6 +11,8 @@ SET tiered_storage.cooldown = 0;
 SET max_parallel_workers_per_gather = 0;
 -- After all that has happened to the statistics of this server.
 SET tiered_storage.test_now = '2040-01-01 00:00:00+00';
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks; what a standby has
+-- told.
 DELETE FROM _tiered_storage.sampler; DELETE FROM _tiered_storage.state_snapshot;
 DELETE FROM _tiered_storage.relation_state;
 CREATE VIEW regress_verdicts AS

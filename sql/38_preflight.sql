@@ -219,6 +219,7 @@ $refused$);
 CREATE VIEW regress_p_traces AS SELECT (SELECT count(*) FROM _tiered_storage.moves) AS moves, (SELECT count(*)
 	FROM _tiered_storage.move_file) AS files,
 	pg_relation_filepath('regress_p') AS file, pg_current_xact_id_if_assigned() AS xid;
+-- Made up, since no call makes it in the time of a test: an empty record of moves.
 TRUNCATE _tiered_storage.move;
 SELECT moves, files, xid, file AS before FROM regress_p_traces \gset
 BEGIN;

@@ -29,6 +29,7 @@ BEGIN
 	END LOOP;
 END
 $$;
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks; the load of hours.
 TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history, _tiered_storage.history_hour;
 INSERT INTO _tiered_storage.load_history (period_start, period_s, commits, rollbacks, temp_bytes, wal_bytes,
 	wait_sampled_ms, wait_wal_ms)

@@ -12,6 +12,7 @@ CREATE TABLE regress_b_1 PARTITION OF regress_b FOR VALUES
 INSERT INTO regress_b VALUES ('2020-01-01');
 SELECT tiered_storage.add_tiering_policy('regress_b', '30 days', 'regress_slow') AS policy \gset
 SET tiered_storage.test_now = '2026-11-24 12:00+00';
+-- Made up, since no call makes it in the time of a test: the load of hours; moves of another time, size or end.
 DELETE FROM _tiered_storage.load_history;
 CREATE VIEW regress_reason AS
 	SELECT CASE WHEN reason ~ '^waiting: ' THEN reason ELSE 'not under pressure' END AS reason

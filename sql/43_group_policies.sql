@@ -117,6 +117,8 @@ SELECT relation_name FROM _tiered_storage.policies WHERE policy_id = :use;
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use ORDER BY relation::text;
 \set ECHO none
 CALL tiered_storage.sample();
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks; rows as a dump or
+-- another machine has left them.
 UPDATE _tiered_storage.relation_state SET sampled_since = '2020-01-01', proven_since = '2020-01-01',
 	rewritten_at = NULL, last_read_at = NULL, last_written_at = NULL;
 UPDATE _tiered_storage.sampler SET counts_since = '2020-01-01';

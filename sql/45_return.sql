@@ -8,6 +8,8 @@ SELECT tiered_storage.alter_tier(tier_name, device => '{"capacity_bytes": 100000
 	WHERE tier_name LIKE 'regress%' \g /dev/null
 SET tiered_storage.cooldown = 0;
 SET tiered_storage.test_now = '2040-01-01 00:00:00+00';
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks, moves of another
+-- time, size or end; rows as a dump or another machine has left them.
 DELETE FROM _tiered_storage.sampler; DELETE FROM _tiered_storage.state_snapshot;
 DELETE FROM _tiered_storage.relation_state;
 CREATE VIEW regress_verdicts AS

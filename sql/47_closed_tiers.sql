@@ -14,6 +14,7 @@ INSERT INTO regress_c_cold VALUES (1);
 CREATE PROCEDURE regress_observe() LANGUAGE plpgsql AS $$
 BEGIN
 	CALL tiered_storage.sample();
+	-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks.
 	UPDATE _tiered_storage.relation_state SET size_bytes = 128 * size_bytes, evidence_interval_s = 0,
 		heat_at = '2030-01-01 00:00:00+00', observed_since = '2020-01-01', sampled_since = '2029-12-01',
 		random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0,

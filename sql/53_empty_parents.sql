@@ -6,6 +6,7 @@
 \set ECHO none
 SET tiered_storage.cooldown = 0;
 SET tiered_storage.test_now = '2040-01-01 00:00:00+00';
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks.
 DELETE FROM _tiered_storage.sampler; DELETE FROM _tiered_storage.state_snapshot;
 DELETE FROM _tiered_storage.relation_state;
 CREATE TABLE regress_p (at int, v int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;

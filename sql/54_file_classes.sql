@@ -69,6 +69,8 @@ DROP TABLESPACE "regress Temp";
 \echo '-- Two hours of a server that counts all but the reads of its WAL. Temporary files are in two tablespaces, in turn.'
 CREATE TABLE regress_f (a int) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_slow;
 CALL tiered_storage.sample();
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks, the load of hours;
+-- rows as a dump or another machine has left them.
 TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history, _tiered_storage.file_state,
 	_tiered_storage.file_history, _tiered_storage.history_hour;
 SELECT * FROM _tiered_storage.file_class_io() WHERE file_class = 'wal';

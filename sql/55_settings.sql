@@ -15,6 +15,8 @@ CREATE VIEW advice AS SELECT setting, tier_name, recommended_value AS value, rea
 	FROM tiered_storage.recommend_settings() WHERE tablespace_name IS NULL;
 
 -- Nobody has written anything or measured anything: nothing but why.
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks, the load of hours;
+-- what devices were measured to do.
 TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history, _tiered_storage.file_state,
 	_tiered_storage.file_history, _tiered_storage.history_hour;
 UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00';

@@ -8,6 +8,7 @@ ALTER SYSTEM SET max_wal_size = '2GB';
 SELECT pg_reload_conf() \g /dev/null
 SELECT tiered_storage.add_tier('regress_main', '{pg_default}', profile => 'nvme', rank => 0, reserve_fraction => 0,
 	device => '{"compressed": false}') \g /dev/null
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks.
 TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history, _tiered_storage.history_hour, _tiered_storage.state_snapshot;
 SET tiered_storage.test_now = '2030-01-01 00:00:00+00';
 CALL tiered_storage.sample();

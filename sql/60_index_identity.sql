@@ -104,6 +104,7 @@ SELECT * FROM regress_pins;
 -- A column of another type: of the same operator family it is the same index; not of another one, nor if its predicate
 -- reads the column.
 -- (All of them: unpin() finds none of an index that is gone.)
+-- Made up, since no call makes it in the time of a test: rows as a dump or another machine has left them.
 DELETE FROM _tiered_storage.pin;
 CREATE TABLE regress_type (a int, b int, c text, d int) TABLESPACE regress_ts_fast;
 INSERT INTO regress_type SELECT i, i, i, i FROM generate_series(1, 100) i;

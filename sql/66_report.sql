@@ -73,6 +73,8 @@ SELECT substring(tiered_storage.report(to_at => now() + interval '1 hour') FROM 
 
 \echo '-- Nothing: no tier, no sample, no move'
 
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks, the load of hours;
+-- moves of another time, size or end.
 TRUNCATE _tiered_storage.sampler, _tiered_storage.relation_state, _tiered_storage.relation_history,
 	_tiered_storage.load_state, _tiered_storage.load_history, _tiered_storage.file_state, _tiered_storage.file_history,
 	_tiered_storage.move, _tiered_storage.move_effect, _tiered_storage.device_state, _tiered_storage.history_hour, _tiered_storage.state_snapshot;

@@ -20,6 +20,7 @@ SELECT pg_stat_force_next_flush() \g /dev/null
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 -- Observed for three hours, quiet for one; the rates are what is left of a day's and a fortnight's smoothing.
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks.
 UPDATE _tiered_storage.relation_state s SET random_fast = 12 * n, random_slow = 4 * n, sequential_fast = 7 * n,
 	sequential_slow = 2 * n, device_random_fast = n, device_sequential_fast = n / 3, device_random_slow = n / 100,
 	device_sequential_slow = n / 300, observed_since = now() - interval '3 hours', sampled_since = now() - interval '3 hours',

@@ -29,6 +29,9 @@ SELECT tiered_storage.add_tiering_policy('regress_wide_table_24_ch', tier => 're
 	tiered_storage.pin('regress_wide_table_24_c2', until => now() + interval '100 years'),
 	tiered_storage.add_move_window('regress_wide_window_24ch', '{mon,tue,wed,thu,fri,sat}', '22:00', '24:00',
 	'America/Argentina/Buenos_Aires', max_bytes => 999 * 1099511627776) \g /dev/null
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks, the load of hours,
+-- moves of another time, size or end, what a standby has told, rows as a dump or another machine has left them;
+-- what devices were measured to do.
 INSERT INTO _tiered_storage.standby VALUES ('regress_wide_standby_24c', 'host=x', CURRENT_USER, CURRENT_USER::regrole, now());
 INSERT INTO _tiered_storage.standby_state VALUES ('regress_wide_standby_24c', now(), now(), now(), 999999, 999999999,
 	999999999, repeat('an error of many words ', 20));

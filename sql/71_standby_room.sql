@@ -11,6 +11,7 @@ CREATE TABLE regress_sr_2 AS SELECT * FROM regress_sr_1;
 
 -- As a pull writes it.
 SELECT tiered_storage.add_standby('elsewhere', 'host=/nowhere') \g /dev/null
+-- Made up, since no call makes it in the time of a test: what a standby has told.
 INSERT INTO _tiered_storage.standby_state (standby_name, last_attempt_at, last_pull_at, next_pull_at, failures)
 	VALUES ('elsewhere', now(), now(), now() + interval '1 day', 0);
 INSERT INTO _tiered_storage.standby_room (standby_name, tablespace_oid, is_usable, file_system_id, free_bytes,

@@ -16,6 +16,7 @@ CREATE TEMPORARY TABLE dumped_tier AS SELECT * FROM _tiered_storage.tier;
 CREATE TEMPORARY TABLE dumped_tablespace AS SELECT * FROM _tiered_storage.tier_tablespace;
 CREATE TEMPORARY TABLE dumped_fullness AS SELECT * FROM _tiered_storage.fullness_policy;
 CREATE FUNCTION regress_empty() RETURNS void LANGUAGE sql AS $$
+	-- Made up, since no call makes it in the time of a test: rows as a dump or another machine has left them.
 	DELETE FROM _tiered_storage.fullness_policy;
 	DELETE FROM _tiered_storage.pin;
 	DELETE FROM _tiered_storage.tier

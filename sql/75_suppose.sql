@@ -47,6 +47,7 @@ $$;
 \echo '-- Without planner costs nothing can change; devices that are equally fast have none.'
 SELECT tiered_storage.suppose('orders', 'regress_slow') \gset
 -- As calibrate_tier() would have measured them.
+-- Made up, since no call makes it in the time of a test: what devices were measured to do.
 INSERT INTO _tiered_storage.tier_calibration SELECT tier_name, now(), 'random_read_ms', 'ms', 1, 1, 1, 'x' FROM _tiered_storage.tier;
 SELECT tiered_storage.suppose('orders', 'regress_slow') \gset
 SELECT tiered_storage.suppose_reset();

@@ -90,6 +90,7 @@ INSERT INTO regress_l4 VALUES (1);
 SELECT pg_stat_force_next_flush() \g /dev/null
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
+-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks.
 TRUNCATE _tiered_storage.relation_history, _tiered_storage.history_hour;
 UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00',
 	observed_since = '2020-01-01', sampled_since = '2029-12-31 23:00:00+00',
