@@ -46,13 +46,12 @@ tier_move_report_thrown(TierMoveReport *report, const ErrorData *error)
 	};
 
 	/*
-	 * Nor is a pause, for which a worker leaves, be it by itself or
-	 * cancelled.
+	 * Nor is what a worker leaves for, be it by itself or cancelled.
 	 */
-	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED && tier_throttle_has_to_leave())
+	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED && tier_throttle_leaves_because() != NULL)
 	{
 		tier_move_report_skipped(report, ERRCODE_QUERY_CANCELED,
-								 pstrdup("moves were paused meanwhile"), NULL);
+								 pstrdup(tier_throttle_leaves_because()), NULL);
 		report->state = TIER_STATE_WAITING;
 	}
 }

@@ -521,7 +521,7 @@ worker_finish(Oid database_oid, TierWorkerState state, const char *error)
 		bool		was_moving = slot->is_moving;
 
 		tier_worker_end_cycle(slot, state, error);
-		if (was_moving && tier_throttle_has_to_leave())
+		if (was_moving && tier_throttle_leaves_because() != NULL)
 		{
 			slot->migrated_at = 0;
 			slot->was_paused = true;
@@ -589,7 +589,7 @@ tier_worker_main(Datum argument)
 		HOLD_INTERRUPTS();
 		MemoryContextSwitchTo(TopMemoryContext);
 		data = CopyErrorData();
-		if (data->sqlerrcode == ERRCODE_QUERY_CANCELED && tier_throttle_has_to_leave())
+		if (data->sqlerrcode == ERRCODE_QUERY_CANCELED && tier_throttle_leaves_because() != NULL)
 			state = TIER_WORKER_WAITING;
 		else
 		{

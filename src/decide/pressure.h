@@ -19,7 +19,8 @@ typedef struct TierPressure
 	TierWalLag	wal_lag;
 	TierCheckpoints checkpoints;	/* of the last two checkpoint_timeout */
 	double		moved_bytes;	/* in that time: their WAL is ours */
-	TimestampTz rests_until;	/* after interruptions of movers; 0: they do not rest */
+	TimestampTz rests_until;	/* after interruptions of movers; 0: they do
+								 * not rest */
 } TierPressure;
 
 /* Inside of a scope; the result lives in the given context. */

@@ -23,9 +23,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "catalog/pg_database.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "storage/ipc.h"
+#include "storage/lock.h"
 
 #include "src/compat.h"
 #include "src/base/clock.h"
@@ -36,6 +38,9 @@
 
 /* In the data directory, which is the working directory of all processes. */
 #define PAUSE_FILE "tiered_storage.paused"
+
+/* How often a process that would leave looks whether its database is wanted. */
+#define DATABASE_INTERVAL_US 500000
 
 /* So much of the past may be made up for. */
 #define THROTTLE_SLACK_US 100000
@@ -66,11 +71,11 @@ static Oid	my_role = InvalidOid;
 static bool my_role_is_administrator = false;
 
 /*
- * Set by tier_throttle_leave_on_pause(), and when a pause has been seen since; both for the
- * life of the process.
+ * Set by tier_throttle_leave_on_pause(), and why the process has to leave since then, NULL if it
+ * does not; both for the life of the process.
  */
 static bool leaves_on_pause = false;
-static bool has_seen_pause = false;
+static const char *leaves_because = NULL;
 
 /* Puts off the moment by what the bytes take at that rate; until when to wait. */
 static int64
@@ -255,20 +260,44 @@ tier_throttle_leave_on_pause(void)
 	leaves_on_pause = true;
 }
 
-bool
-tier_throttle_has_to_leave(void)
+const char *
+tier_throttle_leaves_because(void)
 {
-	has_seen_pause |= leaves_on_pause && tier_throttle_is_paused();
-	return has_seen_pause;
+	if (leaves_on_pause && leaves_because == NULL && tier_throttle_is_paused())
+		leaves_because = "moves were paused";
+	return leaves_because;
+}
+
+/*
+ * DROP, RENAME and CREATE DATABASE with it as template have it locked while they wait five
+ * seconds for its processes to leave.
+ */
+static bool
+is_database_wanted(void)
+{
+	static int64 looked_at = 0;
+	int64		now = tier_clock_monotonic_us();
+	LOCKTAG		tag;
+
+	if (looked_at != 0 && now < looked_at + DATABASE_INTERVAL_US)
+		return false;
+	looked_at = now;
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
+	if (LockAcquire(&tag, RowExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
+		return true;
+	LockRelease(&tag, RowExclusiveLock, true);
+	return false;
 }
 
 void
 tier_throttle_check_pause(void)
 {
-	if (tier_throttle_has_to_leave())
+	if (leaves_on_pause && leaves_because == NULL && is_database_wanted())
+		leaves_because = "another session waited for the database";
+	if (tier_throttle_leaves_because() != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
-				 errmsg("moves are paused")));
+				 errmsg_internal("%s", leaves_because)));
 }
 
 bool

@@ -59,14 +59,14 @@ extern bool tier_throttle_resume(void);
 extern bool tier_throttle_is_paused(void);
 
 /*
- * Nobody waits for what a worker does, and its database may be wanted as a template, be
- * renamed or dropped while moves are paused.  So from leave_on_pause() on, this process does
- * not wait for resume(): has_to_leave() is true from the first pause on that it sees, and
- * check_pause() raises an error then, that of a cancel, with which a move is given up like
- * any that is cancelled.
+ * A worker is in the way of whoever drops, renames or copies its database.  So from
+ * leave_on_pause() on, this process does not wait for resume(), and looks for commands that wait
+ * for the database: from the first one or the first pause on that it sees, leaves_because() says
+ * why it has to leave (NULL: it does not), and check_pause() raises that as an error, that of a
+ * cancel, with which a move is given up like any that is cancelled.  Call it outside of critical sections and without an LWLock.
  */
 extern void tier_throttle_leave_on_pause(void);
-extern bool tier_throttle_has_to_leave(void);
+extern const char *tier_throttle_leaves_because(void);
 extern void tier_throttle_check_pause(void);
 
 /* Pauses or resumes; false when it was so already. */

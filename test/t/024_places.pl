@@ -273,7 +273,8 @@ $node->safe_psql('app',
 change_in_queue(
 	'a window that closes',
 	"SELECT tiered_storage.remove_move_window('open')",
-	'pg_default', qr/^skipped\|waiting: all move windows are disabled/);
+	'pg_default',
+	qr/^skipped\|waiting: all move windows are disabled/);
 $node->safe_psql('app', "SELECT tiered_storage.remove_move_window('never')");
 change_in_queue(
 	'a policy that is removed',

@@ -70,6 +70,13 @@ $node->safe_psql('app',
 	"SELECT tiered_storage.add_tiering_policy('m', '90 days', 'hdd')");
 my $pid = start_worker_move();
 my $offset = -s $node->logfile;
+$node->safe_psql('postgres', $_)
+  foreach 'ALTER DATABASE app RENAME TO app_renamed',
+  'ALTER DATABASE app_renamed RENAME TO app';
+pass('who renames a database does not have to pause its moves');
+
+# The worker begins anew.
+$pid = start_worker_move();
 is($node->safe_psql('app', 'SELECT tiered_storage.pause()'),
 	't', 'moves are paused');
 is( $node->safe_psql(
@@ -81,7 +88,7 @@ is( $node->safe_psql(
 		'app',
 		'SELECT state, sqlstate, error FROM _tiered_storage.moves ORDER BY move_id DESC LIMIT 1'
 	),
-	'skipped|57014|moves were paused meanwhile',
+	'skipped|57014|moves were paused',
 	'the record says why');
 is( $node->safe_psql(
 		'app',
