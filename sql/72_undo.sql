@@ -79,7 +79,8 @@ RESET client_min_messages;
 CALL tiered_storage.undo_move(relation => 'regress_named', dry_run => true);
 CALL tiered_storage.undo_move(relation => 'regress_named');
 SELECT * FROM regress_places;
--- Again: it undoes what it has done.
+-- Again: it undoes what it has done, also of indexes that were rebuilt since.
+REINDEX TABLE CONCURRENTLY regress_named;
 CALL tiered_storage.undo_move(relation => 'regress_named');
 SELECT * FROM regress_places;
 SELECT relation, batch, state FROM tiered_storage.moves WHERE relation ~ 'regress_named' ORDER BY relation, at;

@@ -216,8 +216,11 @@ CREATE FUNCTION _tiered_storage.refresh_moves() RETURNS void
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH present AS MATERIALIZED (
-		SELECT m.move_id, m.relation_oid AS old_oid, _tiered_storage.present_relation(m) AS oid
-		FROM _tiered_storage.move m),
+		SELECT l.relation_oid AS old_oid, l.relation_name AS old_name,
+			_tiered_storage.present_relation(m) AS oid
+		FROM (SELECT max(l.move_id) AS move_id, l.relation_oid, l.relation_name
+			FROM _tiered_storage.move l GROUP BY l.relation_oid, l.relation_name) l
+		JOIN _tiered_storage.move m ON m.move_id = l.move_id),
 	here AS MATERIALIZED (
 		SELECT c.oid, format('%I.%I', c.nspname, c.relname) AS relation_name, i.table_oid,
 			i.index_name, i.definition_hash, i.other_indexes
@@ -229,7 +232,7 @@ AS $$
 	changed AS MATERIALIZED (
 		SELECT m.move_id, h.*
 		FROM _tiered_storage.move m
-		JOIN present p ON p.move_id = m.move_id AND p.old_oid = m.relation_oid
+		JOIN present p ON p.old_oid = m.relation_oid AND p.old_name = m.relation_name
 		JOIN here h ON h.oid = p.oid
 		WHERE m.state <> 'running'
 			AND (m.relation_oid, m.relation_name, m.table_oid, m.index_name, m.definition_hash,
