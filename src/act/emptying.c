@@ -103,8 +103,13 @@ tier_emptying_record_plan(const TierPlan *plan, const List *begun)
 		psprintf("%s; %s", fullness->summary, fullness->closed);
 
 		if (!list_member_int(begun, fullness->policy.policy_id))
-			tier_catalog_fullness_evaluated(fullness->policy.policy_id, fullness->share,
-											fullness->leaving, tier_catalog_clip(summary));
+		{
+			TierPolicyResult result = {
+				-1, -1, fullness->share, fullness->leaving, tier_catalog_clip(summary)
+			};
+
+			tier_catalog_policy_evaluated(fullness->policy.policy_id, &result);
+		}
 	}
 	tier_catalog_leave(&scope);
 }

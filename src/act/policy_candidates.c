@@ -273,7 +273,7 @@ tier_policies_evaluate(const TierPolicyRow *policies, int n, const TierSet *set,
 					   const TierPins *pins)
 {
 	TierEvaluation **evaluations = palloc(sizeof(TierEvaluation *) * Max(n, 1));
-	TierUses   *uses = tier_uses_load(policies, n);
+	const TierUses *uses = tier_uses_load(policies, n);
 	TimestampTz now = tier_clock_now();
 	TierPass	pass;
 

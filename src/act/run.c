@@ -230,11 +230,14 @@ record_evaluations(const TierPlan *plan, const List *begun)
 	{
 		const TierEvaluation *evaluation = due->evaluations[i];
 		int			n[TIER_VERDICT_ERROR + 1] = {0};
+		TierPolicyResult result = {.fill = NAN,.leaving = -1};
 
 		for (int j = 0; j < evaluation->nleaves; j++)
 			n[evaluation->leaves[j].verdict]++;
-		tier_catalog_policy_evaluated(evaluation->policy->policy_id, n[TIER_VERDICT_DUE],
-									  n[TIER_VERDICT_ON_TARGET], result_of(evaluation, n));
+		result.due = n[TIER_VERDICT_DUE];
+		result.on_target = n[TIER_VERDICT_ON_TARGET];
+		result.text = result_of(evaluation, n);
+		tier_catalog_policy_evaluated(evaluation->policy->policy_id, &result);
 	}
 	tier_catalog_leave(&scope);
 	tier_emptying_record_plan(plan, begun);

@@ -79,15 +79,6 @@ tier_catalog_add_fullness(const TierCatalogScope *scope, const TierFullnessRow *
 	return tier_get_int4(0, 1);
 }
 
-void
-tier_catalog_lock_fullness(int policy_id)
-{
-	static const char sql[] =
-	"SELECT FROM _tiered_storage.fullness_policy WHERE policy_id = $1 FOR UPDATE";
-
-	tier_query(sql, tier_arg_int4(policy_id));
-}
-
 bool
 tier_catalog_change_fullness(const TierCatalogScope *scope, const TierFullnessRow *row,
 							 bool disables_only)
@@ -108,25 +99,4 @@ tier_catalog_change_fullness(const TierCatalogScope *scope, const TierFullnessRo
 					  tier_arg_if(!disables_only, tier_arg_oid(scope->caller)),
 					  tier_arg_if(!disables_only,
 								  tier_arg_int8((int64) GetSystemIdentifier()))) > 0;
-}
-
-bool
-tier_catalog_delete_fullness(int policy_id)
-{
-	return tier_query("DELETE FROM _tiered_storage.fullness_policy WHERE policy_id = $1",
-					  tier_arg_int4(policy_id)) > 0;
-}
-
-void
-tier_catalog_fullness_evaluated(int policy_id, double fill, int leaving, const char *result)
-{
-	static const char sql[] =
-	"INSERT INTO _tiered_storage.policy_result "
-	"(policy_id, last_evaluated_at, last_fill, last_leaving, last_result) "
-	"VALUES ($1, now(), $2, $3, $4) ON CONFLICT (policy_id) DO UPDATE SET "
-	"last_evaluated_at = EXCLUDED.last_evaluated_at, last_fill = EXCLUDED.last_fill, "
-	"last_leaving = EXCLUDED.last_leaving, last_result = EXCLUDED.last_result";
-
-	tier_query(sql, tier_arg_int4(policy_id), tier_arg_float8(fill), tier_arg_int4(leaving),
-			   tier_arg_text(result));
 }

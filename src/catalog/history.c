@@ -21,7 +21,7 @@ typedef struct ReadBy
 	Oid			relation_oid;
 	TimestampTz since;
 	double		reads_per_hour;
-}			ReadBy;
+} ReadBy;
 
 static const TierColumn read_by_columns[] = {
 	TIER_FIELD(ReadBy, place, INT4OID),

@@ -109,7 +109,7 @@ extern int	tier_catalog_policies_made_by(Oid role_oid);
 extern bool tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *row);
 
 /* Waits until nobody else changes the policy, until the end of the transaction. */
-extern void tier_catalog_lock_policy(int policy_id);
+extern void tier_catalog_lock_policy(TierPolicyKind kind, int policy_id);
 
 /* Enables or disables a policy by id, whose rights stay the same.  False: as above. */
 extern bool tier_catalog_enable_policy(int policy_id, bool enabled);
@@ -124,14 +124,19 @@ extern bool tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid,
 									  const NameData *tier, Oid tablespace_oid);
 
 /* Deletes a policy by id.  False: somebody else has. */
-extern bool tier_catalog_delete_policy(int policy_id);
+extern bool tier_catalog_delete_policy(TierPolicyKind kind, int policy_id);
 
-/*
- * Records what an evaluation found: how many relations are due, how many are on
- * the tier already.
- */
-extern void tier_catalog_policy_evaluated(int policy_id, int due, int on_target,
-										  const char *result);
+/* What an evaluation of a policy has found; what its kind does not have is -1, or NaN. */
+typedef struct TierPolicyResult
+{
+	int			due;			/* relations */
+	int			on_target;		/* already */
+	double		fill;			/* of the tier; NaN: not known */
+	int			leaving;		/* relations */
+	const char *text;
+} TierPolicyResult;
+
+extern void tier_catalog_policy_evaluated(int policy_id, const TierPolicyResult *result);
 
 /* ---------------------------------------------------------------------
  * Move windows (catalog/move_window.c)
@@ -185,24 +190,12 @@ extern TierFullnessRow *tier_catalog_load_fullness(MemoryContext context, int *n
 extern int	tier_catalog_add_fullness(const TierCatalogScope *scope, const TierFullnessRow *row,
 									  bool *existed);
 
-/* Waits until nobody else changes it, until the end of the transaction. */
-extern void tier_catalog_lock_fullness(int policy_id);
-
 /*
  * Gives the policy with the id of the row what the row has; it is the caller's of the
  * scope then, unless he only disables it.  False: it has been removed.
  */
 extern bool tier_catalog_change_fullness(const TierCatalogScope *scope,
 										 const TierFullnessRow *row, bool disables_only);
-
-/* Deletes one by id.  False: somebody else has. */
-extern bool tier_catalog_delete_fullness(int policy_id);
-
-/*
- * Records what an evaluation found; fill: NaN if it is not known.
- */
-extern void tier_catalog_fullness_evaluated(int policy_id, double fill, int leaving,
-											const char *result);
 
 /* ---------------------------------------------------------------------
  * Pins

@@ -220,12 +220,12 @@ tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 }
 
 void
-tier_catalog_lock_policy(int policy_id)
+tier_catalog_lock_policy(TierPolicyKind kind, int policy_id)
 {
-	static const char sql[] =
-	"SELECT FROM _tiered_storage.policy WHERE policy_id = $1 FOR UPDATE";
-
-	tier_query(sql, tier_arg_int4(policy_id));
+	tier_query(kind == TIER_POLICY_FULLNESS ?
+			   "SELECT FROM _tiered_storage.fullness_policy WHERE policy_id = $1 FOR UPDATE" :
+			   "SELECT FROM _tiered_storage.policy WHERE policy_id = $1 FOR UPDATE",
+			   tier_arg_int4(policy_id));
 }
 
 /* A policy that is changed, and how many rows were. */
@@ -292,24 +292,29 @@ tier_catalog_enable_policy(int policy_id, bool enabled)
 }
 
 bool
-tier_catalog_delete_policy(int policy_id)
+tier_catalog_delete_policy(TierPolicyKind kind, int policy_id)
 {
-	return tier_query("DELETE FROM _tiered_storage.policy WHERE policy_id = $1",
+	return tier_query(kind == TIER_POLICY_FULLNESS ?
+					  "DELETE FROM _tiered_storage.fullness_policy WHERE policy_id = $1" :
+					  "DELETE FROM _tiered_storage.policy WHERE policy_id = $1",
 					  tier_arg_int4(policy_id)) > 0;
 }
 
 void
-tier_catalog_policy_evaluated(int policy_id, int due, int on_target, const char *result)
+tier_catalog_policy_evaluated(int policy_id, const TierPolicyResult *result)
 {
 	static const char sql[] =
-	"INSERT INTO _tiered_storage.policy_result "
-	"(policy_id, last_evaluated_at, last_due, last_on_target, last_result) "
-	"VALUES ($1, now(), $2, $3, $4) ON CONFLICT (policy_id) DO UPDATE SET "
+	"INSERT INTO _tiered_storage.policy_result (policy_id, last_evaluated_at, last_due, "
+	"last_on_target, last_fill, last_leaving, last_result) "
+	"VALUES ($1, now(), NULLIF($2, -1), NULLIF($3, -1), $4, NULLIF($5, -1), $6) "
+	"ON CONFLICT (policy_id) DO UPDATE SET "
 	"last_evaluated_at = EXCLUDED.last_evaluated_at, last_due = EXCLUDED.last_due, "
-	"last_on_target = EXCLUDED.last_on_target, last_result = EXCLUDED.last_result";
+	"last_on_target = EXCLUDED.last_on_target, last_fill = EXCLUDED.last_fill, "
+	"last_leaving = EXCLUDED.last_leaving, last_result = EXCLUDED.last_result";
 
-	tier_query(sql, tier_arg_int4(policy_id), tier_arg_int4(due), tier_arg_int4(on_target),
-			   tier_arg_text(result));
+	tier_query(sql, tier_arg_int4(policy_id), tier_arg_int4(result->due),
+			   tier_arg_int4(result->on_target), tier_arg_float8(result->fill),
+			   tier_arg_int4(result->leaving), tier_arg_text(result->text));
 }
 
 bool

@@ -299,22 +299,6 @@ is_roomier(const TierTablespace *candidate, const TierTablespace *best, TierAdde
 	return more > 0.0;
 }
 
-Oid
-tier_set_roomiest_tablespace(const TierSet *set, int tier)
-{
-	const TierTablespace *best = NULL;
-
-	for (int i = 0; i < set->ntablespaces; i++)
-	{
-		const TierTablespace *candidate = &set->tablespaces[i];
-
-		if (candidate->tier == tier &&
-			(best == NULL || is_roomier(candidate, best, NULL, NULL)))
-			best = candidate;
-	}
-	return best == NULL ? InvalidOid : best->oid;
-}
-
 /* Does it exist, is it writable, and may the role create something there? */
 static bool
 may_use(const TierTablespace *tablespace, Oid role_oid)

@@ -184,14 +184,9 @@ extern const TierTablespace *tier_set_tablespace(const TierSet *set, Oid tablesp
 extern bool tier_set_same_file_system(const TierTablespace *a, const TierTablespace *b);
 
 /*
- * The tablespace of the tier with the most free space, or InvalidOid.  Of those on one file
- * system it is the first.
- */
-extern Oid	tier_set_roomiest_tablespace(const TierSet *set, int tier);
-
-/*
- * The same of those that exist, are writable, and that the role may use; if
- * there is none, any of the tier, or InvalidOid.
+ * The tablespace of the tier with the most free space of those that exist, are writable, and that
+ * the role may use; if there is none, any of the tier, or InvalidOid.  Of those on one file system
+ * it is the first.
  */
 extern Oid	tier_set_usable_tablespace(const TierSet *set, int tier, Oid role_oid);
 

@@ -174,9 +174,10 @@ load_wear(TierAdvice *advice)
 	for (int t = 0; t < advice->set->ntiers; t++)
 	{
 		TierTier   *tier = &advice->set->tiers[t];
-		double		endures = tier_wears_endurance(wears, &tier->name);
-		double		written = tier_wears_written(wears, &tier->name);
+		double		endures;
+		double		written;
 
+		tier_wears_of(wears, &tier->name, &written, &endures);
 		if (!isnan(endures))
 			tier->profile.endurance_bytes_per_day = endures;
 		if (!isnan(written))

@@ -511,8 +511,6 @@ target_name(const TierSet *set, int tier)
 	Oid			namesake_oid = get_tablespace_oid(name, true);
 	const char *target = NULL;
 
-	if (!OidIsValid(tier_set_roomiest_tablespace(set, tier)))
-		return NULL;
 	if (!OidIsValid(namesake_oid) || tier_set_tier_of_tablespace(set, namesake_oid) == tier)
 		return name;
 	for (int i = 0; i < set->ntablespaces && target == NULL; i++)

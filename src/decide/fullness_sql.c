@@ -99,7 +99,7 @@ check_tiers(const TierSet *set, const TierFullnessRow *row)
 						   set->tiers[tier].rank),
 				 errhint("A tier is emptied to one of a higher rank, so that nothing can come "
 						 "back in a circle.")));
-	if (!OidIsValid(tier_set_roomiest_tablespace(set, target)))
+	if (!OidIsValid(tier_set_usable_tablespace(set, target, GetUserId())))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("tier \"%s\" has no tablespace", NameStr(row->target_name)),
@@ -255,7 +255,7 @@ tier_fullness_alter(FunctionCallInfo fcinfo, const List *unset)
 	tier_catalog_enter(&scope);
 	for (int i = 0; i < nrows; i++)
 		if (matches(&rows[i], fcinfo))
-			tier_catalog_lock_fullness(rows[i].policy_id);
+			tier_catalog_lock_policy(TIER_POLICY_FULLNESS, rows[i].policy_id);
 	tier_catalog_leave(&scope);
 	set = load_tiers(&rows, &nrows);
 	for (int i = 0; i < nrows; i++)
@@ -292,7 +292,7 @@ tier_fullness_remove(FunctionCallInfo fcinfo)
 	tier_catalog_enter(&scope);
 	for (int i = 0; i < nrows; i++)
 		if (matches(&rows[i], fcinfo))
-			removed += tier_catalog_delete_fullness(rows[i].policy_id);
+			removed += tier_catalog_delete_policy(TIER_POLICY_FULLNESS, rows[i].policy_id);
 	tier_catalog_leave(&scope);
 	if (removed == 0)
 		tier_policy_complain_of_none(fcinfo, "fullness", if_exists);

@@ -166,8 +166,8 @@ conditions_of(const TierPolicyRow *policy, const TierUses *uses, TimestampTz now
 	conditions.has_age = policy->has_move_after;
 	if (conditions.has_age)
 		conditions.age_us = threshold_of(now, &policy->move_after);
-	if (uses != NULL)
-		now = tier_uses_at(uses);
+	if (uses->at != 0)
+		now = uses->at;
 	conditions.has_idle = policy->has_idle_for;
 	if (conditions.has_idle)
 		conditions.idle_us = threshold_of(now, &policy->idle_for);
@@ -219,8 +219,8 @@ look_at_use(TierLeaf *leaf, const TierEvaluation *evaluation)
 	*use = tier_uses_find(uses, leaf->info.relation_oid, policy->include_indexes);
 
 	/* Nobody knows what is read there; what is written is written here. */
-	if (tier_uses_uncounted(uses) != NULL ||
-		(tier_uses_silent_standby(uses) != NULL &&
+	if (uses->uncounted != NULL ||
+		(uses->silent_standby != NULL &&
 		 (policy->has_idle_for || !isnan(policy->below_reads_per_hour))))
 		use->is_observed = false;
 }
@@ -246,7 +246,7 @@ judge_leaf(void *argument, int i)
 	{
 		leaf->use_counter = tier_use_counter(leaf->info.relation_oid);
 		use->is_held = tier_use_is_held(leaf->info.relation_oid);
-		use->may_be_hidden = tier_uses_hiding_since(evaluation->uses) != 0;
+		use->may_be_hidden = evaluation->uses->hiding_since != 0;
 		leaf->verdict = tier_policy_evaluate(&leaf->partition, &evaluation->conditions);
 	}
 	leaf->reason = tier_policy_reason(evaluation, leaf);

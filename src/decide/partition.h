@@ -73,7 +73,7 @@ extern void tier_partition_check_target(const TierRelationInfo *info,
 
 /*
  * Evaluates one policy, whose group was found if it is on one, its age at `now`, and what
- * it asks of use by `uses`, which is NULL if none was loaded.  Reads catalogs and file sizes
+ * it asks of use by `uses`.  Reads catalogs and file sizes
  * without any lock on a relation of a user, and runs no code of a user.  Needs an active
  * snapshot, must not be called inside a catalog scope.  The result refers to
  * policy and pins.  Never raises an error for what a policy refers to: it is

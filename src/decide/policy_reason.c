@@ -149,7 +149,7 @@ in_use_reason(const TierPartitionUse *use, const TierEvaluation *evaluation)
 		return pstrdup("a transaction has it locked, and may be using it");
 	if (use->may_be_hidden)
 		return psprintf("a statement that has committed meanwhile runs since %s, and may be "
-						"using it", time_text(tier_uses_hiding_since(evaluation->uses)));
+						"using it", time_text(evaluation->uses->hiding_since));
 	if (conditions->has_idle && use->was_read && use->last_read_us > conditions->idle_us)
 		return psprintf("last read at %s, that is not %s ago", time_text(use->last_read_us),
 						interval_text(&policy->idle_for));
@@ -173,11 +173,11 @@ not_observed_reason(const TierPartitionUse *use, const TierEvaluation *evaluatio
 	const TierUses *uses = evaluation->uses;
 	int64		known_us = Max(use->reads_known_since_us, use->writes_known_since_us);
 
-	if (tier_uses_uncounted(uses) != NULL)
+	if (uses->uncounted != NULL)
 		return psprintf("what %s does is not counted, as track_counts is off",
-						tier_uses_uncounted(uses));
+						uses->uncounted);
 	if (!use->is_observed)
-		return pstrdup(tier_uses_silent_standby(uses) != NULL ? tier_uses_silent_standby(uses) :
+		return pstrdup(uses->silent_standby != NULL ? uses->silent_standby :
 					   "not sampled yet");
 	if (conditions->has_idle && known_us > conditions->idle_us)
 		return psprintf("observed since %s only, idle_for is %s", time_text(known_us),
@@ -190,6 +190,17 @@ not_observed_reason(const TierPartitionUse *use, const TierEvaluation *evaluatio
 					time_text(use->rate_known_since_us),
 					GetConfigOptionByName("tiered_storage.observation_period", NULL, false));
 }
+
+/* Of verdicts that no number has decided. */
+static const char *const plain_reasons[] = {
+	[TIER_VERDICT_ON_TARGET] = "already on the policy's tier",
+	[TIER_VERDICT_ON_SLOWER_TIER] = "already on a slower tier",
+	[TIER_VERDICT_DEFAULT_PARTITION] = "default partition, its rows may have any age",
+	[TIER_VERDICT_OPEN_BOUND] = "no upper bound, new rows may arrive",
+	[TIER_VERDICT_FOREIGN] = "foreign table, stored elsewhere",
+	[TIER_VERDICT_TEMPORARY] = "temporary table, belongs to its session",
+	[TIER_VERDICT_NO_AGE] = "it is in no table whose partition key tells the age",
+};
 
 char *
 tier_policy_reason(const TierEvaluation *evaluation, const TierLeaf *leaf)
@@ -214,9 +225,9 @@ tier_policy_reason(const TierEvaluation *evaluation, const TierLeaf *leaf)
 		case TIER_VERDICT_IMMOVABLE:
 			return psprintf("it cannot be moved: %s", leaf->immovable);
 		case TIER_VERDICT_OPEN_BOUND:
-			if (partition->has_odd_upper)
-				return pstrdup("its upper bound is no time that can be told");
-			return pstrdup(tier_policy_verdict_text(leaf->verdict));
+			return pstrdup(partition->has_odd_upper ?
+						   "its upper bound is no time that can be told" :
+						   plain_reasons[leaf->verdict]);
 		case TIER_VERDICT_PINNED:
 			return psprintf("%s is pinned to %s", leaf->pinned->pinned_as,
 							NameStr(leaf->pinned->tier_name));
@@ -226,6 +237,6 @@ tier_policy_reason(const TierEvaluation *evaluation, const TierLeaf *leaf)
 			return role == NULL ? pstrdup("the role whose rights the policy needs has gone") :
 				psprintf("role %s, whose rights the policy needs, does not own it", role);
 		default:
-			return pstrdup(tier_policy_verdict_text(leaf->verdict));
+			return pstrdup(plain_reasons[leaf->verdict]);
 	}
 }

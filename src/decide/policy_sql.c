@@ -513,7 +513,7 @@ tier_policy_alter(FunctionCallInfo fcinfo, const List *unset)
 		if (policy_matches(&policies[i], fcinfo))
 		{
 			check_policy_owner(&policies[i], scope.caller);
-			tier_catalog_lock_policy(policies[i].policy_id);
+			tier_catalog_lock_policy(TIER_POLICY_TIERING, policies[i].policy_id);
 		}
 	set = tier_catalog_load_tiers(context);
 	policies = load_asked_for(fcinfo, context, &npolicies);
@@ -556,7 +556,7 @@ tier_policy_remove(FunctionCallInfo fcinfo)
 			continue;
 
 		check_policy_owner(&policies[i], scope.caller);
-		removed += tier_catalog_delete_policy(policies[i].policy_id);
+		removed += tier_catalog_delete_policy(TIER_POLICY_TIERING, policies[i].policy_id);
 	}
 	tier_catalog_leave(&scope);
 

@@ -31,25 +31,7 @@
 #include "src/server/processes.h"
 #include "src/server/relation.h"
 
-/* One table, with what belongs to it. */
-typedef struct TableUse
-{
-	Oid			relation_oid;
-	TierPartitionUse use;
-	double		fast[2];		/* reads per hour: of the table, of its
-								 * indexes */
-	double		slow[2];
-} TableUse;
-
-struct TierUses
-{
-	TableUse   *tables;			/* by OID */
-	int			ntables;
-	const char *silent_standby;
-	const char *uncounted;		/* whose use nobody counts, or NULL */
-	TimestampTz hiding_since;	/* see tier_processes_hiding_since() */
-	TimestampTz at;
-};
+const TierUses tier_no_uses = {0};
 
 bool
 tier_policy_asks_for_use(const TierPolicyRow *policy)
@@ -58,10 +40,10 @@ tier_policy_asks_for_use(const TierPolicyRow *policy)
 		!isnan(policy->below_reads_per_hour);
 }
 
-static TableUse *
+static TierTableUse *
 find_table(const TierUses *uses, Oid relation_oid)
 {
-	return tier_by_oid_find(relation_oid, uses->tables, uses->ntables, sizeof(TableUse));
+	return tier_by_oid_find(relation_oid, uses->tables, uses->ntables, sizeof(TierTableUse));
 }
 
 static const TierRelationState *
@@ -100,11 +82,11 @@ note_written(TierPartitionUse *use, TimestampTz at)
 }
 
 /* The table itself. */
-static TableUse
+static TierTableUse
 table_use(const TierRelationState *state, TimestampTz counts_since)
 {
 	const TierRelationStored *stored = &state->stored;
-	TableUse	table;
+	TierTableUse table;
 
 	memset(&table, 0, sizeof(table));
 	table.relation_oid = state->id.relation_oid;
@@ -132,7 +114,7 @@ table_use(const TierRelationState *state, TimestampTz counts_since)
  * table has no past that could be unknown.
  */
 static void
-add_state(TableUse *table, const TierRelationState *state, const TierRelationState *heap,
+add_state(TierTableUse *table, const TierRelationState *state, const TierRelationState *heap,
 		  TimestampTz counts_since, TimestampTz now)
 {
 	const TierRelationStored *stored = &state->stored;
@@ -175,14 +157,14 @@ tier_uses_create(const TierSampleView *view, const TierStandbyUse *standbys, Tim
 {
 	TierUses   *uses = palloc0(sizeof(TierUses));
 
-	uses->tables = palloc_extended(sizeof(TableUse) * Max(view->nstates, 1), MCXT_ALLOC_HUGE);
+	uses->tables = palloc_extended(sizeof(TierTableUse) * Max(view->nstates, 1), MCXT_ALLOC_HUGE);
 	for (int i = 0; i < view->nstates; i++)
 		if (view->states[i].id.heap_oid == view->states[i].id.relation_oid)
 			uses->tables[uses->ntables++] = table_use(&view->states[i], view->origin.since);
 	for (int i = 0; i < view->nstates; i++)
 	{
 		const TierRelationState *heap = table_of(view, &view->states[i]);
-		TableUse   *table = heap == NULL ? NULL : find_table(uses, heap->id.relation_oid);
+		TierTableUse *table = heap == NULL ? NULL : find_table(uses, heap->id.relation_oid);
 
 		if (i % 1024 == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -204,7 +186,7 @@ tier_uses_create(const TierSampleView *view, const TierStandbyUse *standbys, Tim
 	return uses;
 }
 
-TierUses *
+const TierUses *
 tier_uses_load(const TierPolicyRow *policies, int npolicies)
 {
 	MemoryContext context = CurrentMemoryContext;
@@ -218,7 +200,7 @@ tier_uses_load(const TierPolicyRow *policies, int npolicies)
 		wanted = wanted || tier_policy_asks_for_use(&policies[i]) ||
 			!isnan(policies[i].return_when_reads_per_hour);
 	if (!wanted)
-		return NULL;
+		return &tier_no_uses;
 	tier_catalog_enter(&scope);
 	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
 	memory.origin = tier_catalog_load_counts_origin();
@@ -236,7 +218,7 @@ TierPartitionUse
 tier_uses_find(const TierUses *uses, Oid relation_oid, bool include_indexes)
 {
 	TierPartitionUse use;
-	const TableUse *table = uses == NULL ? NULL : find_table(uses, relation_oid);
+	const TierTableUse *table = find_table(uses, relation_oid);
 
 	memset(&use, 0, sizeof(use));
 	if (table == NULL)
@@ -250,30 +232,6 @@ tier_uses_find(const TierUses *uses, Oid relation_oid, bool include_indexes)
 	use.reads_per_hour = Max(table->fast[0] + (include_indexes ? table->fast[1] : 0.0),
 							 table->slow[0] + (include_indexes ? table->slow[1] : 0.0));
 	return use;
-}
-
-TimestampTz
-tier_uses_at(const TierUses *uses)
-{
-	return uses->at;
-}
-
-const char *
-tier_uses_silent_standby(const TierUses *uses)
-{
-	return uses == NULL ? NULL : uses->silent_standby;
-}
-
-const char *
-tier_uses_uncounted(const TierUses *uses)
-{
-	return uses == NULL ? NULL : uses->uncounted;
-}
-
-TimestampTz
-tier_uses_hiding_since(const TierUses *uses)
-{
-	return uses == NULL ? 0 : uses->hiding_since;
 }
 
 static int64

@@ -14,8 +14,33 @@
 #include "src/model/policy.h"
 #include "src/observe/sample.h"
 
+/* One table, with what belongs to it. */
+typedef struct TierTableUse
+{
+	Oid			relation_oid;
+	TierPartitionUse use;
+	double		fast[2];		/* reads per hour: of the table, of its
+								 * indexes */
+	double		slow[2];
+} TierTableUse;
+
 /* Of all tables, each with its TOAST table and its indexes. */
-typedef struct TierUses TierUses;
+typedef struct TierUses
+{
+	TierTableUse *tables;		/* by OID */
+	int			ntables;
+	const char *silent_standby; /* "standby sb1 has not told since ...", or
+								 * NULL if all of them have */
+	const char *uncounted;		/* whose use of this database the statistics
+								 * do not count, or NULL */
+	TimestampTz hiding_since;	/* since when a statement runs that may have
+								 * used any table and hides it; 0: there is
+								 * none */
+	TimestampTz at;				/* when the use was looked at; 0: it was not */
+} TierUses;
+
+/* Where nobody asks for them. */
+extern const TierUses tier_no_uses;
 
 /* Does the policy ask for more than the age? */
 extern bool tier_policy_asks_for_use(const TierPolicyRow *policy);
@@ -29,26 +54,14 @@ extern TierUses *tier_uses_create(const TierSampleView *view, const TierStandbyU
 
 /*
  * Loads what was sampled and looks for what came since, if an enabled or any other policy
- * asks for it, or lets something return; else NULL.  Neither inside a scope nor without a
+ * asks for it, or lets something return; else tier_no_uses.  Neither inside a scope nor without a
  * snapshot; changes nothing.
  */
-extern TierUses *tier_uses_load(const TierPolicyRow *policies, int npolicies);
+extern const TierUses *tier_uses_load(const TierPolicyRow *policies, int npolicies);
 
 /* Of one table or materialized view; the rate is that of what moves with it. */
 extern TierPartitionUse tier_uses_find(const TierUses *uses, Oid relation_oid,
 									   bool include_indexes);
-
-/* When the use was looked at. */
-extern TimestampTz tier_uses_at(const TierUses *uses);
-
-/* "standby sb1 has not told since ...", or NULL if all of them have. */
-extern const char *tier_uses_silent_standby(const TierUses *uses);
-
-/* Whose use of this database the statistics do not count, or NULL: everybody's is. */
-extern const char *tier_uses_uncounted(const TierUses *uses);
-
-/* Since when a statement runs that may have used any table and hides it; 0: there is none. */
-extern TimestampTz tier_uses_hiding_since(const TierUses *uses);
 
 /*
  * A number that differs as soon as somebody has read or written the table since, whoever

@@ -70,39 +70,28 @@ tell(const TierWear *wear, int level)
 					 "; nothing is moved there that only the advice asks for")));
 }
 
-double
-tier_wears_written(const TierWears *wears, const NameData *tier_name)
+void
+tier_wears_of(const TierWears *wears, const NameData *tier_name, double *written,
+			  double *endures)
 {
-	double		sum = 0.0;
 	bool		found = false;
 
+	*written = *endures = NAN;
 	for (int i = 0; i < wears->n; i++)
 	{
 		const TierWear *wear = &wears->rows[i];
 
 		if (!is_of_tier(wear, tier_name))
 			continue;
-		if (isnan(wear->written_bytes_per_day))
-			return NAN;
-		sum += Max(wear->written_bytes_per_day - wear->moved_bytes_per_day, 0.0);
+		if (!found)
+			*written = *endures = 0.0;
+
+		/* What is not known of one is not known of the sum. */
+		*written += isnan(wear->written_bytes_per_day) ? NAN :
+			Max(wear->written_bytes_per_day - wear->moved_bytes_per_day, 0.0);
+		*endures += wear->endurance_bytes_per_day;
 		found = true;
 	}
-	return found ? sum : NAN;
-}
-
-double
-tier_wears_endurance(const TierWears *wears, const NameData *tier_name)
-{
-	double		sum = 0.0;
-	bool		found = false;
-
-	for (int i = 0; i < wears->n; i++)
-		if (is_of_tier(&wears->rows[i], tier_name))
-		{
-			sum += wears->rows[i].endurance_bytes_per_day;
-			found = true;
-		}
-	return found ? sum : NAN;
 }
 
 char *

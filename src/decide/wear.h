@@ -27,8 +27,8 @@ extern TierWears *tier_wears_load(MemoryContext context);
  * What is written to the tier's devices in a day, our moves apart, and what they endure; NaN
  * if that is not known of each of them.
  */
-extern double tier_wears_written(const TierWears *wears, const NameData *tier_name);
-extern double tier_wears_endurance(const TierWears *wears, const NameData *tier_name);
+extern void tier_wears_of(const TierWears *wears, const NameData *tier_name, double *written,
+						  double *endures);
 
 /*
  * Why nothing optional is moved to that tablespace, in the current memory context; NULL:

@@ -117,13 +117,11 @@ set_totals(TierResultRow *row, const TierPlacementTotals *now, const TierPlaceme
 	set_number(row, 6, now->busy_s);
 	set_number(row, 7, after->busy_s);
 	set_number(row, 10, now->queue_s);
-	set_number(row, 11, after->queue_s);
-	set_number(row, 12, now->wait_s);
-	set_number(row, 13, after->wait_s);
-	set_number(row, 14, now->price);
-	set_number(row, 15, after->price);
-	set_number(row, 16, now->written_bytes);
-	set_number(row, 17, after->written_bytes);
+	set_number(row, 11, now->wait_s);
+	set_number(row, 12, after->wait_s);
+	set_number(row, 13, now->price);
+	set_number(row, 14, after->price);
+	set_number(row, 15, now->written_bytes);
 }
 
 /* What clients gain; in the row of all tiers. */
@@ -172,24 +170,23 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 		set_number(&row, 8, tier_advice_busy_fraction(placement->now[t].occupied_s));
 		set_number(&row, 9, tier_advice_busy_fraction(placement->after[t].occupied_s));
 		if (tier->profile.endurance_bytes_per_day > 0)
-			set_number(&row, 18, tier->profile.endurance_bytes_per_day);
-		tier_row_text(&row, 19, limited_by(advice, t));
+			set_number(&row, 16, tier->profile.endurance_bytes_per_day);
+		tier_row_text(&row, 17, limited_by(advice, t));
 		missing = placement->after[t].bytes - advice->available_bytes[t];
 		if (missing > 0)
-			set_bytes(&row, 20, ceil(missing));
-		set_growth(&row, 22, advice, t);
+			set_bytes(&row, 18, ceil(missing));
+		set_growth(&row, 19, advice, t);
 		per_day += tier_advice_growth_per_hour(advice, t) * HOURS_PER_DAY;
-		tier_row_text(&row, 25, tier_advice_tier_remark(advice, t));
+		tier_row_text(&row, 22, tier_advice_tier_remark(advice, t));
 		tier_row_put(&row);
 	}
 	now = total_of(placement->now, ntiers);
 	after = total_of(placement->after, ntiers);
 	tier_row_clear(&row);
 	set_totals(&row, &now, &after);
-	set_number(&row, 22, per_day);
-	set_number(&row, 21, placement->objective);
-	tier_row_text(&row, 25, tier_advice_headline(advice, TIER_REASON_CHARACTERS));
-	set_prediction(&row, 26, advice, advice);
+	set_number(&row, 19, per_day);
+	tier_row_text(&row, 22, tier_advice_headline(advice, TIER_REASON_CHARACTERS));
+	set_prediction(&row, 23, advice, advice);
 	tier_row_put(&row);
 	return (Datum) 0;
 }
@@ -263,24 +260,20 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 					   tier_advice_busy_fraction(advice->placement.after[t].occupied_s));
 			set_number(&row, 10,
 					   tier_advice_busy_fraction(simulated->placement.after[t].occupied_s));
-			tier_row_text(&row, 18, limited_by(simulated, t));
-			tier_row_text(&row, 19, tier_advice_violation(simulated, t));
+			tier_row_text(&row, 14, limited_by(simulated, t));
+			tier_row_text(&row, 15, tier_advice_violation(simulated, t));
 		}
 		else
-			set_prediction(&row, 20, advice, simulated);
+			set_prediction(&row, 16, advice, simulated);
 		set_bytes(&row, 1, now.bytes);
 		set_bytes(&row, 2, after.bytes);
 		set_bytes(&row, 3, then.bytes);
 		set_number(&row, 6, now.busy_s);
 		set_number(&row, 7, after.busy_s);
 		set_number(&row, 8, then.busy_s);
-		set_number(&row, 11, after.queue_s);
-		set_number(&row, 12, then.queue_s);
-		set_number(&row, 13, now.price);
-		set_number(&row, 14, after.price);
-		set_number(&row, 15, then.price);
-		set_number(&row, 16, after.written_bytes);
-		set_number(&row, 17, then.written_bytes);
+		set_number(&row, 11, now.price);
+		set_number(&row, 12, after.price);
+		set_number(&row, 13, then.price);
 		tier_row_put(&row);
 	}
 	return (Datum) 0;

@@ -133,7 +133,4 @@ extern TierPolicyVerdict tier_policy_judge_use(const TierPartitionUse *use,
  */
 extern double tier_policy_keep(double return_reads_per_hour, double below_reads_per_hour);
 
-/* A short English reason for a verdict, without numbers; never NULL. */
-extern const char *tier_policy_verdict_text(TierPolicyVerdict verdict);
-
 #endif							/* TIER_POLICY_H */

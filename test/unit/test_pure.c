@@ -677,24 +677,6 @@ test_policy_order(void)
 	ok(verdict(p, 200) == TIER_VERDICT_DUE, "policy order: due");
 }
 
-static void
-test_policy_text(void)
-{
-	bool		distinct = true;
-
-	for (int a = TIER_VERDICT_DUE; a <= TIER_VERDICT_NOT_OBSERVED; a++)
-		for (int b = TIER_VERDICT_DUE; b < a; b++)
-			if (strcmp(tier_policy_verdict_text((TierPolicyVerdict) a),
-					   tier_policy_verdict_text((TierPolicyVerdict) b)) == 0)
-				distinct = false;
-	ok(distinct, "text: each verdict has its own");
-	ok(strcmp(tier_policy_verdict_text(TIER_VERDICT_PINNED),
-			  "unknown verdict") != 0 &&
-	   strcmp(tier_policy_verdict_text((TierPolicyVerdict) 99),
-			  "unknown verdict") == 0, "text: never NULL");
-}
-
-
 /*-------------------------------------------------------------------------
  * Block sets
  *-------------------------------------------------------------------------
@@ -2483,7 +2465,6 @@ main(void)
 	test_split_maintenance();
 	test_policy_verdicts();
 	test_policy_order();
-	test_policy_text();
 
 	test_order();
 	test_stretches();
