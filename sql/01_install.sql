@@ -81,6 +81,7 @@ SELECT p.oid::regprocedure AS unpinned_search_path, l.lanname, p.proconfig
 	JOIN pg_proc p ON p.oid = m.objid AND m.classid = 'pg_proc'::regclass
 	JOIN pg_language l ON l.oid = p.prolang
 	WHERE l.lanname <> 'c'
+		AND p.prosqlbody IS NULL
 		AND NOT COALESCE('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false)
 	ORDER BY 1;
 SELECT p.oid::regprocedure AS strange_library
