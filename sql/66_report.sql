@@ -107,6 +107,8 @@ SELECT state, regress_answer(advice::jsonb, total::jsonb, facts::jsonb) FROM (VA
 		'{"advised_io_s_per_hour": 60}', '{}'),
 	(7, 'nothing to do', '{}', '{"reason": "no move; all is where it should be"}', '{}'),
 	(8, 'nothing costs anything', '{}', '{"io_s_per_hour": 0, "advised_io_s_per_hour": 0}', '{}'),
+	(8.5, 'installed an hour ago, and empty', '{}', '{"relations": 0, "io_s_per_hour": 0, "advised_io_s_per_hour": 0}',
+		'{"now": "2026-01-01 01:00+00", "load_since": "2026-01-01 00:00+00"}'),
 	(9, 'tentative', '{"moves": 2, "tentative": 1, "provisional": 1, "size_bytes": 5000000}',
 		'{"advised_io_s_per_hour": 60}', '{}'),
 	(10, 'firm', '{"moves": 1, "firm": 1, "size_bytes": 5000000, "tiers": [{"tier_name": "fast", "days_until_full": 12, "growth_bytes_per_day": 1000}]}',

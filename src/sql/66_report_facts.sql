@@ -128,7 +128,8 @@ BEGIN
 		'rows', (SELECT jsonb_agg(jsonb_build_object('metric', p.metric, 'unit', p.unit,
 				'second_per_s', COALESCE(p.per_second, p.total),
 				'second_per_transaction', p.per_transaction) ORDER BY p.ordinality)
-			FROM tiered_storage.load_profile(begins_at, ends_at) WITH ORDINALITY p));
+			FROM tiered_storage.load_profile(begins_at, ends_at) WITH ORDINALITY p
+			WHERE COALESCE(p.per_second, p.total) IS NOT NULL));
 END
 $$;
 

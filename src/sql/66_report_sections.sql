@@ -2,6 +2,14 @@
 -- The report: its sections.  Each is made of the facts alone; null: nothing to show.
 ---------------------------------------------------------------------------
 
+/* Is less than a day observed?  Then nothing is foreseen. */
+CREATE FUNCTION _tiered_storage.report_is_young(facts jsonb) RETURNS boolean
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT COALESCE((facts ->> 'load_since')::timestamptz
+		> (facts ->> 'now')::timestamptz - interval '1 day', false)
+$$;
+
 /*
  * The first section: what to do now, and what that is worth.
  *
@@ -93,7 +101,8 @@ BEGIN
 		sentences := ARRAY[
 			format('Nothing is to be moved now%s.', COALESCE(': '
 				|| _tiered_storage.report_escape(NULLIF(reason, '')), '')),
-			format(CASE WHEN here_s >= 0.0005 THEN '%s take %s of device time per hour and %s a '
+			format(CASE WHEN (total ->> 'relations')::float8 = 0 THEN NULL
+				WHEN here_s >= 0.0005 THEN '%s take %s of device time per hour and %s a '
 					'month where they are.'
 				ELSE '%1$s cost next to no device time, and %3$s a month where they are.' END,
 				_tiered_storage.report_cell(total ->> 'relations', CASE total ->> 'relations'
@@ -112,7 +121,9 @@ BEGIN
 		ORDER BY (t ->> 'days_until_full')::float8 LIMIT 1;
 	sentences := sentences || COALESCE(coming,
 			CASE WHEN jsonb_array_length(facts -> 'tiers') > 0 AND is_sampled
-				THEN 'No tier is foreseen to fill up within a year.' END)
+				THEN CASE WHEN _tiered_storage.report_is_young(facts)
+					THEN 'How soon a tier fills up is not known before a day has been observed.'
+				ELSE 'No tier is foreseen to fill up within a year.' END END)
 		|| CASE WHEN (facts ->> 'paused')::boolean THEN 'Moves are paused on this server; '
 			'<code>SELECT tiered_storage.resume();</code> ends that.' END
 		|| CASE WHEN (moved ->> 'failed')::float8 > 0 THEN format(
@@ -215,6 +226,7 @@ AS $$
 					THEN format('<strong>Full in %s</strong>, growing %s.',
 					_tiered_storage.report_cell(f.s ->> 'days_until_full', 'days'),
 					_tiered_storage.report_cell(f.s ->> 'growth_bytes_per_day', 'bytes/day'))
+				WHEN _tiered_storage.report_is_young(facts) THEN ''
 				ELSE 'Not foreseen to fill up.' END,
 				'<p class="remark">' || _tiered_storage.report_cell(f.t ->> 'tier_name', 'name')
 					|| ' ' || _tiered_storage.report_escape(NULLIF(f.s ->> 'reason', ''))

@@ -101,7 +101,7 @@ BEGIN
 		short_saving,no_heat,now_and_then,short_price,explain_placement,placement_summary,
 		simulate_placement,evaluate_policies,
 		short_seconds,short_time,percent,significant,from_to,metric_values,
-		activity_rows,report_heat,report_load,report_facts,report_answer,report_tiers,
+		activity_rows,report_heat,report_load,report_facts,report_answer,report_is_young,report_tiers,
 		report_heat_step,report_heat_map,report_budget,report_moved,report_unknown,report_escape,
 		report_words,report_cell,report_table,report_figure,report_label,report_bar,report_bars,
 		report_legend,report_ticks,report_time_ticks,report_page,suppositions}',
