@@ -173,7 +173,7 @@ BEGIN;
 \set ECHO all
 SELECT source, count(DISTINCT sentence) > 3 AS many, bool_and(length(sentence) <= CASE source
 	WHEN 'recommendations' THEN 60 ELSE 120 END)
-		FILTER (WHERE source IN ('recommend_placement', 'headline', 'recommendations')) AS short,
+		FILTER (WHERE source IN ('recommend_placement', 'recommendations')) AS short,
 	bool_or(sentence ~ '[0-9]e[+-]?[0-9]|\m(inf|nan)\M') AS exponent
 	FROM regress_sentences() WHERE sentence IS NOT NULL GROUP BY source ORDER BY source COLLATE "C";
 ROLLBACK;

@@ -45,6 +45,14 @@ extern void tier_row_text(TierResultRow *row, int column, const char *value);
 extern void tier_row_name(TierResultRow *row, int column, const char *value);
 extern void tier_row_time(TierResultRow *row, int column, TimestampTz value);
 
+/* A month has 30 days. */
+static inline double
+tier_interval_seconds(const Interval *interval)
+{
+	return (interval->month * (double) DAYS_PER_MONTH + interval->day) * SECS_PER_DAY +
+		(double) interval->time / USECS_PER_SEC;
+}
+
 /* Raises an error that names the argument when it is null. */
 extern void tier_require_argument(FunctionCallInfo fcinfo, int argument, const char *name);
 

@@ -164,9 +164,6 @@ extern char *tier_advice_bytes(double bytes);
 /* A price: "0.80", "12", "under 0.01". */
 extern char *tier_advice_money(double money);
 
-/* Cuts the line, in place, at so many characters, of which the last are "..." then. */
-extern char *tier_advice_clipped(char *line, int characters);
-
 /* "12 March", or with the year if it is another one. */
 extern char *tier_advice_date(TimestampTz at);
 
@@ -219,11 +216,8 @@ extern void tier_advice_notice_unseen(const TierAdvice *advice, bool relies_on_i
  */
 extern void tier_advice_notice_unknown(const TierAdvice *advice);
 
-/*
- * What the advice comes to, in one sentence: what is left out, and why.  What counts least is
- * left out where it has no room in `most` characters.
- */
-extern char *tier_advice_headline(const TierAdvice *advice, int most);
+/* What the advice comes to, in one sentence: what is left out, and why. */
+extern char *tier_advice_headline(const TierAdvice *advice);
 
 /* The name of its relation, for a message. */
 extern char *tier_advice_relation_name(const TierAdviceUnit *unit);

@@ -15,7 +15,6 @@
 
 #include "access/xlog.h"
 #include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
 #include "pgstat.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -220,22 +219,16 @@ tier_advice_provisional(const TierAdvice *advice)
 	return then;
 }
 
-static bool
-changes(const TierAdviceUnit *unit)
-{
-	return unit->recommended_tier != unit->current_tier;
-}
-
 const TierAdvice *
 tier_advice_shown(const TierAdvice *advice, const TierAdvice *provisional, int unit)
 {
 	const TierAdviceUnit *now = &advice->units[unit];
 	const TierAdviceUnit *then;
 
-	if (provisional == NULL || now->confidence != TIER_CONFIDENCE_PROVISIONAL || changes(now))
+	if (provisional == NULL || now->confidence != TIER_CONFIDENCE_PROVISIONAL || tier_unit_moves(now))
 		return advice;
 	then = &provisional->units[unit];
-	return changes(then) && advice->set->tiers[then->recommended_tier].rank <=
+	return tier_unit_moves(then) && advice->set->tiers[then->recommended_tier].rank <=
 		advice->set->tiers[then->current_tier].rank ? provisional : advice;
 }
 
@@ -253,7 +246,7 @@ tier_advice_moves_text(const TierAdvice *advice, const TierAdvice *provisional,
 		const TierAdvice *by = tier_advice_shown(advice, provisional, i);
 		const TierAdviceUnit *unit = &by->units[i];
 
-		if (!unit->is_selected || !changes(unit))
+		if (!unit->is_selected || !tier_unit_moves(unit))
 			continue;
 		*nprovisional += by != advice;
 		of[unit->confidence]++;
@@ -397,7 +390,7 @@ tier_advice_notice_empty(const TierAdvice *advice)
 			counts.held > 0 && counts.held + counts.small == counts.selected ?
 			": pins, policies, extensions and the cooldown keep all relations where they are" :
 			": all relations are where they are best, or moving them would save too little";
-		detail = tier_advice_headline(advice, PG_INT32_MAX);
+		detail = tier_advice_headline(advice);
 		if (is_full)
 			hint = "Give a tier more room, or unpin what may leave.";
 	}
@@ -425,61 +418,28 @@ tier_advice_notice_unknown(const TierAdvice *advice)
 				 errdetail("The figures are those of this short time, and will change.")));
 }
 
-/* Stands for what has no room. */
-#define MORE "; ..."
-
-/* Besides a word that there is more. */
-static bool
-fits(const StringInfoData *line, const char *part, int room)
-{
-	return pg_mbstrlen(line->data) + 2 + pg_mbstrlen(part) + (int) strlen(MORE) <= room;
-}
-
-/* What counts most comes first: of what has no room, only that there is more. */
-static void
-add_part(StringInfo line, const char *part, int room)
-{
-	int			end = line->len - (int) strlen(MORE);
-
-	if (end > 0 && strcmp(line->data + end, MORE) == 0)
-		return;
-	if (fits(line, part, room))
-		appendStringInfo(line, "; %s", part);
-	else
-		appendStringInfoString(line, MORE);
-}
-
-/* Of a name in a headline. */
-#define NAME_CHARACTERS 30
-
 /* "; see ssd, hdd": tiers whose own rows say something. */
-static char *
-tiers_text(const TierAdvice *advice)
+static void
+append_tiers(StringInfo line, const TierAdvice *advice)
 {
-	StringInfoData line;
+	const char *separator = "; see ";
 
-	initStringInfo(&line);
 	for (int t = 0; t < advice->set->ntiers; t++)
-	{
-		char	   *name = pstrdup(NameStr(advice->set->tiers[t].name));
-
 		if (tier_advice_tier_remark(advice, t) != NULL)
-			appendStringInfo(&line, "%s%s", line.len == 0 ? "; see " : ", ",
-							 tier_advice_clipped(name, NAME_CHARACTERS));
-	}
-	return line.data;
+		{
+			appendStringInfo(line, "%s%s", separator, NameStr(advice->set->tiers[t].name));
+			separator = ", ";
+		}
 }
 
 char *
-tier_advice_headline(const TierAdvice *advice, int most)
+tier_advice_headline(const TierAdvice *advice)
 {
 	const TierPlacementResult *placement = &advice->placement;
 	Counts		counts = count_units(advice, tier_advice_provisional(advice));
 	StringInfoData line;
 	double		saved_s = 0.0;
 	double		cheaper = 0.0;
-	char	   *tiers = tiers_text(advice);
-	int			room = most - pg_mbstrlen(tiers);
 
 	for (int t = 0; t < advice->set->ntiers; t++)
 	{
@@ -500,29 +460,28 @@ tier_advice_headline(const TierAdvice *advice, int most)
 	else
 		appendStringInfoString(&line, counts.provisional > 0 ? "no move that is sure" : "no move");
 	if (counts.provisional > 0)
-		add_part(&line, psprintf("%d advised provisionally", counts.provisional), room);
+		appendStringInfo(&line, "; %d advised provisionally", counts.provisional);
 	if (advice->options.objective == TIER_OBJECTIVE_TIME && advice->dropped.gain >= LEAST_SAVED_S)
-		add_part(&line, psprintf("%d left out that would save %s s/h together",
-								 advice->dropped.units,
-								 tier_advice_number(advice->dropped.gain)), room);
+		appendStringInfo(&line, "; %d left out that would save %s s/h together",
+						 advice->dropped.units,
+						 tier_advice_number(advice->dropped.gain));
 	else if (advice->options.objective != TIER_OBJECTIVE_TIME &&
 			 advice->dropped.gain >= LEAST_PRICE)
-		add_part(&line, psprintf("%d left out that would save %s a month together",
-								 advice->dropped.units,
-								 tier_advice_money(advice->dropped.gain)), room);
+		appendStringInfo(&line, "; %d left out that would save %s a month together",
+						 advice->dropped.units,
+						 tier_advice_money(advice->dropped.gain));
 	if (counts.small > 0)
-		add_part(&line, psprintf("%d smaller than %s", counts.small, TIER_ADVICE_MIN_BYTES_TEXT),
-				 room);
+		appendStringInfo(&line, "; %d smaller than %s", counts.small, TIER_ADVICE_MIN_BYTES_TEXT);
 	if (counts.events > 0)
-		add_part(&line, psprintf("%d loaded or used only once so far", counts.events), room);
+		appendStringInfo(&line, "; %d loaded or used only once so far", counts.events);
 	if (counts.too_new > 0)
-		add_part(&line, psprintf("%d observed for too short a time", counts.too_new), room);
+		appendStringInfo(&line, "; %d observed for too short a time", counts.too_new);
 	if (counts.unused > 0)
-		add_part(&line, psprintf("%d (%s) not read since %s", counts.unused,
-								 tier_advice_bytes(counts.unused_bytes),
-								 tier_advice_date(counts.unused_since)), room);
+		appendStringInfo(&line, "; %d (%s) not read since %s", counts.unused,
+						 tier_advice_bytes(counts.unused_bytes),
+						 tier_advice_date(counts.unused_since));
 	if (counts.held > 0)
-		add_part(&line, psprintf("%d held by pins, policies or the cooldown", counts.held), room);
-	appendStringInfoString(&line, tiers);
-	return tier_advice_clipped(line.data, most);
+		appendStringInfo(&line, "; %d held by pins, policies or the cooldown", counts.held);
+	append_tiers(&line, advice);
+	return line.data;
 }

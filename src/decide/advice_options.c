@@ -23,6 +23,7 @@
 #include "src/compat.h"
 #include "src/decide/advice_options.h"
 #include "src/base/clock.h"
+#include "src/base/sql.h"
 #include "src/catalog/tables.h"
 #include "src/server/relation.h"
 
@@ -211,9 +212,7 @@ elements_of(Datum array, Oid type, const char *what, int *n)
 static double
 horizon_argument(const Interval *horizon)
 {
-	double		hours = ((horizon->month * (double) DAYS_PER_MONTH + horizon->day) *
-						 (double) HOURS_PER_DAY) +
-	horizon->time / (double) USECS_PER_HOUR;
+	double		hours = tier_interval_seconds(horizon) / SECS_PER_HOUR;
 
 	if (!(hours >= 1.0) || hours > 100.0 * 365.25 * 24.0)
 		ereport(ERROR,

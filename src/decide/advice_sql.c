@@ -40,15 +40,9 @@ set_tier(TierResultRow *row, int column, const TierAdvice *advice, int tier)
 }
 
 static bool
-changes(const TierAdviceUnit *unit)
-{
-	return unit->recommended_tier != unit->current_tier;
-}
-
-static bool
 goes_to_slower(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
-	return changes(unit) && advice->set->tiers[unit->recommended_tier].rank >
+	return tier_unit_moves(unit) && advice->set->tiers[unit->recommended_tier].rank >
 		advice->set->tiers[unit->current_tier].rank;
 }
 
@@ -116,7 +110,7 @@ tier_recommend_placement(PG_FUNCTION_ARGS)
 		const TierAdviceUnit *unit = &by->units[i];
 		MemoryContext old_context;
 
-		if (!unit->is_selected || (!changes(unit) && !include_unchanged))
+		if (!unit->is_selected || (!tier_unit_moves(unit) && !include_unchanged))
 			continue;
 		old_context = MemoryContextSwitchTo(row_context);
 		any_goes |= goes_to_slower(by, unit);

@@ -141,8 +141,9 @@ tier_advice_money(double money)
 	return words;
 }
 
-char *
-tier_advice_clipped(char *line, int characters)
+/* Cuts the line, in place, at so many characters, of which the last are "..." then. */
+static char *
+clipped(char *line, int characters)
 {
 	if (pg_mbstrlen(line) > characters)
 		strcpy(line + pg_mbcharcliplen(line, strlen(line), characters - 3), "...");
@@ -153,7 +154,7 @@ tier_advice_clipped(char *line, int characters)
 static char *
 short_name(const char *name)
 {
-	return tier_advice_clipped(pstrdup(name), NAME_CHARACTERS);
+	return clipped(pstrdup(name), NAME_CHARACTERS);
 }
 
 static char *
@@ -497,7 +498,7 @@ tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit, int mos
 	else
 		reason = with_part(reason, method, most_characters);
 	reason = with_part(reason, but_text(advice, unit), most_characters);
-	return tier_advice_clipped(reason, most_characters);
+	return clipped(reason, most_characters);
 }
 
 /*

@@ -23,14 +23,9 @@
 #include "src/base/debug.h"
 #include "src/base/left_out.h"
 #include "src/base/sql.h"
+#include "src/decide/forecast.h"
 #include "src/decide/fullness.h"
 #include "src/server/relation.h"
-
-/*
- * A move is some transactions whose commits wait for a flush (as in act/apply_candidates.c): of
- * what is small, most of its cost, for next to no room.
- */
-#define FLUSHES_PER_MOVE 4
 
 /*
  * Use that memory serves costs no device time, and tells apart what costs none: as much as this
@@ -248,7 +243,7 @@ move_seconds(const TierFullnessEvaluation *evaluation, const TierAdviceUnit *uni
 {
 	const TierAdvice *advice = evaluation->advice;
 
-	return tier_advice_move_s(advice, unit, evaluation->target) + FLUSHES_PER_MOVE *
+	return tier_advice_move_s(advice, unit, evaluation->target) + TIER_FLUSHES_PER_MOVE *
 		Max(advice->set->tiers[evaluation->tier].profile.fsync_ms,
 			advice->set->tiers[evaluation->target].profile.fsync_ms) / 1000.0;
 }

@@ -63,9 +63,6 @@ check_interval(const char *argument, const Interval *interval, bool may_be_zero)
 static void
 check_idle_interval(const char *argument, const Interval *interval)
 {
-	TimestampTz now = tier_clock_now();
-	TimestampTz since;
-
 	check_interval(argument, interval, false);
 
 	/* '1 mon -29 days' is two days in March, and minus one in February. */
@@ -75,10 +72,7 @@ check_idle_interval(const char *argument, const Interval *interval)
 				 errmsg("%s must have no negative part", argument),
 				 errdetail("Months are of several lengths: how long it is would depend on the "
 						   "day.")));
-	since = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_mi_interval,
-													TimestampTzGetDatum(now),
-													IntervalPGetDatum(interval)));
-	if (since > now - USECS_PER_MINUTE)
+	if (tier_interval_seconds(interval) < SECS_PER_MINUTE)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must be at least a minute", argument),

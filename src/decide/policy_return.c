@@ -69,12 +69,8 @@ typedef struct Returning
 double
 tier_policy_return_seconds(const TierPolicyRow *policy)
 {
-	const Interval *after = &policy->return_after;
-
-	if (!policy->has_return_after)
-		return RETURN_AFTER_S;
-	return (after->month * 30.0 + after->day) * SECS_PER_DAY +
-		(double) after->time / USECS_PER_SEC;
+	return policy->has_return_after ? tier_interval_seconds(&policy->return_after) :
+		RETURN_AFTER_S;
 }
 
 /* ---------------------------------------------------------------------

@@ -198,6 +198,13 @@ tier_unit_reads(const TierAdviceUnit *unit)
 	return unit->loads.middle.random_reads + unit->loads.middle.sequential_reads;
 }
 
+/* Is it advised to move? */
+static inline bool
+tier_unit_moves(const TierAdviceUnit *unit)
+{
+	return unit->recommended_tier != unit->current_tier;
+}
+
 /* The unit of this relation, or NULL. */
 extern const TierAdviceUnit *tier_advice_find(const TierAdvice *advice, Oid relation_oid);
 

@@ -48,8 +48,7 @@ compare_unused(const void *a, const void *b)
 static double
 interval_s(const Interval *interval)
 {
-	double		days = interval->month * (double) DAYS_PER_MONTH + interval->day;
-	double		seconds = days * SECS_PER_DAY + (double) interval->time / USECS_PER_SEC;
+	double		seconds = tier_interval_seconds(interval);
 
 	if (!(seconds >= 0))
 		ereport(ERROR,

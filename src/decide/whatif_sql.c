@@ -185,7 +185,7 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 	tier_row_clear(&row);
 	set_totals(&row, &now, &after);
 	set_number(&row, 19, per_day);
-	tier_row_text(&row, 22, tier_advice_headline(advice, TIER_REASON_CHARACTERS));
+	tier_row_text(&row, 22, tier_advice_headline(advice));
 	set_prediction(&row, 23, advice, advice);
 	tier_row_put(&row);
 	return (Datum) 0;
