@@ -268,7 +268,7 @@ COMMENT ON VIEW tiered_storage.policies IS
 COMMENT ON COLUMN tiered_storage.policies.policy_id IS 'number of the policy';
 COMMENT ON COLUMN tiered_storage.policies.kind IS 'tiering or fullness';
 COMMENT ON COLUMN tiered_storage.policies.relation IS
-'table, or tables (schema.pattern); of a fullness policy the emptied tier';
+'table, or tables (`schema.*`); of a fullness policy the emptied tier';
 COMMENT ON COLUMN tiered_storage.policies.tier_name IS 'target tier';
 COMMENT ON COLUMN tiered_storage.policies.condition IS 'condition for a move';
 COMMENT ON COLUMN tiered_storage.policies.last_result IS
