@@ -97,6 +97,7 @@ UPDATE _tiered_storage.tier SET endurance_tbw = NULL;
 SELECT * FROM tiered_storage.recommendations \g | awk "$WIDEST"
 SELECT tiered_storage.suppose('regress_wide_index_hot24', 'regress_wide_tier_fast_1') \g /dev/null
 SELECT * FROM tiered_storage.supposed \g | awk "$WIDEST"
+SELECT * FROM tiered_storage.explain_tiers('SELECT * FROM regress_wide_table_24_ch ORDER BY at') \g | awk "$WIDEST"
 SELECT * FROM tiered_storage.policies \g | awk "$WIDEST"
 SELECT * FROM tiered_storage.pins \g | awk "$WIDEST"
 SELECT * FROM tiered_storage.move_windows \g | awk "$WIDEST"

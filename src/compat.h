@@ -52,6 +52,11 @@
 #include "utils/relmapper.h"
 #include "utils/syscache.h"
 
+#if PG_VERSION_NUM >= 160000
+#include "nodes/queryjumble.h"
+#else
+#include "utils/queryjumble.h"
+#endif
 #if PG_VERSION_NUM >= 180000
 #include "storage/aio.h"
 #endif
@@ -626,6 +631,19 @@ tier_compat_backend_entry(int i)
 #define TIER_COMPAT_EXECUTOR_RUN_PARAMETERS \
 	QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once
 #define TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS query, direction, count, execute_once
+#endif
+
+#if PG_VERSION_NUM >= 180000
+#define tier_compat_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0)
+#else
+#define tier_compat_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0, true)
+#endif
+
+/* Of what a node, or one worker's part of it, was measured by.  19 nests it. */
+#if PG_VERSION_NUM >= 190000
+#define TIER_COMPAT_BUFFER_USAGE(instrument) ((instrument)->instr.bufusage)
+#else
+#define TIER_COMPAT_BUFFER_USAGE(instrument) ((instrument)->bufusage)
 #endif
 
 /* ---------------------------------------------------------------------

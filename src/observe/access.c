@@ -34,6 +34,7 @@
 #include "src/observe/access_shared.h"
 #include "src/observe/access_plan.h"
 #include "src/observe/access_plan_private.h"
+#include "src/observe/query_reads.h"
 #include "src/base/settings.h"
 
 static ExecutorStart_hook_type previous_executor_start = NULL;
@@ -331,6 +332,7 @@ void
 tier_access_init(void)
 {
 	tier_access_shared_init();
+	tier_query_reads_init();
 
 	previous_executor_start = ExecutorStart_hook;
 	ExecutorStart_hook = access_executor_start;

@@ -596,6 +596,7 @@ tier_access_plan_watch(QueryDesc *query, double probability, bool ignored)
 
 	plan = allocate_plan();
 	plan->estate = query->estate;
+	plan->query_id = (int64) query->plannedstmt->queryId;
 	plan->weight = 1.0 / probability;
 	plan->ignored = ignored;
 	plan->is_parallel = query->plannedstmt->parallelModeNeeded;

@@ -118,6 +118,7 @@ struct TierAccessPlan
 	MemoryContextCallback callback;
 	struct TierAccessPlan *next_spare;	/* in the list of spare ones only */
 	EState	   *estate;
+	int64		query_id;		/* 0: none */
 	double		weight;			/* each of its reads counts so often */
 	bool		ignored;		/* its reads are not use */
 	bool		has_changes;	/* rows are changed: partitions may come late */

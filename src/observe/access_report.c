@@ -15,11 +15,13 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "port/pg_bitutils.h"
 
 #include "src/observe/access_counts.h"
 #include "src/observe/access_plan.h"
 #include "src/observe/access_plan_private.h"
+#include "src/observe/query_reads.h"
 #include "src/storage/page_cache.h"
 
 /* A plan's reads from devices count if at least this share of what it missed was in sequence. */
@@ -29,6 +31,9 @@
 #define OWN_SHARE 0.9
 
 #define TABLESPACE_SLOTS 16
+
+/* Relations of a query that are handed on at once. */
+#define QUERY_SLOTS 16
 
 /* The index that most scans of a table used tells how it was read. */
 static void
@@ -275,6 +280,35 @@ report_ignored(const TierAccessPlan *plan)
 	}
 }
 
+/* What the plan's query has read, without blocks that were added, where they count as misses. */
+static void
+report_query(const TierAccessPlan *plan)
+{
+	TierQueryRead reads[QUERY_SLOTS];
+	double		calls = IsParallelWorker() ? 0.0 : plan->weight;
+	int			n = 0;
+
+	for (int i = 0; i < plan->nuses; i++)
+	{
+		const RelationUse *use = &plan->uses[i];
+		double		random = use->own.fetched - use->own.hit - use->sequential;
+		int64		fetched;
+
+		if (TIER_COMPAT_EXTENSION_COUNTS_AS_MISS && use->is_changed && use->rel != NULL)
+			random -= rest_misses(use, &fetched);
+		if (use->own.fetched <= use->own.hit || !(random + use->sequential > 0.0))
+			continue;
+		reads[n].relation_oid = use->relation_oid;
+		reads[n].random = plan->weight * Max(random, 0.0);
+		reads[n++].sequential = plan->weight * use->sequential;
+		if (n < QUERY_SLOTS)
+			continue;
+		tier_query_reads_add(plan->query_id, calls, reads, n);
+		calls = n = 0;
+	}
+	tier_query_reads_add(plan->query_id, calls, reads, n);
+}
+
 void
 tier_access_report(TierAccessPlan *plan)
 {
@@ -300,6 +334,7 @@ tier_access_report(TierAccessPlan *plan)
 		else if (use->own.fetched > 0)
 			tier_access_counts_add_hits(use->relation_oid, plan->weight * use->own.hit);
 	}
+	report_query(plan);
 	if (misses <= 0.0)
 		return;
 	if (plan->device_bytes > 0)

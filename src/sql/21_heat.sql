@@ -93,6 +93,15 @@ CREATE VIEW _tiered_storage.heat AS
 		WHERE x.wal_since IS NOT NULL AND c.relpersistence = 'p') w ON true
 	WHERE c.relpersistence IS NOT NULL;
 
+/* Of the pages of a tier, and of those not in shared buffers, what devices were read for. */
+CREATE VIEW _tiered_storage.observed_shares AS
+	SELECT h.tier_name, LEAST(sum(h.reads_14d_per_hour)
+			/ sum(h.hits_14d_per_hour + h.misses_14d_per_hour), 1) AS of_pages,
+		LEAST(sum(h.reads_14d_per_hour) / NULLIF(sum(h.misses_14d_per_hour), 0), 1) AS of_misses
+	FROM _tiered_storage.heat h
+	GROUP BY h.tier_name
+	HAVING sum(h.hits_14d_per_hour + h.misses_14d_per_hour) >= 1000;
+
 /*
  * What each table with its TOAST table, and each index, reads: as advice has it, which moves
  * these together.

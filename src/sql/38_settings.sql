@@ -41,24 +41,18 @@ AS $$
 				max(o.parallelism) AS parallelism
 			FROM _tiered_storage.tiers o
 			WHERE o.tier_name = p.tier_name OR o.tier_name = ANY (s.others)) f),
-	observed AS (
-		SELECT h.tier_name, LEAST(sum(h.reads_14d_per_hour)
-			/ sum(h.hits_14d_per_hour + h.misses_14d_per_hour), 1) AS device_share
-		FROM _tiered_storage.heat h
-		GROUP BY h.tier_name
-		HAVING sum(h.hits_14d_per_hour + h.misses_14d_per_hour) >= 1000),
 	costs AS (
 		SELECT f.*, s.sequential AS seq_page_cost,
 			round((GREATEST(1.1, s.share * f.random_read_ms / f.sequential_page_ms)
 				* s.sequential)::numeric, 2) AS random_page_cost,
-			CASE WHEN o.device_share IS NULL THEN 'assumes a 90 % cache hit rate'
+			CASE WHEN o.of_pages IS NULL THEN 'assumes a 90 % cache hit rate'
 				ELSE format('%s %% of the pages were found in memory',
-					round((100 * (1 - o.device_share))::numeric)) END AS cached,
+					round((100 * (1 - o.of_pages))::numeric)) END AS cached,
 			LEAST(1000, GREATEST(1, round(f.parallelism)))::integer AS io_concurrency
 		FROM figures f
-		LEFT JOIN observed o ON o.tier_name = f.tier_name
-		CROSS JOIN LATERAL (SELECT COALESCE(o.device_share, 0.1) AS share, round((1
-			+ COALESCE(o.device_share, 0.1) * (f.sequential_page_ms / f.fastest_page_ms - 1))
+		LEFT JOIN _tiered_storage.observed_shares o ON o.tier_name = f.tier_name
+		CROSS JOIN LATERAL (SELECT COALESCE(o.of_pages, 0.1) AS share, round((1
+			+ COALESCE(o.of_pages, 0.1) * (f.sequential_page_ms / f.fastest_page_ms - 1))
 				::numeric, 2) AS sequential) s),
 	advice AS (
 		SELECT c.tier_name, c.tablespace_name, s.spcoptions, c.calibrated_at, a.setting, a.value,

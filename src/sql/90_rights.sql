@@ -51,7 +51,7 @@ GRANT USAGE ON SCHEMA tiered_storage TO pg_monitor;
 GRANT SELECT ON tiered_storage.tiers, tiered_storage.devices, tiered_storage.heat,
 	tiered_storage.history, tiered_storage.file_class_io,
 	tiered_storage.write_amplification, tiered_storage.standbys, tiered_storage.recommendations,
-	tiered_storage.supposed,
+	tiered_storage.supposed, tiered_storage.query_tiers,
 	tiered_storage.policies, tiered_storage.pins, tiered_storage.move_windows,
 	tiered_storage.moves, tiered_storage.move_progress, tiered_storage.move_batches,
 	tiered_storage.activity, tiered_storage.workers, tiered_storage.metrics TO pg_monitor;
@@ -63,6 +63,7 @@ GRANT EXECUTE ON FUNCTION tiered_storage.device_profiles, tiered_storage.recomme
 	tiered_storage.simulate_placement, tiered_storage.tier_size_curve,
 	tiered_storage.recommend_partitioning, tiered_storage.suppose,
 	tiered_storage.suppose_recommended, tiered_storage.suppose_reset,
+	tiered_storage.explain_tiers,
 	tiered_storage.evaluate_policies, tiered_storage.preflight, tiered_storage.orphaned_files,
 	tiered_storage.report TO pg_monitor;
 
@@ -74,6 +75,7 @@ GRANT USAGE ON SCHEMA _tiered_storage TO pg_monitor;
 GRANT SELECT ON _tiered_storage.tier_tablespaces,
 	_tiered_storage.tier_calibration, _tiered_storage.wal_calibration, _tiered_storage.last_sample,
 	_tiered_storage.tiers, _tiered_storage.heat, _tiered_storage.placed_heat,
+	_tiered_storage.observed_shares, _tiered_storage.query_costs,
 	_tiered_storage.device_io,
 	_tiered_storage.write_amplification,
 	_tiered_storage.standbys, _tiered_storage.policies, _tiered_storage.fullness_policies,
@@ -104,7 +106,8 @@ BEGIN
 		activity_rows,report_heat,report_load,report_facts,report_answer,report_is_young,report_tiers,
 		report_heat_step,report_heat_map,report_budget,report_moved,report_unknown,report_escape,
 		report_words,report_cell,report_table,report_figure,report_label,report_bar,report_bars,
-		report_legend,report_ticks,report_time_ticks,report_page,suppositions}',
+		report_legend,report_ticks,report_time_ticks,report_page,suppositions,
+		plan_reads,query_reads,query_texts}',
 		ARRAY(SELECT pg_catalog.concat('stored_', t)
 			FROM pg_catalog.unnest(_tiered_storage.state_tables()) t))
 	LOOP

@@ -17,7 +17,7 @@ CREATE TEMP VIEW objects AS
 SELECT bag_eq($$ SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
 	('activity'), ('file_class_io'), ('heat'), ('history'), ('metrics'), ('move_batches'), ('move_progress'), ('move_windows'),
 	('moves'), ('pins'), ('policies'), ('recommendations'), ('standbys'),
-	('supposed'), ('tiers'), ('workers'), ('write_amplification'), ('devices')
+	('query_tiers'), ('supposed'), ('tiers'), ('workers'), ('write_amplification'), ('devices')
 $$, 'relations that users read');
 SELECT bag_eq($$ SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
 	('add_fullness_policy'), ('add_move_window'), ('remove_move_window'), ('add_standby'), ('add_tier'),
@@ -27,7 +27,8 @@ SELECT bag_eq($$ SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 't
 	('orphaned_files'), ('pause'), ('pin'), ('placement_summary'), ('preflight'), ('recommend_partitioning'),
 	('recommend_placement'), ('recommend_settings'), ('remove_standby'), ('remove_tier'), ('report'), ('resume'),
 	('sample'), ('simulate_placement'), ('tier_size_curve'), ('unused_relations'), ('undo_move'), ('unpin'),
-	('alter_policy'), ('remove_policy'), ('suppose'), ('suppose_recommended'), ('suppose_reset')
+	('alter_policy'), ('remove_policy'), ('suppose'), ('suppose_recommended'), ('suppose_reset'),
+	('explain_tiers')
 $$, 'functions and procedures that users call');
 SELECT is_empty($$ SELECT identity FROM objects WHERE schema = 'tiered_storage' AND type NOT IN ('view', 'function', 'procedure', 'type') $$,
 	'there is nothing else');

@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
-SELECT plan(39);
+SELECT plan(40);
 
 CREATE TEMP VIEW relations AS
 	SELECT c.*, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c
@@ -17,10 +17,10 @@ $$;
 SELECT views_are('tiered_storage', ARRAY[
 	'activity', 'devices', 'file_class_io', 'heat', 'history', 'metrics', 'move_batches', 'move_progress',
 	'move_windows', 'moves', 'pins', 'policies', 'recommendations',
-	'standbys', 'supposed', 'tiers', 'workers', 'write_amplification']);
+	'query_tiers', 'standbys', 'supposed', 'tiers', 'workers', 'write_amplification']);
 SELECT views_are('_tiered_storage', ARRAY[
 	'device_io', 'file_rows', 'fullness_policies', 'heat', 'history_rows',
-	'last_load', 'last_sample', 'load_rows',
+	'last_load', 'last_sample', 'load_rows', 'observed_shares', 'query_costs',
 	'move_batches', 'move_progress', 'move_windows', 'moves', 'pin_targets', 'pinned_relations',
 	'pins', 'placed_heat', 'policies', 'policy_schemas', 'standbys', 'tier_tablespaces', 'tiers',
 	'write_amplification']);
@@ -137,6 +137,15 @@ SELECT is(pg_temp.columns_of('recommendations'), $$
 	firm_when text,
 	reason text
 $$, 'columns of recommendations, in order');
+SELECT is(pg_temp.columns_of('query_tiers'), $$
+	query_id bigint,
+	query text,
+	calls numeric,
+	tier name,
+	reads numeric,
+	device_ms numeric,
+	saved_ms numeric
+$$, 'columns of query_tiers, in order');
 SELECT is(pg_temp.columns_of('supposed'), $$
 	relation regclass,
 	current_tier name,

@@ -34,6 +34,7 @@ $$, $$ VALUES
 	('function', 'recommend_placement', 'include_unchanged boolean DEFAULT false, tiers name[] DEFAULT NULL::name[], overrides jsonb DEFAULT NULL::jsonb, horizon interval DEFAULT ''30 days''::interval, objective text DEFAULT ''time''::text, schemas name[] DEFAULT NULL::name[], relations regclass[] DEFAULT NULL::regclass[], OUT relation regclass, OUT kind text, OUT current_tier name, OUT recommended_tier name, OUT size_bytes bigint, OUT saved_io_s_per_hour double precision, OUT saved_wait_s_per_hour double precision, OUT price_delta_per_month double precision, OUT move_cost_s double precision, OUT confidence text, OUT reason text, OUT command text, OUT firm_when text, OUT random_reads_per_hour double precision, OUT sequential_reads_per_hour double precision', 'SETOF record', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'placement_summary', 'tiers name[] DEFAULT NULL::name[], overrides jsonb DEFAULT NULL::jsonb, horizon interval DEFAULT ''30 days''::interval, objective text DEFAULT ''time''::text, schemas name[] DEFAULT NULL::name[], relations regclass[] DEFAULT NULL::regclass[], OUT tier_name name, OUT used text, OUT room text, OUT work text, OUT price text, OUT reason text', 'SETOF record', 'volatile', false, false, 'unsafe', 'sql'),
 	('function', 'preflight', 'relation regclass, target name, include_indexes boolean DEFAULT true, allow_lock boolean DEFAULT false, index_target name DEFAULT NULL::name, include_all boolean DEFAULT false, OUT check_name text, OUT verdict text, OUT finding text, OUT remedy text', 'SETOF record', 'volatile', false, false, 'unsafe', 'c'),
+	('function', 'explain_tiers', 'query text, "analyze" boolean DEFAULT false, OUT node text, OUT relation regclass, OUT tier name, OUT random_reads numeric, OUT sequential_reads numeric, OUT device_ms numeric', 'SETOF record', 'volatile', false, false, 'unsafe', 'sql'),
 	('function', 'suppose', 'relation regclass, tier name, include_indexes boolean DEFAULT true', 'integer', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'suppose_recommended', '', 'integer', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'suppose_reset', '', 'integer', 'volatile', false, false, 'unsafe', 'c'),
@@ -65,7 +66,7 @@ $$, 'the functions and procedures are these, with these arguments, defaults, res
 
 -- Those beneath have names.
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_storage' $$, $$ VALUES
-	('state_tables'), ('take_snapshot'), ('restore_state'), ('ring_member'), ('empty_member'), ('split_samples'), ('roll_up'), ('refuse'), ('first_hour'), ('forget_standbys'),
+	('plan_reads'), ('query_reads'), ('query_texts'), ('state_tables'), ('take_snapshot'), ('restore_state'), ('ring_member'), ('empty_member'), ('split_samples'), ('roll_up'), ('refuse'), ('first_hour'), ('forget_standbys'),
 	('calibration_store'), ('calibration_verdict'),
 	('calibration_warn'), ('claimed_elsewhere'), ('device_fit'), 
 	('effect_verdict'), ('counted_file_io'), ('counter_growth'), ('directory_tiers'), ('file_class_io'),

@@ -1,0 +1,162 @@
+---------------------------------------------------------------------------
+-- What statements read of each tier, and which queries wait for which.
+---------------------------------------------------------------------------
+
+/* What the nodes of a statement's plan read: with the caller's rights and settings. */
+CREATE FUNCTION _tiered_storage.plan_reads(
+	query text, executed boolean, OUT node text, OUT relation_oid oid, OUT tablespace_oid oid,
+	OUT random float8, OUT sequential float8, OUT scans float8, OUT device_share float8)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tier_plan_reads';
+
+/*
+ * The names in it were looked up here, so that it can leave the caller's search_path to the
+ * statement.  Where a relation is tells how much of it is in memory; elsewhere it would be the
+ * same.
+ */
+CREATE FUNCTION tiered_storage.explain_tiers(
+	query text, "analyze" boolean DEFAULT false,
+	OUT node text, OUT relation regclass, OUT tier name, OUT random_reads numeric,
+	OUT sequential_reads numeric, OUT device_ms numeric)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+	WITH reads AS MATERIALIZED (
+		SELECT row_number() OVER () AS n, r.*, f.tier_name AS tier, t.tier_name AS supposed_tier,
+			s.is_supposed,
+			CASE WHEN explain_tiers."analyze" THEN COALESCE(r.device_share, o.of_misses, 1)
+				ELSE COALESCE(o.of_pages, 0.1) END AS share
+		FROM _tiered_storage.plan_reads(explain_tiers.query, explain_tiers."analyze") r
+		LEFT JOIN _tiered_storage.tier_tablespaces f ON f.tablespace_oid = r.tablespace_oid
+		LEFT JOIN _tiered_storage.observed_shares o ON o.tier_name = f.tier_name
+		CROSS JOIN (SELECT count(*) > 0 AS is_supposed FROM _tiered_storage.suppositions()) s
+		LEFT JOIN _tiered_storage.suppositions() p ON p.relation_oid = r.relation_oid
+		LEFT JOIN _tiered_storage.tier_tablespaces t
+			ON t.tablespace_oid = COALESCE(p.tablespace_oid, r.tablespace_oid)),
+	priced AS (
+		SELECT r.n, r.node, r.relation_oid, r.random, r.sequential, l.supposed, l.tier,
+			l.tier IS DISTINCT FROM r.tier AS is_elsewhere, d.rank,
+			r.share * (r.random * d.random_read_ms + r.sequential * 8.192
+				/ d.sequential_read_mb_per_s) + LEAST(r.scans, r.share * r.sequential)
+				* GREATEST(d.random_read_ms, d.scan_start_ms) AS ms
+		FROM reads r
+		CROSS JOIN LATERAL (SELECT false AS supposed, r.tier
+			UNION ALL SELECT true, r.supposed_tier WHERE r.is_supposed) l
+		LEFT JOIN _tiered_storage.tiers d ON d.tier_name = l.tier),
+	shown AS (
+		SELECT p.n, p.supposed, NULL::integer AS rank,
+			CASE WHEN p.supposed THEN 'supposed' ELSE p.node END AS node,
+			NULLIF(p.relation_oid, 0) AS relation_oid, p.tier, p.random, p.sequential, p.ms
+		FROM priced p WHERE NOT p.supposed OR p.is_elsewhere
+		UNION ALL
+		SELECT NULL, p.supposed, p.rank, CASE WHEN p.supposed THEN 'supposed sum' ELSE 'sum' END,
+			NULL, p.tier, sum(p.random), sum(p.sequential), sum(p.ms)
+		FROM priced p GROUP BY p.supposed, p.rank, p.tier)
+	SELECT s.node, s.relation_oid::regclass, s.tier, _tiered_storage.significant(s.random),
+		_tiered_storage.significant(s.sequential), _tiered_storage.significant(s.ms)
+	FROM shown s
+	ORDER BY s.n NULLS LAST, s.supposed, s.rank, s.tier;
+END;
+COMMENT ON FUNCTION tiered_storage.explain_tiers IS
+'what the plan of a statement reads of each relation, and the time that devices take for it, '
+'where the relations are and are supposed to be, with sums by tier; estimated by the planner, '
+'or with analyze executed, with all effects, and counted; with the rights of the caller';
+
+/* What the queries of this database have missed, as far as the caller may see it. */
+CREATE FUNCTION _tiered_storage.query_reads(
+	OUT user_oid oid, OUT query_id bigint, OUT calls float8, OUT relation_oid oid,
+	OUT random float8, OUT sequential float8)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'tier_query_reads_sql';
+
+/*
+ * The texts of queries, from pg_stat_statements as the caller sees it; none where it is not
+ * there or not loaded.  The function is the member of that extension, wherever it is.
+ */
+CREATE FUNCTION _tiered_storage.query_texts()
+RETURNS TABLE (user_oid oid, query_id bigint, query text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	source regproc := (SELECT p.oid FROM pg_extension e
+		JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+			AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
+		JOIN pg_proc p ON p.oid = d.objid
+		WHERE e.extname = 'pg_stat_statements' AND p.proname = 'pg_stat_statements');
+BEGIN
+	IF source IS NOT NULL THEN
+		RETURN QUERY EXECUTE format('SELECT s.userid, s.queryid, min(s.query) FROM %s(true) s '
+			'WHERE s.queryid IS NOT NULL AND s.dbid = (SELECT d.oid FROM pg_database d '
+			'WHERE d.datname = current_database()) GROUP BY 1, 2', source);
+	END IF;
+EXCEPTION
+	WHEN object_not_in_prerequisite_state OR insufficient_privilege THEN
+		RETURN;
+END
+$$;
+
+/*
+ * Where what each query reads is, and would be: of what devices were read for, the share of all
+ * that the relation has missed.  A TOAST table, with its index, goes where its table does.
+ */
+CREATE VIEW _tiered_storage.query_costs AS
+	WITH advice AS MATERIALIZED (
+		SELECT a.relation::oid AS relation_oid, a.recommended_tier
+		FROM tiered_storage.recommend_placement(true) a
+		WHERE a.recommended_tier <> a.current_tier)
+	SELECT r.user_oid, r.query_id, r.calls, r.relation_oid, p.table_oid, h.tier_name,
+		d.random + d.sequential AS reads,
+		d.random * f.random_read_ms + d.sequential * 8.192 / f.sequential_read_mb_per_s AS ms,
+		COALESCE(d.random * (f.random_read_ms - t.random_read_ms) + d.sequential * 8.192
+			* (1 / f.sequential_read_mb_per_s - 1 / t.sequential_read_mb_per_s), 0) AS saved_ms
+	FROM _tiered_storage.query_reads() r
+	JOIN _tiered_storage.heat h ON h.relation::oid = r.relation_oid
+	JOIN _tiered_storage.tiers f ON f.tier_name = h.tier_name
+	LEFT JOIN _tiered_storage.heat o ON h.kind = 'index' AND o.relation::oid = h.heap_oid
+		AND o.kind = 'toast table'
+	CROSS JOIN LATERAL (SELECT CASE WHEN h.kind = 'toast table' THEN h.heap_oid
+		ELSE COALESCE(o.heap_oid, h.relation::oid) END AS table_oid) p
+	CROSS JOIN LATERAL (SELECT COALESCE(LEAST(h.reads_14d_per_hour
+		/ NULLIF(h.misses_14d_per_hour, 0), 1), 1) AS share) s
+	CROSS JOIN LATERAL (SELECT r.random * s.share / r.calls AS random,
+		r.sequential * s.share / r.calls AS sequential) d
+	LEFT JOIN advice a ON a.relation_oid = p.table_oid
+	LEFT JOIN _tiered_storage.tiers t ON t.tier_name = a.recommended_tier
+	WHERE r.calls > 0;
+
+CREATE VIEW tiered_storage.query_tiers AS
+	WITH texts AS MATERIALIZED (SELECT * FROM _tiered_storage.query_texts())
+	SELECT q.query_id,
+		_tiered_storage.clip(regexp_replace(t.query, E'\\s+', ' ', 'g'), 24) AS query,
+		_tiered_storage.significant(q.calls) AS calls, q.tier_name AS tier,
+		_tiered_storage.significant(q.reads) AS reads,
+		_tiered_storage.significant(q.ms) AS device_ms,
+		_tiered_storage.significant(q.saved_ms) AS saved_ms
+	FROM (
+		SELECT c.user_oid, c.query_id, c.tier_name, max(c.calls) AS calls, sum(c.reads) AS reads,
+			sum(c.ms) AS ms, sum(c.saved_ms) AS saved_ms,
+			sum(sum(c.calls * c.ms)) OVER (PARTITION BY c.user_oid, c.query_id) AS all_ms
+		FROM _tiered_storage.query_costs c
+		GROUP BY c.user_oid, c.query_id, c.tier_name) q
+	LEFT JOIN texts t ON t.user_oid = q.user_oid AND t.query_id = q.query_id
+	ORDER BY q.all_ms DESC, q.query_id, q.user_oid, q.ms DESC;
+COMMENT ON VIEW tiered_storage.query_tiers IS
+'queries that devices were read for, those that took most time of devices first, with a row for '
+'each tier that they read; of about 1,000 queries, since the start of the server; of other '
+'users only for members of pg_read_all_stats';
+COMMENT ON COLUMN tiered_storage.query_tiers.query_id IS
+'as in pg_stat_statements';
+COMMENT ON COLUMN tiered_storage.query_tiers.query IS
+'begin of its text, from pg_stat_statements as you see it';
+COMMENT ON COLUMN tiered_storage.query_tiers.calls IS
+'since it was first counted';
+COMMENT ON COLUMN tiered_storage.query_tiers.tier IS
+'present tier of what it reads';
+COMMENT ON COLUMN tiered_storage.query_tiers.reads IS
+'device reads per call, in blocks';
+COMMENT ON COLUMN tiered_storage.query_tiers.device_ms IS
+'device time per call';
+COMMENT ON COLUMN tiered_storage.query_tiers.saved_ms IS
+'device time per call that the recommended moves save';
