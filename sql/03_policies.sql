@@ -35,7 +35,7 @@ SELECT verdict, reason FROM _tiered_storage.evaluate_policies();
 SELECT tiered_storage.remove_policy('regress_t') \gset
 SELECT tiered_storage.add_tiering_policy('regress_t', '6000 years 1 month 1 day 00:00:00.000001', 'regress_slow') > 0
 	AS huge \gset
-SELECT verdict, reason LIKE '%only what is before 3975-04-29%BC%, 6000 years 1 mon%' AS says_bc
+SELECT verdict, reason LIKE '%only rows before 3975-04-29%BC%, 6000 years 1 mon%' AS says_bc
 	FROM _tiered_storage.evaluate_policies();
 SELECT tiered_storage.remove_policy('regress_t') \gset
 \set ECHO none

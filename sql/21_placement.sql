@@ -342,7 +342,7 @@ SELECT r.reason, length(r.reason) <= 41 AS fits FROM (VALUES
 		('12,300 pages/h written: 12 s/h here, 0.1 s/h on ssd; if 1 to 2 writes/h stay apart'),
 	('not read since 12 September 2024: 12.34 cheaper a month, 0.01 s/h more'),
 		('not read since 12 September 2024: under 0.01 cheaper a month, 0 s/h more'),
-	('next to no I/O, the page cache has what is read: makes room for what gains more from ssd, 0 s/h more'),
+	('reads are served from the page cache: makes room for what gains more from ssd, 0 s/h more'),
 	('scans read 1.2 MB/h: makes room on ssd, which is too full, 0.2 s/h more; observed for 5 hours of 7 days'),
 		('makes room on ssd, which is too full'),
 	('pinned to ssd; unlogged, so the move locks it for 12 s'),

@@ -30,7 +30,7 @@ RETURNS void LANGUAGE sql AS $$
 $$;
 CREATE VIEW regress_moves AS
 	SELECT r.relation, r.recommended_tier, r.confidence, substring(e.reason
-		FROM '; (if it goes on for long enough|if what it gives way to|if that goes on)') AS why
+		FROM '; (if it goes on for long enough|if the relations that need its place|if that goes on)') AS why
 	FROM tiered_storage.recommend_placement(relations => '{regress_g_a,regress_g_b}') r,
 		_tiered_storage.explain_placement(r.relation) e
 	WHERE e.is_recommended ORDER BY r.relation::text COLLATE "C";

@@ -183,12 +183,12 @@ INSERT INTO regress_w SELECT make_date(y, 2, 2), repeat('x', 500)
 SELECT tiered_storage.add_tiering_policy('regress_w', '30 days', 'regress_slow') \g /dev/null
 SELECT tiered_storage.add_move_window('all', NULL, '00:00', '24:00',
 	max_bytes => (2.5 * pg_table_size('regress_w_2011'))::bigint) \g /dev/null
-SELECT relation, reason ~ '^waiting for window "?all.* less than its .* may still be moved' AS held_back
+SELECT relation, reason ~ '^waiting for window "?all.* the open window has less than its .* left' AS held_back
 	FROM _tiered_storage.plan_moves() ORDER BY place;
 SET client_min_messages = warning;
 CALL tiered_storage.migrate();
 RESET client_min_messages;
-SELECT relation, reason ~ '^waiting for window "?all.* less than its .* may still be moved' AS held_back
+SELECT relation, reason ~ '^waiting for window "?all.* the open window has less than its .* left' AS held_back
 	FROM _tiered_storage.plan_moves() ORDER BY place;
 -- What was given up as its window had closed waits for that, and has not failed.
 UPDATE _tiered_storage.move SET relation_oid = 'regress_w_2013'::regclass, relation_name = 'public.regress_w_2013',

@@ -41,7 +41,7 @@ confidence_argument(const char *name)
 	if (strcmp(name, tier_advice_confidence_text(TIER_CONFIDENCE_PROVISIONAL)) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("what is provisional is not applied"),
+				 errmsg("provisional recommendations cannot be applied"),
 				 errdetail("It comes from the server's statistics of the time before, or was "
 						   "observed for less than %.0f minutes.",
 						   TIER_PROVISIONAL_S / SECS_PER_MINUTE),
@@ -144,7 +144,7 @@ report_nothing_to_undo(const Past *past, const Left *left)
 			 left_text(left) == NULL ? 0 : errdetail_internal("%s", left_text(left))));
 }
 
-/* As it is at this moment: a batch may take hours.  False: it does not exist any more. */
+/* As it is at this moment: a batch may take hours.  False: it no longer exists. */
 static bool
 look_up(const TierBatchMove *move, TierRelationInfo *info, Left *left)
 {
@@ -210,9 +210,9 @@ load_past(Past *past)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("batch " INT64_FORMAT " is still under way", past->batch_id),
-				 errhint("Wait until it ends, or cancel what runs it: "
-						 "SELECT * FROM tiered_storage.move_progress shows what is being moved, "
-						 "and by which process.")));
+				 errhint("Wait until it ends, or cancel its process: SELECT * FROM "
+						 "tiered_storage.move_progress shows running moves and their "
+						 "processes.")));
 	past->set = tier_catalog_load_tiers(context);
 	past->moves = tier_catalog_load_batch(context, past->batch_id, &past->n);
 	past->undone_by = tier_catalog_undone_by(past->batch_id);
@@ -234,8 +234,7 @@ may_move_back(const TierRelationInfo *info, const TierBatchMove *move)
 	if (OidIsValid(move->from_tablespace_oid))
 		obstacle = tier_relation_refuse(info, GetUserId(), move->from_tablespace_oid);
 	else
-		obstacle.message = psprintf("tablespace \"%s\", which it came from, "
-									"does not exist any more",
+		obstacle.message = psprintf("tablespace \"%s\", which it came from, no longer exists",
 									NameStr(move->from_tablespace));
 	if (obstacle.message != NULL)
 		tier_obstacle_report(WARNING, &obstacle,

@@ -130,9 +130,10 @@ tier_batch_may_go_on(bool by_worker)
 	if (!is_the_same)
 		ereport(by_worker ? LOG : WARNING,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("nothing more is moved: the extension was updated or dropped meanwhile"),
-				 errdetail("What is left stays where it is until the next run, "
-						   "or until it is requested again.")));
+				 errmsg("nothing more is moved: the extension was updated or dropped "
+						"concurrently"),
+				 errdetail("The remaining relations stay where they are until the next run or "
+						   "request.")));
 	return is_the_same;
 }
 

@@ -245,7 +245,7 @@ tier_call_nothing_text(const TierMoveCall *call)
 {
 	TierRelationInfo info;
 	const char *what = !tier_relation_lookup(call->info.relation_oid, &info) ?
-	"was dropped meanwhile" :
+	"was dropped concurrently" :
 	call->relations == NIL ? "has no partitions" :
 	list_length(call->relations) == 1 ? "is there already" :
 	"and what goes with it are there already";

@@ -221,7 +221,7 @@ tier_gate_worker_text(bool *moves)
 		return "no worker runs in this database, see the view workers";
 	*moves = true;
 	if (next_at <= GetCurrentTimestamp())
-		return "the worker looks what is due within a sample_interval";
-	return psprintf("the worker looks what is due at %s",
+		return "the worker plans moves within a sample_interval";
+	return psprintf("the worker plans moves at %s",
 					timestamptz_to_str(next_at - next_at % USECS_PER_SEC));
 }

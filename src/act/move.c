@@ -300,8 +300,8 @@ throw_cancel(ErrorData *error)
 	if (StatementTimeout > 0 && error->hint == NULL &&
 		TimestampDifferenceExceeds(GetCurrentStatementStartTimestamp(), GetCurrentTimestamp(),
 								   StatementTimeout))
-		error->hint = "statement_timeout is for the whole CALL. What was moved before stays "
-			"where it is now; SET statement_timeout = 0 lets the next one take its time.";
+		error->hint = "statement_timeout applies to the whole CALL. Completed moves stay. Use "
+			"SET statement_timeout = 0 for the next one.";
 	ThrowErrorData(error);
 }
 

@@ -141,7 +141,7 @@ tier_move_mark_obstacle(TierMoveMark mark, const TierTier *tier, const TierFulln
 							   "began before have still to write.", tier_size_text(needed),
 							   tier_size_text(tier_fullness_bytes(level)),
 							   tier_size_text(level->capacity_bytes));
-	obstacle.hint = "The next run decides again what is moved.";
+	obstacle.hint = "The next run makes a new plan.";
 	return obstacle;
 }
 
@@ -237,8 +237,8 @@ preflight_step(void *argument)
 		move->obstacle = (TierObstacle)
 	{
 		.sqlstate = ERRCODE_LOCK_NOT_AVAILABLE,
-			.message = "others use it, and the worker has waited long enough for other "
-			"relations of its owner that are in use",
+			.message = "it is in use, and the worker has spent its waiting time on other "
+			"relations of its owner",
 			.hint = "It is tried again later."
 	};
 }
@@ -320,8 +320,9 @@ is_forbidden_meanwhile(TierMove *move)
 	{
 		MemoryContextSwitchTo(move->context);
 		tier_move_report_skipped(move->report, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-								 "the extension was updated or dropped meanwhile",
-								 "It can be moved when the library is that of the extension.");
+								 "the extension was updated or dropped concurrently",
+								 "Moves resume when the library has the version of the "
+								 "extension.");
 		MemoryContextSwitchTo(old_context);
 		return true;
 	}
@@ -330,7 +331,7 @@ is_forbidden_meanwhile(TierMove *move)
 	pinned = tier_preflight_pin(pins, move->set, move->info, request->tablespace_oid);
 	if (pinned != NULL)
 		tier_move_report_skipped(move->report, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-								 psprintf("it was pinned to tier \"%s\" meanwhile",
+								 psprintf("it was pinned to tier \"%s\" concurrently",
 										  NameStr(pinned->tier_name)),
 								 tier_preflight_unpin_hint(pinned));
 	MemoryContextSwitchTo(old_context);
@@ -351,7 +352,7 @@ is_moved_meanwhile(TierMove *move)
 		now.tablespace_oid == move->request->tablespace_oid)
 		return false;
 	tier_move_report_skipped(move->report, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-							 "it was moved to another tablespace meanwhile", NULL);
+							 "it was moved to another tablespace concurrently", NULL);
 	return true;
 }
 
@@ -399,7 +400,7 @@ is_dropped_meanwhile(TierMove *move)
 	if (request->is_wanted == NULL || request->is_wanted(request))
 		return false;
 	tier_move_report_skipped(move->report, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-							 "what has asked for the move does so no longer", NULL);
+							 "the move is no longer requested", NULL);
 	return true;
 }
 

@@ -350,7 +350,7 @@ report_not_due(const TierRunSummary *summary)
 	if (summary->policies == 0)
 		say("nothing is due: there is no tiering policy",
 			"Add one with tiered_storage.add_tiering_policy(), "
-			"or CALL tiered_storage.apply_placement() for what is advised.");
+			"or CALL tiered_storage.apply_placement() for recommended moves.");
 	else if (enabled == 0)
 		say("nothing is due: all tiering policies are disabled", ENABLE_HINT);
 	else if (summary->failed == enabled)

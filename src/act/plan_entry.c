@@ -255,7 +255,7 @@ tier_plan_limit_text(const TierPlanEntry *entry, double left_bytes)
 					tier_size_text(tier_move_limit_per_day_mb * 1048576.0),
 					tier_size_text(Max(left_bytes, 0.0)),
 					entry->bytes > left_bytes ? "" :
-					", too few for it with what has to leave its new tier first");
+					", not enough for it and the moves that make room for it");
 }
 
 /* Tiers that are above the marks of their fullness policies after the last entry. */

@@ -70,8 +70,8 @@ tell_unsure(const TierPlan *plan)
 			(errmsg("%s", summary->advice_text),
 			 request->for_owners ||
 			 !is_advised_any(plan->advice, TIER_CONFIDENCE_TENTATIVE, request->least) ? 0 :
-			 errhint("CALL tiered_storage.apply_placement('tentative') includes what is "
-					 "tentative.")));
+			 errhint("CALL tiered_storage.apply_placement('tentative') includes tentative "
+					 "recommendations.")));
 }
 
 static void
@@ -99,7 +99,7 @@ tell_nothing(TierPlan *plan)
 		tier_advice_notice_empty(advice);
 	else
 		ereport(NOTICE,
-				(errmsg("nothing is moved: what is advised cannot be moved online"),
+				(errmsg("nothing is moved: the recommended relations cannot be moved online"),
 				 errhint("recommend_placement() has the commands "
 						 "that lock it for the whole copy.")));
 	summary->is_told = true;
@@ -252,9 +252,9 @@ static void
 print_cut(void)
 {
 	ereport(NOTICE,
-			(errmsg("what leaves tiers in between is not foreseen any further"),
-			 errdetail("The run makes another plan at this point: more may leave then, "
-					   "and find room, than is said here.")));
+			(errmsg("moves after this point are not predicted"),
+			 errdetail("The run makes another plan at this point. More relations may leave then "
+					   "than are shown here.")));
 }
 
 void

@@ -99,8 +99,8 @@ tell(const TierPolicyRow *policy, const TierEvaluation *evaluation, const TierSe
 			 is_dry_run || (!worker_moves && due == 0) ? 0 : worker_moves ?
 			 errhint("SELECT tiered_storage.remove_policy(%s) before then stops it.",
 					 remove_text(policy)) :
-			 errhint("Nothing moves by itself, see the view workers; "
-					 "CALL tiered_storage.migrate() moves what is due.")));
+			 errhint("The worker moves nothing, see the view workers; CALL "
+					 "tiered_storage.migrate() moves relations that are due.")));
 }
 
 /* Has its worker look at the policy then, or earlier for another one. */

@@ -421,7 +421,7 @@ look_at_wal(TierSurvey *survey)
 
 	if (survey->wal_bytes <= 0)
 		return tier_finding_ok(OidIsValid(survey->space_oid) ?
-							   "what is copied is not logged" : "no WAL is written");
+							   "the copy is not logged" : "no WAL is written");
 	if (!space->wal.known)
 		return tier_finding_warn("Look at the server's log.",
 								 "not known: the file system of pg_wal does not answer");
@@ -431,8 +431,8 @@ look_at_wal(TierSurvey *survey)
 	if (tier_space_wal_is_retained() &&
 		space->wal.free_bytes - survey->wal_bytes < need.wal_reserve_bytes)
 		return tier_finding_warn("Move less at once, or see to it that WAL is read and archived.",
-								 "%s of WAL in all, unless it is read or archived meanwhile; "
-								 "%s are free", tier_size_text(survey->wal_bytes),
+								 "%s of WAL in all, unless it is read or archived during the "
+								 "move; %s are free", tier_size_text(survey->wal_bytes),
 								 tier_size_text(space->wal.free_bytes));
 	return tier_finding_ok("%s of WAL at once%s, %s are free, %s stay reserved",
 						   tier_size_text(need.wal_bytes),
@@ -552,7 +552,7 @@ static const struct
 	{"server", NOT_REFUSED, false, look_at_server, NULL},
 	{"relation", TIER_CHECK_OBJECT, false, look_at_relation, NULL},
 	{"rights", TIER_CHECK_RIGHTS, false, NULL, "the current role may move it there"},
-	{"pin", TIER_CHECK_PIN, false, NULL, "no pin is against it"},
+	{"pin", TIER_CHECK_PIN, false, NULL, "it has no pin on another tier"},
 	{"place", NOT_REFUSED, false, look_at_place, NULL},
 	{"method", TIER_CHECK_METHOD, false, look_at_method, NULL},
 	{"directory", TIER_CHECK_DIRECTORY, true, look_at_directory, NULL},

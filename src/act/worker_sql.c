@@ -230,10 +230,9 @@ warn_not_preloaded(void)
 
 	ereport(WARNING,
 			(errmsg("tiered_storage is not in shared_preload_libraries: no worker will run"),
-			 errdetail("Tiers, advice and what you CALL work. "
-					   "Nothing samples, runs policies or measures moves by itself, "
-					   "random and sequential reads are only estimated, "
-					   "and tiered_storage.max_movers is not enforced."),
+			 errdetail("Tiers, advice and explicit calls work. Nothing samples, runs policies "
+					   "or measures moves automatically, random and sequential reads are only "
+					   "estimated, and tiered_storage.max_movers is not enforced."),
 			 errhint("Put shared_preload_libraries = '%s%stiered_storage' into postgresql.conf "
 					 "and restart the server; "
 					 "until then CALL tiered_storage.sample() and migrate() by a timer.",

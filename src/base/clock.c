@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * base/clock.c
- *		An injectable clock, and one that nobody sets.
+ *		A clock that tests can set, and one that cannot be set.
  *
  *-------------------------------------------------------------------------
  */

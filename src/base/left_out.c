@@ -216,7 +216,7 @@ tell(const TierPass *pass, const char *name, const ErrorData *error)
 		ereport(level,
 				(errmsg("more than %d relations left out of the %s", TIER_MOST_TOLD,
 						step_names[pass->step]),
-				 errdetail("The errors of the others are not told.")));
+				 errdetail("Further errors are not reported.")));
 }
 
 char *

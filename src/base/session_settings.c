@@ -246,7 +246,7 @@ tier_settings_remember(void)
 	{
 		const char *value = GetConfigOption(settings[i]->name, true, false);
 
-		/* The session's user takes a transaction, and is nobody yet. */
+		/* The session's user takes a transaction, and is not known yet. */
 		if (strcmp(settings[i]->name, "session_authorization") == 0)
 			value = NULL;
 		remembered[i].setting = settings[i];

@@ -59,7 +59,7 @@ assign_ignore_applications(const char *new_value, void *extra)
 	tier_ignore_applications_version++;
 }
 
-/* The value that a variable has is that of a server on which nobody has set it. */
+/* The present value of the variable is the default of the setting. */
 static void
 define_int(const char *name, const char *what, const char *more, int *variable, int least,
 		   int most, GucContext context, int flags)

@@ -59,7 +59,7 @@
 
 /*
  * Of the current transaction: set by tier_transaction_prepare(), and meaningless
- * before its first call.  By the real clock, which nobody sets.
+ * before its first call.  By the real clock, which cannot be set.
  */
 static instr_time began_at;
 static int	transaction_timeout_ms = 0; /* that of the session; 0: none */

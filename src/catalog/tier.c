@@ -478,6 +478,6 @@ tier_catalog_hold_tier(const NameData *tier_name)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("tier \"%s\" does not exist", NameStr(name)),
-				 errdetail("It was removed or renamed meanwhile."),
+				 errdetail("It was removed or renamed concurrently."),
 				 errhint("SELECT tier_name FROM tiered_storage.tiers lists the tiers.")));
 }

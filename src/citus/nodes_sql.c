@@ -62,7 +62,7 @@ require_unused_transaction(void)
 				 errmsg("nodes cannot be asked in a transaction that has already used them"),
 				 errdetail("Citus would wait for a node that does not answer, with the locks of "
 						   "the transaction."),
-				 errhint("Use a transaction of its own.")));
+				 errhint("Call it in a separate transaction.")));
 }
 
 static TierCitusNode

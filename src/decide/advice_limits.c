@@ -273,8 +273,8 @@ remark_now(const TierAdvice *advice, int tier, StringInfo line)
 	double		written = now->written_bytes + others;
 
 	if (is_profile_wrong(now->occupied_s))
-		add_remark(line, psprintf("is measured at %.0f%% of its time by its profile: "
-								  "the profile is wrong, use calibrate_tier()",
+		add_remark(line, psprintf("has a profile that predicts %.0f%% utilization; run "
+								  "calibrate_tier()",
 								  100.0 * now->occupied_s / S_PER_HOUR));
 	if (endures > 0 && written > endures)
 		add_remark(line, psprintf("is written to %s times as much as it endures: %s a day of %s%s",

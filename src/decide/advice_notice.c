@@ -316,24 +316,24 @@ tier_advice_notice_unseen(const TierAdvice *advice, bool relies_on_it)
 
 	if (advice->uncounted != NULL)
 		ereport(NOTICE,
-				(errmsg("what %s does is not counted, so nothing is known to be unread",
+				(errmsg("activity of %s is not counted, so no relation is known to be unread",
 						advice->uncounted),
 				 errhint("ALTER ROLE and ALTER DATABASE have set track_counts off.")));
 	else if (!pgstat_track_counts)
 		ereport(NOTICE,
-				(errmsg("track_counts is off: what is read and written is not counted, so nothing "
+				(errmsg("track_counts is off: reads and writes are not counted, so no relation "
 						"is known to be unread"),
 				 errhint("Set track_counts = on in the server's configuration, then reload it.")));
 	if (advice->silent_standby != NULL)
 		ereport(NOTICE,
-				(errmsg("%s, so nothing is known to be unread", advice->silent_standby),
+				(errmsg("%s, so no relation is known to be unread", advice->silent_standby),
 				 errhint("remove_standby() takes one away that is gone.")));
 	if (relies_on_it && !RecoveryInProgress())
 		unknown = unknown_standby(&n);
 	if (unknown != NULL)
 		ereport(NOTICE,
-				(errmsg_plural("%d standby is not asked what is read there, such as \"%s\"",
-							   "%d standbys are not asked what is read there, such as \"%s\"",
+				(errmsg_plural("%d standby is not asked for its reads, such as \"%s\"",
+							   "%d standbys are not asked for their reads, such as \"%s\"",
 							   n, n, unknown),
 				 errhint("add_standby() makes its reads count, if there are any.")));
 }
@@ -352,8 +352,8 @@ tier_advice_notice_empty(const TierAdvice *advice)
 	if (set->ntiers == 0 || (counts.selected > 0 && counts.in_no_tier == counts.selected))
 	{
 		why = ": no tablespace of these relations belongs to a tier";
-		hint = "SELECT * FROM tiered_storage.discover_tiers() looks what devices there are; "
-			"add_tier() names them.";
+		hint = "SELECT * FROM tiered_storage.discover_tiers() finds the devices; add_tier() "
+			"defines tiers.";
 	}
 	else if (set->ntiers == 1)
 	{
@@ -376,9 +376,9 @@ tier_advice_notice_empty(const TierAdvice *advice)
 		detail = counts.events > 0 ?
 			psprintf("%d relation%s loaded, or used only once so far.", counts.events,
 					 counts.events == 1 ? " was" : "s were") :
-			"Nothing that was seen so far would move a relation then.";
-		hint = psprintf("tiered_storage.observation_period says how long, but at least %s; "
-						"recommend_placement(true) shows what is known.",
+			"The load observed so far would not move a relation then.";
+		hint = psprintf("The time is tiered_storage.observation_period, but at least %s; "
+						"recommend_placement(true) shows the present state.",
 						tier_advice_duration(TIER_EVIDENCE_RATE *
 											 tier_test_evidence_interval_s));
 	}
@@ -415,7 +415,7 @@ tier_advice_notice_unknown(const TierAdvice *advice)
 				(errmsg("next to nothing is known yet: observed for %s of %s",
 						tier_advice_duration(counts.longest_s),
 						tier_advice_duration(tier_units_required_s())),
-				 errdetail("The figures are those of this short time, and will change.")));
+				 errdetail("The figures are preliminary.")));
 }
 
 /* "; see ssd, hdd": tiers whose own rows say something. */
@@ -455,7 +455,7 @@ tier_advice_headline(const TierAdvice *advice)
 		if (fabs(cheaper) >= LEAST_PRICE ||
 			(cheaper > 0.0 && advice->options.objective != TIER_OBJECTIVE_TIME))
 			appendStringInfo(&line, ", %s a month %s", tier_advice_money(fabs(cheaper)),
-							 cheaper >= 0 ? "cheaper" : "dearer");
+							 cheaper >= 0 ? "cheaper" : "more expensive");
 	}
 	else
 		appendStringInfoString(&line, counts.provisional > 0 ? "no move that is sure" : "no move");

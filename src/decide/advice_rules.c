@@ -27,7 +27,7 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 	if (unit->current_tier < 0)
 		return tier == unit->current_tier ? NULL : "is in no tier";
 	if (!unit->is_selected)
-		return tier == unit->current_tier ? NULL : "is not among what was asked for";
+		return tier == unit->current_tier ? NULL : "is not among the requested relations";
 	if (unit->immovable != NULL)
 		return tier == unit->current_tier ? NULL : "cannot be moved";
 	if (unit->pinned_tier >= 0 && tier != unit->pinned_tier)
@@ -45,15 +45,15 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 	if (tier < unit->policy_floor)
 		return "is kept from faster tiers by a tiering policy";
 	if (!advice->takes[tier])
-		return "would have to go to a tier that was not asked for";
+		return "would have to go to a tier that was not requested";
 	if (advice->options.from_scratch)
 		return NULL;
 	if (unit->resides_s > 0.0)
-		return "was moved lately and stays where it is";
+		return "was moved recently and stays where it is";
 	if (advice->is_urgent[tier])
 		return "would have to go to a tier that is too full";
 	if (advice->reserve_missing[tier] > 0.0)
-		return "would have to go to a tier of whose reserve other files have taken";
+		return "would have to go to a tier whose reserve is used by other files";
 	if (unit->confidence == TIER_CONFIDENCE_PROVISIONAL && !advice->options.as_if_observed &&
 		!advice->is_urgent[unit->current_tier] &&
 		advice->set->tiers[tier].rank > advice->set->tiers[unit->current_tier].rank)

@@ -206,7 +206,7 @@ idle_text(const TierAdviceUnit *unit)
 	return pstrdup(unit->loads.misses >= 1.0 &&
 				   tier_unit_reads(unit) + unit->loads.event_reads <
 				   LEAST_PER_HOUR ?
-				   "next to no I/O, the page cache has what is read" : "next to no I/O");
+				   "reads are served from the page cache" : "next to no I/O");
 }
 
 /* ", 12% of what was asked for": which part of its requests memory did not have. */
@@ -360,8 +360,8 @@ reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
 							tier_advice_date(unit->last_used_at));
 		return pstrdup(unit->loads.filling_reads >
 					   0.5 * (unit->loads.event_reads + unit->loads.event_writes) ?
-					   "what was read has filled memory: whether that goes on is not known yet" :
-					   "loaded or used once lately: whether that goes on is not known yet");
+					   "reads have filled memory, and may not continue" :
+					   "recently loaded or used once, and may not continue");
 	}
 	if (busy_s < LEAST_SAVED_S)
 		return idle_text(unit);
@@ -425,7 +425,7 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 	if (unit->is_early)
 		return pstrdup(tier_advice_gain(advice, unit, &move) > 0.0 ?
 					   "if it goes on for long enough to pay" :
-					   "if what it gives way to moves");
+					   "if the relations that need its place move");
 	return NULL;
 }
 

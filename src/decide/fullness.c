@@ -164,13 +164,13 @@ known_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuest
 		 !is_among(unit->relation_oid, question->in_vain, question->nin_vain)))
 		return because("a tiering policy moves it", TIER_FULLNESS_DUE, why);
 	if (unit->resides_s > 0.0)
-		return because(psprintf("it was moved lately, and stays for another %s",
+		return because(psprintf("it was moved recently, and stays for another %s",
 								tier_advice_duration(unit->resides_s)),
 					   TIER_FULLNESS_MOVED_LATELY, why);
 	if (unit->size_bytes <= 0.0)
 		return because("it is empty", TIER_FULLNESS_EMPTY, why);
 	if (is_among(unit->relation_oid, question->backoff, question->nbackoff))
-		return because("it could not be moved lately; the view moves says when it is tried again",
+		return because("a recent move of it failed; the view moves shows the next attempt",
 					   TIER_FULLNESS_NOT_NOW, why);
 	return TIER_FULLNESS_NONE;
 }
@@ -279,7 +279,7 @@ is_there(TierFullnessEvaluation *evaluation, const TierSet *set, int i, TierRela
 		tier_set_tier_of_tablespace(set, info->tablespace_oid) == evaluation->tier)
 		return true;
 	evaluation->units[i].obstacle = TIER_FULLNESS_NOT_NOW;
-	evaluation->members[i].why = "it is not there any more";
+	evaluation->members[i].why = "it no longer exists";
 	return false;
 }
 

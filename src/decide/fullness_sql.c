@@ -134,8 +134,8 @@ warn_of_crash_room(const TierSet *set, const TierFullnessRow *row)
 			(errmsg("tier \"%s\" may have too little room after a crash",
 					NameStr(row->tier_name)),
 			 errdetail("At its high watermark of %s it has %s free, and max_wal_size is %s. "
-					   "PostgreSQL writes again what has left the tier since the last "
-					   "checkpoint, and does not start without room for it.",
+					   "Crash recovery writes again relations that have left the tier since the "
+					   "last checkpoint, and fails without room for them.",
 					   tier_given_text(high), tier_size_text(Max(room, 0.0)),
 					   tier_size_text(wal_bytes)),
 			 enough > 0.0 ?

@@ -156,10 +156,10 @@ why_not_now(const TierWindowAnswer *answer, const TierPlannedMove *move, double 
 	switch (answer->verdict)
 	{
 		case TIER_WINDOW_USED_UP:
-			return psprintf(": less than its %s may still be moved in what is open",
+			return psprintf(": the open window has less than its %s left",
 							tier_size_text(move->bytes));
 		case TIER_WINDOW_TOO_SHORT:
-			return psprintf(": it takes %s%s, and what is open closes before",
+			return psprintf(": it takes %s%s, and the open window closes before",
 							seconds < SECS_PER_MINUTE ? "" : "about ",
 							tier_advice_duration(seconds));
 		default:

@@ -385,7 +385,7 @@ evaluate_policy(const TierPolicyRow *policy, const TierSet *set, const TierPins 
 	}
 	if (!tier_policy_has_group(policy) && tier_distributed->is_shell(policy->relation_oid))
 	{
-		evaluation->error = pstrdup("its rows are in shards of Citus since just now");
+		evaluation->error = pstrdup("its rows were moved to shards of Citus concurrently");
 		return evaluation;
 	}
 	evaluation->index_tier = policy->has_index_tier ?

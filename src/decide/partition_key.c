@@ -209,10 +209,10 @@ tier_partition_check_key(Oid relation_oid, const char *key_unit, TierPartitionKe
 	if (!order_known)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("column %s of table %s has an order of its own",
+				 errmsg("column %s of table %s has a custom sort order",
 						quote_identifier(NameStr(key->column)), info.name),
 				 errdetail("The operator class of the partition key does not order by the "
-						   "server's operator <, so which bound is the later one is not known."),
+						   "server's operator <, so the later bound is unknown."),
 				 errhint("Move its partitions with CALL tiered_storage.move_relation().")));
 }
 

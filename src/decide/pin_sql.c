@@ -95,7 +95,7 @@ check_until(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("until must be in the future"),
-				 errhint("Leave it out to pin for ever; unpin() removes a pin.")));
+				 errhint("Leave it out to pin without end; unpin() removes a pin.")));
 	return until;
 }
 
@@ -193,8 +193,8 @@ notice_pinned(const TierRelationInfo *info, const TierSet *set, int tier)
 						info->name, NameStr(set->tiers[present].name)),
 				 tier_auto_migrate == TIER_AUTO_MIGRATE_PLACEMENT ?
 				 errdetail("The worker moves it as soon as a move window and the load allow it.") :
-				 errdetail("tiered_storage.auto_migrate does not include the advice: "
-						   "apply_placement() moves it, the worker does not."),
+				 errdetail("tiered_storage.auto_migrate does not include recommendations, so "
+						   "only apply_placement() moves it."),
 				 errhint("CALL tiered_storage.move_relation(%s, %s) moves it at once.",
 						 quote_literal_cstr(info->name),
 						 quote_literal_cstr(NameStr(set->tiers[tier].name)))));
@@ -277,7 +277,7 @@ tier_pin(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(1 + list_length(elsewhere));
 }
 
-/* It has no pin of its own: say what holds it, if anything does. */
+/* It is not pinned by itself: say what holds it, if anything does. */
 static void
 complain_of_none(const TierRelationInfo *info, const TierPins *pins)
 {
@@ -285,7 +285,7 @@ complain_of_none(const TierRelationInfo *info, const TierPins *pins)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("%s %s has no pin of its own", tier_relation_kind_name(info->kind),
+			 errmsg("%s %s is not pinned by itself", tier_relation_kind_name(info->kind),
 					info->name),
 			 pinned == NULL ? 0 : errdetail("It is held by the pin of %s.", pinned->pinned_as),
 			 pinned == NULL ? errhint("SELECT * FROM tiered_storage.pins lists the pins.") :

@@ -205,9 +205,9 @@ tier_policy_refuse_faster(const TierPolicyRow *policy, const TierEvaluation *eva
 			 errmsg("tier \"%s\" is not slower than where %s is", NameStr(policy->tier_name),
 					policy->relation_name),
 			 errdetail("A tiering policy moves relations to slower tiers."),
-			 errhint("tiered_storage.apply_placement() moves what is read often to a faster tier, "
-					 "and a policy for a slower tier with return_when_reads_per_hour brings back "
-					 "what it has moved.")));
+			 errhint("tiered_storage.apply_placement() moves frequently read relations to a "
+					 "faster tier. A policy for a slower tier with return_when_reads_per_hour "
+					 "moves its relations back.")));
 }
 
 TimestampTz

@@ -148,7 +148,7 @@ in_use_reason(const TierPartitionUse *use, const TierEvaluation *evaluation)
 	if (use->is_held)
 		return pstrdup("a transaction has it locked, and may be using it");
 	if (use->may_be_hidden)
-		return psprintf("a statement that has committed meanwhile runs since %s, and may be "
+		return psprintf("a statement that commits has been running since %s, and may be "
 						"using it", time_text(evaluation->uses->hiding_since));
 	if (conditions->has_idle && use->was_read && use->last_read_us > conditions->idle_us)
 		return psprintf("last read at %s, that is not %s ago", time_text(use->last_read_us),
@@ -174,7 +174,7 @@ not_observed_reason(const TierPartitionUse *use, const TierEvaluation *evaluatio
 	int64		known_us = Max(use->reads_known_since_us, use->writes_known_since_us);
 
 	if (uses->uncounted != NULL)
-		return psprintf("what %s does is not counted, as track_counts is off",
+		return psprintf("activity of %s is not counted, as track_counts is off",
 						uses->uncounted);
 	if (!use->is_observed)
 		return pstrdup(uses->silent_standby != NULL ? uses->silent_standby :
@@ -218,15 +218,15 @@ tier_policy_reason(const TierEvaluation *evaluation, const TierLeaf *leaf)
 		case TIER_VERDICT_NOT_OBSERVED:
 			return not_observed_reason(&partition->use, evaluation);
 		case TIER_VERDICT_TOO_YOUNG:
-			return psprintf("may hold rows up to %s, but only what is before %s, "
-							"%s before now, is due", time_text(partition->upper_us),
+			return psprintf("may hold rows up to %s, but only rows before %s, %s before now, "
+							"are due", time_text(partition->upper_us),
 							second_text(evaluation->conditions.age_us),
 							interval_text(&policy->move_after));
 		case TIER_VERDICT_IMMOVABLE:
 			return psprintf("it cannot be moved: %s", leaf->immovable);
 		case TIER_VERDICT_OPEN_BOUND:
 			return pstrdup(partition->has_odd_upper ?
-						   "its upper bound is no time that can be told" :
+						   "its upper bound is not a valid time" :
 						   plain_reasons[leaf->verdict]);
 		case TIER_VERDICT_PINNED:
 			return psprintf("%s is pinned to %s", leaf->pinned->pinned_as,

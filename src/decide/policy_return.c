@@ -351,7 +351,7 @@ origin_of(const Returning *returning, const Candidate *candidate, Oid relation_o
 	stays_s = resides_s(returning, relation_oid);
 	if (stays_s > 0.0)
 	{
-		*why = psprintf("it was moved lately, and stays for another %s",
+		*why = psprintf("it was moved recently, and stays for another %s",
 						tier_advice_duration(stays_s));
 		return -1;
 	}

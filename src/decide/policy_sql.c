@@ -228,7 +228,7 @@ check_what_for(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("on_shards is for a policy on one table"),
-				 errdetail("One on several takes in the shards that are among them.")));
+				 errdetail("A policy on several tables includes the shards among them.")));
 	if (!group)
 		tier_require_argument(fcinfo, 0, "relation");
 }
@@ -406,7 +406,7 @@ check_policy_owner(const TierPolicyRow *policy, Oid role_oid)
 			 errmsg("must be owner of table %s", policy->relation_name) :
 			 errmsg("must be owner of the table of tiering policy %d", policy->policy_id),
 			 OidIsValid(policy->relation_oid) ? 0 :
-			 errdetail("That table, %s, does not exist any more. The policy is left to its "
+			 errdetail("That table, %s, no longer exists. The policy is left to its "
 					   "last owner and to tier administrators.", policy->relation_name)));
 }
 

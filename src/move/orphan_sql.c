@@ -251,7 +251,7 @@ tier_orphaned_files(PG_FUNCTION_ARGS)
 	if (has_prepared_transactions())
 	{
 		ereport(NOTICE,
-				(errmsg("files cannot be told from those of prepared transactions"),
+				(errmsg("files cannot be distinguished from those of prepared transactions"),
 				 errhint("Try again when SELECT * FROM pg_prepared_xacts shows none.")));
 		return (Datum) 0;
 	}

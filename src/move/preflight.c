@@ -284,7 +284,7 @@ check_users(TierAdmission *admission)
 	{
 		obstacle.sqlstate = ERRCODE_OBJECT_IN_USE;
 		obstacle.message = pstrdup(why);
-		obstacle.hint = "Try again when Citus has done with it.";
+		obstacle.hint = "Try again when Citus has finished with it.";
 		return obstacle;
 	}
 	oldest = tier_preflight_oldest_user(admission->info->relation_oid, &n);
@@ -486,7 +486,7 @@ bytes_on_the_way(const TierAdmission *admission)
 /* What helps when the standby has changed since, or has gone for good. */
 #define STANDBY_HINT \
 	"The worker asks it again at the next sample. If the standby has gone, " \
-	"tiered_storage.remove_standby() forgets it; what it told counts for a day."
+	"tiered_storage.remove_standby() removes it; its last report counts for a day."
 
 /*
  * A standby replays the move, and replays nothing any more where it cannot.  None is asked
@@ -517,10 +517,10 @@ check_standbys(TierAdmission *admission)
 										"tablespace \"%s\"",
 										standby_text(requester_oid, room->standby_name),
 										get_tablespace_name(tablespace_oid));
-			obstacle.detail = psprintf("It would replay nothing any more. It told so at %s.",
+			obstacle.detail = psprintf("Replay on the standby would stop. It reported this at %s.",
 									   room->looked_at);
-			obstacle.hint = "See to it that the directory is there, mounted and the server's "
-				"own. " STANDBY_HINT;
+			obstacle.hint = "Make sure that the directory exists, is mounted, and belongs to "
+				"the server's user. " STANDBY_HINT;
 		}
 		else if (room->free_bytes >= 0 && room->free_bytes - needed < reserve_bytes)
 		{
@@ -530,8 +530,8 @@ check_standbys(TierAdmission *admission)
 										standby_text(requester_oid, room->standby_name),
 										tier_size_text(needed), tier_size_text(reserve_bytes),
 										tier_size_text(room->free_bytes));
-			obstacle.detail = psprintf("A standby whose disk is full replays nothing any more. By "
-									   "what it told at %s, and what was moved since.",
+			obstacle.detail = psprintf("Replay stops on a standby whose disk is full. The "
+									   "figures are its report at %s, and later moves.",
 									   room->looked_at);
 			obstacle.hint = "Free space there. " STANDBY_HINT;
 		}

@@ -252,5 +252,5 @@ tier_progress_waits_for(TierPhase phase)
 		return NULL;
 	lag = tier_wal_lag();
 	return lag.reader != TIER_WAL_NOBODY ? tier_wal_lag_text(&lag) :
-		pstrdup("what it has waited for has just caught up");
+		pstrdup("the standby, slot or archive has caught up");
 }

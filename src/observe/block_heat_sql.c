@@ -161,8 +161,8 @@ tier_block_heat(PG_FUNCTION_ARGS)
 				(errmsg("%s has no blocks yet",
 						DatumGetCString(DirectFunctionCall1(regclassout,
 															PG_GETARG_DATUM(0)))),
-				 errhint("Ask again when there are rows in it; tables that inherit from it, if "
-						 "any, have their own.")));
+				 errhint("Retry when it has rows. Tables that inherit from it are shown "
+						 "separately.")));
 		return (Datum) 0;
 	}
 	buckets.buckets = palloc0(sizeof(Bucket) * buckets.n);

@@ -105,8 +105,8 @@ check_rights(const TierRelationInfo *info)
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("permission denied for %s %s", tier_relation_kind_name(info->kind),
 					info->name),
-			 errdetail("Its pages can be sampled by who may read all of its rows, by its owner "
-					   "and by tier administrators.")));
+			 errdetail("Its pages can be sampled by roles that may read all of its rows, by its "
+					   "owner, and by tier administrators.")));
 }
 
 static void

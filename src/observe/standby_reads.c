@@ -315,10 +315,10 @@ why_not_to_be_asked(const TierStandby *standby)
 	char	   *name = GetUserNameFromId(standby->added_by_oid, true);
 
 	if (name == NULL || strcmp(name, standby->added_by) != 0)
-		return psprintf("the role that added the standby, \"%s\", is not the same any more",
+		return psprintf("the role that added the standby, \"%s\", has changed",
 						standby->added_by);
 	if (!superuser_arg(standby->added_by_oid))
-		return psprintf("the role that added the standby, \"%s\", is not a superuser any more",
+		return psprintf("the role that added the standby, \"%s\", is no longer a superuser",
 						standby->added_by);
 	return NULL;
 }

@@ -131,7 +131,7 @@ tier_relation_require_pages(Oid relation_oid, TierRelationInfo *info, const char
 	if (info->kind == RELKIND_PARTITIONED_TABLE || info->kind == RELKIND_PARTITIONED_INDEX)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s %s has no pages of its own", tier_relation_kind_name(info->kind),
+				 errmsg("%s %s has no storage", tier_relation_kind_name(info->kind),
 						info->name),
 				 errhint(hint, quote_literal_cstr(info->name))));
 	if (info->kind != RELKIND_RELATION && info->kind != RELKIND_MATVIEW &&
@@ -218,9 +218,9 @@ const char *
 tier_relation_why_not_online(const TierRelationInfo *info)
 {
 	if (info->persistence == RELPERSISTENCE_UNLOGGED)
-		return "it is unlogged, so nothing tells what changes while it is copied";
+		return "it is unlogged, so changes during the copy cannot be tracked";
 	if (!XLogIsNeeded())
-		return "wal_level is minimal, so nothing tells what changes while it is copied";
+		return "wal_level is minimal, so changes during the copy cannot be tracked";
 	if (info->kind == RELKIND_INDEX ? !is_known_index_method(info->am_oid) :
 		info->am_oid != HEAP_TABLE_AM_OID)
 	{
@@ -252,8 +252,7 @@ const char *
 tier_relation_why_incomplete(const TierRelationInfo *info)
 {
 	return info->kind != RELKIND_INDEX || is_complete(info->relation_oid) ? NULL :
-		"the index is not valid: it is being built or dropped, "
-		"or it is what a failed build has left";
+		"the index is not valid: it is being built or dropped, or a build of it failed";
 }
 
 /*

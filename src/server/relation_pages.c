@@ -46,7 +46,7 @@ why_not(const TierRelationInfo *info)
 	if (info->tablespace_oid == GLOBALTABLESPACE_OID)
 		return "it belongs to all databases";
 	if (info->kind != RELKIND_INDEX && info->am_oid != HEAP_TABLE_AM_OID)
-		return "nothing is known about how its access method stores pages";
+		return "the page format of its access method is unknown";
 	return NULL;
 }
 
@@ -57,12 +57,12 @@ tier_pages_open(Oid relation_oid, const char **why)
 	TierPages  *pages;
 	Relation	relation;
 
-	*why = "it does not exist any more";
+	*why = "it no longer exists";
 	if (!tier_relation_lookup(relation_oid, &info) || (*why = why_not(&info)) != NULL)
 		return NULL;
 	if (!ConditionalLockRelationOid(relation_oid, AccessShareLock))
 	{
-		*why = "somebody has locked it exclusively, or waits to; try again";
+		*why = "another session holds or awaits an exclusive lock; try again";
 		return NULL;
 	}
 	relation = try_relation_open(relation_oid, NoLock);
@@ -70,7 +70,7 @@ tier_pages_open(Oid relation_oid, const char **why)
 		(*why = why_not(&info)) != NULL)
 	{
 		if (relation == NULL)
-			*why = "it does not exist any more";
+			*why = "it no longer exists";
 		else
 			relation_close(relation, NoLock);
 		UnlockRelationOid(relation_oid, AccessShareLock);

@@ -180,7 +180,7 @@ tier_suppose(const TierSupposition *entries, int n, bool instead)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a session cannot suppose the tiers of more than %d relations",
 						TIER_MOST_SUPPOSITIONS),
-				 errhint("tiered_storage.suppose_reset() ends what is supposed.")));
+				 errhint("tiered_storage.suppose_reset() ends all suppositions.")));
 	initStringInfo(&value);
 	for (int i = 0; i < n; i++)
 		appendStringInfo(&value, "%s%u:%u", i == 0 ? "" : ",", all[i].relation_oid,

@@ -71,7 +71,7 @@ END
 $$;
 
 /*
- * Empties a member of a ring; false: somebody has it locked.
+ * Empties a member of a ring; false: another session has it locked.
  *
  * As TRUNCATE does, but for logical replication, which would empty the member of a subscriber.
  */
@@ -81,8 +81,8 @@ LANGUAGE C VOLATILE STRICT AS 'MODULE_PATHNAME', 'tier_empty_member';
 /*
  * The member of a ring that rows are added to now.
  *
- * When the last one is full or old, the next one is emptied and takes its turn.  If somebody
- * reads that, rows go on to the last one until the next hour.
+ * When the last one is full or old, the next one is emptied and takes its turn.  If another
+ * session reads that one, rows are still added to the last one until the next hour.
  */
 CREATE FUNCTION _tiered_storage.ring_member(ring text, members integer, most_bytes float8,
 	most_s float8, at timestamptz)

@@ -84,8 +84,7 @@ CREATE TABLE _tiered_storage.tier
 	scan_start_ms float8,
 	-- a restore has brought it, or a row that names it: more of what belongs to it may come
 	restored boolean,
-	-- the rank that a restore has brought; null: none has, or somebody has given tiers ranks
-	-- since
+	-- the rank that a restore has brought; null: none has, or ranks were given since
 	restored_rank integer,
 	CHECK (_tiered_storage.tier_watermarks_fit(low_watermark, high_watermark)),
 	CHECK ((_tiered_storage.tier_misfit(pg_catalog.to_jsonb(tier))).property IS NULL)
@@ -148,7 +147,7 @@ AS 'MODULE_PATHNAME', 'tier_is_restore';
 /*
  * Empty; a restore locks it, and so waits until no other transaction restores such a table.
  *
- * To be locked, by nobody but who may write what a restore writes.
+ * Only roles that may write the tables of a restore may lock it.
  */
 CREATE TABLE _tiered_storage.restore_turn (turn boolean PRIMARY KEY);
 
@@ -247,7 +246,7 @@ BEGIN
 	END IF;
 	FOREACH expected IN ARRAY TG_ARGV LOOP
 		expected := to_jsonb(NEW) ->> expected::text;
-		/* Who removes an unused tier is waited for; nobody does from then on. */
+		/* Waits for a session that removes an unused tier; none can begin from then on. */
 		PERFORM FROM _tiered_storage.tier x WHERE x.tier_name = expected FOR KEY SHARE;
 		IF FOUND THEN
 			UPDATE _tiered_storage.tier x SET restored = true

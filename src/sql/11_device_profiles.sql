@@ -3,7 +3,7 @@
 ---------------------------------------------------------------------------
 
 /*
- * What alter_device_profile() was told of profiles; null: as default_profiles() has it.
+ * Changes of profiles by alter_device_profile(); null: as in default_profiles().
  *
  * What a person has changed of a profile, or added.  Null is what default_profiles() says, so
  * that an update of the extension brings newer figures and keeps what was given.

@@ -39,11 +39,11 @@ $$;
  * Trigger: discovered tiers find their places in the order of tiers that were restored.
  *
  * A restore brings ranks, which are an order of all tiers of the database that was dumped,
- * and of those that were only discovered there it leaves out what nobody has named.  Those
+ * and of those that were only discovered there it leaves out those that were not named.  Those
  * that are discovered here have ranks among themselves: they get new ones, as if they had been
- * discovered before the others.  After each statement of the restore all ranks are made anew, from
- * those that it has brought so far: which of them move down by one is known when all have come.
- * Functions that give a tier its tablespaces have chosen its rank.
+ * discovered before the others.  After each statement of the restore all ranks are made anew,
+ * from those that it has brought so far: which of them move down by one is known when all have
+ * come.  Functions that give a tier its tablespaces have chosen its rank.
  */
 CREATE FUNCTION _tiered_storage.tier_rank_discovered() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
@@ -123,7 +123,7 @@ $$;
 /*
  * Creates the tier of a device that was found.
  *
- * A device of unknown kind is assumed to be a decent one until somebody sets its profile.
+ * A device of unknown kind is assumed to be a decent one until its profile is set.
  */
 CREATE FUNCTION _tiered_storage.tier_insert_discovered(
 	name name, profile text, is_virtual boolean, compressed boolean)
@@ -209,7 +209,7 @@ BEGIN
 				FROM _tiered_storage.tier t, pg_catalog.pg_control_system() c
 				WHERE t.tier_name = discover_tiers.tier_name;
 			IF d.is_virtual THEN
-				action := action || '; virtual disk: what is beneath cannot be known, set its '
+				action := action || '; virtual disk: the device beneath is unknown, set its '
 					'profile with alter_tier()';
 			END IF;
 		END IF;

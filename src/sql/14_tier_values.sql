@@ -228,7 +228,7 @@ BEGIN
 		RAISE NOTICE 'no longer in tier "%", and in no other: %', tier,
 			(SELECT string_agg(format('tablespace "%s"', s.spcname), ', ' ORDER BY s.spcname)
 				FROM unnest(left_out) s (spcname))
-			USING DETAIL = 'Nothing is advised for what is in a tablespace without a tier.',
+			USING DETAIL = 'Relations in a tablespace without a tier get no recommendations.',
 				HINT = format('To keep them there: SELECT tiered_storage.alter_tier(%L, '
 					'tablespaces => %L); otherwise add_tier() defines another tier.', tier,
 					(SELECT array_agg(s.spcname ORDER BY s.spcname)

@@ -241,7 +241,7 @@ BEGIN
 		/* By a transaction that has committed while we waited; only a new snapshot shows it. */
 		PERFORM _tiered_storage.tier_require_unused(name);
 		PERFORM _tiered_storage.refuse('dependent_objects_still_exist',
-			format('tier "%s" is used by a policy or a pin that was added meanwhile', name),
+			format('tier "%s" is used by a policy or a pin that was added concurrently', name),
 			hint => 'Try again in another transaction to see which.');
 	END;
 END

@@ -44,7 +44,7 @@ CREATE UNLOGGED TABLE _tiered_storage.device_wear_day
 SELECT _tiered_storage.define_stored('device_wear_day');
 
 /*
- * What alter_tier() was told of the wear of a device, and what the ledger had by then.
+ * Wear of a device as given to alter_tier(), and the sum of the ledger at that time.
  *
  * What a person or SMART says.  Not in the ledger, so that a transaction which has told
  * something and stays open holds up no sample.
@@ -124,9 +124,9 @@ $$;
  * Deletes the ledgers of devices that are gone, but for the last 64, and what was told
  * of them.
  *
- * A disk that is away for a while finds its ledger again, but there is room for so many.  What
- * somebody told of a disk goes with its ledger, without which nobody could say whether the next
- * disk of this name is that one, and what was written to it since.
+ * A disk that is away for a while finds its ledger again, but there is room for so many.  The
+ * given wear of a disk goes with its ledger: without the ledger it is unknown whether the next
+ * disk of this name is the same one, and how much was written to it since.
  */
 CREATE FUNCTION _tiered_storage.forget_wear() RETURNS void
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
@@ -148,8 +148,8 @@ $$;
  * How fast each device wears out; see the view wear.
  *
  * The pace is the mean of the seven days that were counted last.  Of less than a day it is
- * what was written so far, as if nothing more were to come: no load of a minute is taken for
- * one that goes on, but what exceeds the budget of a whole day is said at once.
+ * what was written so far, as if nothing more were to come: a load of a minute is not
+ * extrapolated, but a budget of a whole day that is exceeded is reported at once.
  *
  * TBW is that of all devices of a tier, each by the size of its file systems, and stated for
  * five years.  Tiers on one device share its life: the least that one of them tells counts.
@@ -237,17 +237,17 @@ AS $$
 		CASE WHEN u.fraction >= 1 THEN true ELSE u.written > u.per_day END,
 		NULLIF(concat_ws('; ',
 			CASE WHEN NOT u.own THEN 'this is a standby: only the primary counts, and its devices'
-				WHEN u.has_no_counters THEN 'the kernel does not count what is written to it'
-				WHEN u.period_s IS NULL THEN 'no two samples have counted what is written to it'
+				WHEN u.has_no_counters THEN 'the kernel does not count writes to it'
+				WHEN u.period_s IS NULL THEN 'fewer than two samples have counted writes to it'
 				WHEN u.period_s < 86400 THEN 'less than a day was counted'
-				WHEN u.written = 0 THEN 'nothing was written to it lately' END,
+				WHEN u.written = 0 THEN 'it had no recent writes' END,
 			CASE WHEN u.relation_s = 0
 				THEN 'relations: the WAL was not read yet' END,
 			CASE WHEN u.wal_s = 0 THEN 'WAL: the device of pg_wal is not known' END,
 			CASE WHEN u.per_day IS NULL THEN
 				'its endurance is not configured: alter_tier(device => {"endurance_tbw": ...})'
 				WHEN u.own AND u.given_at IS NULL
-				THEN 'used_fraction: without what was written before counted_since' END), '')
+				THEN 'used_fraction: without writes before counted_since' END), '')
 	FROM used u JOIN part p ON p.device = u.device
 	UNION ALL
 	SELECT NULL, t.tier_name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
@@ -255,7 +255,7 @@ AS $$
 			|| CASE WHEN f.filesystem IS NOT NULL
 					THEN 'none is found in /sys beneath ' || f.filesystem
 				WHEN f.exist THEN 'the server does not see /proc/self/mountinfo'
-				WHEN f.n > 0 THEN 'their directories are not to be seen'
+				WHEN f.n > 0 THEN 'their directories are not visible'
 				ELSE 'it has none' END
 	FROM _tiered_storage.tier t
 	CROSS JOIN LATERAL (SELECT min(p.filesystem) AS filesystem, bool_or(p.path_exists) AS exist,

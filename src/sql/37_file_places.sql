@@ -43,11 +43,11 @@ RETURN
 
 /*
  * Seconds that temporary files of so many bytes take less on another tier, if sessions wait so
- * long for them now; null: nobody looks.
+ * long for them now; null: waits are not sampled.
  *
- * What comes from the page cache, and what is written while the sort goes on, nobody waits for on
- * any device: no more can be saved than sessions were seen to wait, beyond the 5 us that a page
- * takes however fast it arrives.
+ * Sessions do not wait for a device when reads come from the page cache, or writes happen
+ * while the sort continues.  No more can be saved than sessions were seen to wait, beyond the
+ * 5 us that a page takes however fast it arrives.
  */
 CREATE FUNCTION _tiered_storage.temp_saved_s(bytes float8, here_s_per_mb float8,
 	there_s_per_mb float8, wait_s float8) RETURNS float8
@@ -127,7 +127,7 @@ $$;
  * What recommend_settings() says of roles that temp_tablespaces does nothing for.
  *
  * Where temp_tablespaces is set as it should be, and roles may not create there, it does nothing
- * for them, and no error or log says so.  How much of it is theirs nobody counts.
+ * for them, and no error or log says so.  Their share of the files is not counted.
  */
 CREATE FUNCTION _tiered_storage.settings_of_temp_rights()
 RETURNS SETOF _tiered_storage.setting_advice

@@ -230,10 +230,10 @@ AS $$
 		CASE WHEN a.worth THEN a.value END, NULL::timestamptz,
 		CASE WHEN s.gains AND a.no_room THEN 'there is no room for twice as much more WAL'
 			WHEN s.dominate AND NOT s.gains AND a.setting <> 'wal_compression'
-				THEN s.reason || ', with fewer of which the WAL would not be less by a tenth'
+				THEN s.reason || '; fewer would reduce the WAL by less than a tenth'
 			WHEN a.worth OR s.dominate THEN s.reason
 			WHEN s.share IS NULL AND s.wal_bytes >= 1e8
-				THEN 'how large images are is not known: no WAL of this database was read'
+				THEN 'the size of images is unknown: no WAL of this database was read'
 			ELSE 'full-page images are no more than half of the WAL, or there is little WAL' END,
 		CASE WHEN a.worth THEN format('ALTER SYSTEM SET %s = %L;', a.setting, a.value) END,
 		CASE WHEN a.worth THEN a.effect END, CASE WHEN a.worth THEN a.ratio END,

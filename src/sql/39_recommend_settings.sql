@@ -85,7 +85,7 @@ BEGIN
 			UNION ALL
 			SELECT 2, NULL, NULL, s.name, CASE WHEN s.name <> 'pg_wal' THEN
 					current_setting(s.name) END, NULL, NULL,
-				'this is a standby: what was measured is the primary''s, ask there', NULL, NULL,
+				'this is a standby: measurements are on the primary', NULL, NULL,
 				NULL, NULL, false
 			FROM unnest('{temp_tablespaces,pg_wal,wal_sync_method,checkpoint_timeout,max_wal_size,'
 				'wal_compression}'::text[]) s (name)
@@ -107,8 +107,8 @@ BEGIN
 	IF NOT FOUND AND NOT EXISTS (SELECT FROM _tiered_storage.tiers) THEN
 		RAISE NOTICE 'no setting is recommended: there is no tier'
 			USING DETAIL = 'Most settings follow from the figures of the devices.',
-				HINT = 'SELECT * FROM tiered_storage.discover_tiers() looks what devices there '
-					'are; add_tier() names them.';
+				HINT = 'SELECT * FROM tiered_storage.discover_tiers() finds the devices; '
+					   'add_tier() defines tiers.';
 	END IF;
 END
 $$;

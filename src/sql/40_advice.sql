@@ -106,18 +106,18 @@ BEGIN
 			NULLIF(moves - firm - tentative, 0) || ' provisional'));
 	IF firm > 0 THEN
 		RAISE NOTICE '%', what
-			USING HINT = 'To see what would be done: CALL tiered_storage.apply_placement(dry_run '
+			USING HINT = 'To preview the moves: CALL tiered_storage.apply_placement(dry_run '
 				'=> true). For a command for each: SELECT relation, command FROM '
 				'tiered_storage.recommend_placement().';
 	ELSIF tentative > 0 THEN
 		RAISE NOTICE '%', what
-			USING HINT = 'To see what would be done: CALL tiered_storage.apply_placement('
-				'confidence => ''tentative'', dry_run => true). What they depend on: SELECT '
+			USING HINT = 'To preview the moves: CALL tiered_storage.apply_placement('
+				'confidence => ''tentative'', dry_run => true). For their conditions: SELECT '
 				'relation, reason, command FROM tiered_storage.recommend_placement().';
 	ELSIF moves > 0 THEN
 		RAISE NOTICE '%', what
-			USING HINT = 'What is provisional is not applied: too little has been observed. Ask '
-				'again in ten minutes.';
+			USING HINT = 'Provisional recommendations are not applied: too little has been '
+						 'observed. Retry in ten minutes.';
 	END IF;
 END
 $$;

@@ -146,8 +146,8 @@ BEGIN
 	-- 1. Is the heat in one place?
 	IF hot.first_part IS NULL OR hot.cached_blocks < LEAST(100,
 		t.size_bytes / current_setting('block_size')::bigint / 100 + 1) THEN
-		reason := format('only %s of its blocks are in shared buffers, which says nothing about '
-			'which are used', COALESCE(hot.cached_blocks, 0));
+		reason := format('only %s of its blocks are in shared buffers, too few to know which '
+						 'are used', COALESCE(hot.cached_blocks, 0));
 	ELSE
 		hot_fraction := (hot.last_part - hot.first_part + 1)::float8 / hot.parts;
 		IF hot_fraction > 0.3 THEN

@@ -17,7 +17,7 @@ $$;
  * Removes discovered tiers that have no tablespace and that nothing refers to, except the named
  * one, and those that a restore has brought: their tablespaces may still come.
  *
- * A row that somebody has locked is left for the next time.
+ * A row that another session has locked is left for the next time.
  */
 CREATE FUNCTION _tiered_storage.remove_unused_tiers(except_tier name) RETURNS void
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
@@ -36,8 +36,8 @@ $$;
  * Discovered tablespaces that belong to a tier in another database and that no policy or pin
  * here relies on.
  *
- * What was only discovered here follows what somebody defines in another database,
- * unless a policy or a pin relies on it.
+ * A discovered tier follows the definition of another database, unless a policy or a pin
+ * relies on it.
  */
 CREATE FUNCTION _tiered_storage.claimed_elsewhere() RETURNS SETOF name
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -59,9 +59,9 @@ $$;
  * cluster has for the same object.
  *
  * Policies and pins are refreshed by samples and migrations only, not by what
- * people do to a tier, a policy or a pin: their transactions may stay open, and
- * then nobody else could do it.  For the same reason a row that somebody has
- * locked is left for the next time.
+ * people do to a tier, a policy or a pin: their transactions may stay open, and would block
+ * all others.  For the same reason a row that another session has locked is left for the next
+ * time.
  */
 CREATE FUNCTION _tiered_storage.refresh_tablespaces() RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
@@ -122,7 +122,7 @@ BEGIN
 				PERFORM _tiered_storage.remove_unused_tiers(NULL);
 			END IF;
 		EXCEPTION WHEN lock_not_available THEN
-			NULL;	-- somebody is changing the tiers
+			NULL; -- another session is changing the tiers
 		END;
 	END IF;
 END

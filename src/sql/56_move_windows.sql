@@ -1,10 +1,10 @@
 ---------------------------------------------------------------------------
--- Move windows: the hours in which moves begin that nobody has asked for.
+-- Move windows: the hours in which automatic moves begin.
 ---------------------------------------------------------------------------
 
 /*
- * Hours in which moves begin that nobody has asked for; use the view
- * _tiered_storage.move_windows, add_move_window(), alter_move_window() and remove_move_window().
+ * Hours in which automatic moves begin; use the view _tiered_storage.move_windows,
+ * add_move_window() and remove_move_window().
  */
 CREATE TABLE _tiered_storage.move_window
 (

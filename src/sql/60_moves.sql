@@ -13,8 +13,7 @@ CREATE TABLE _tiered_storage.move
 	kind text NOT NULL,
 	from_tablespace name NOT NULL,
 	to_tablespace name NOT NULL,
-	-- the tablespace, whatever it is named by now; the name is that of before for one that is
-	-- gone
+	-- the tablespace, also after a rename; of a dropped tablespace, the name is its last one
 	from_tablespace_oid oid NOT NULL DEFAULT 0,
 	to_tablespace_oid oid NOT NULL DEFAULT 0,
 	from_tier name,
@@ -63,7 +62,7 @@ CREATE TABLE _tiered_storage.move
 	-- not taken its place
 	definition_hash bigint,
 	-- of an index the other ones of its table as of when index_name was written: none of them
-	-- has taken its place, whatever name it has by now
+	-- has taken its place, whatever its present name
 	other_indexes oid[],
 	-- when it was done by the clock of samples, to which relation_state.placed_at compares;
 	-- null: not done, or a sample may find later what it did

@@ -4,7 +4,7 @@
 
 /*
  * Bytes that the server has written of the WAL for each byte of its records over the last
- * sampled day; 1 where nobody counts its writes.
+ * sampled day; 1 where its writes are not counted.
  *
  * The WAL is written in blocks, and what a commit waits for begins in one that was written before
  * and ends in one that is not full: a block more for each write than what the records have.
@@ -79,8 +79,8 @@ CREATE VIEW _tiered_storage.write_amplification AS
  * What is written for the changes of each table; see the view write_amplification.
  *
  * By table, with its TOAST table and the indexes of both.  What a user changed is rows of the
- * width that ANALYZE has found, and chunks of TOAST, of which a page has four or more.  Nothing
- * is said of a table whose rows were counted before the WAL was, until three half-lives of their
+ * width that ANALYZE has found, and chunks of TOAST, of which a page has four or more.  A
+ * table whose rows were counted before the WAL was has no row until three half-lives of their
  * rate are over.
  */
 CREATE FUNCTION _tiered_storage.relation_write_amplification(

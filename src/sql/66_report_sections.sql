@@ -13,9 +13,10 @@ $$;
 /*
  * The first section: what to do now, and what that is worth.
  *
- * What to do, what that saves, what comes: a sentence each.  What nobody can act on now (too
- * little is known, moves are paused, this is a standby) is said before anything is asked for.
- * Where nothing of the gain could be told from nothing, moves are there to make room.
+ * What to do, what that saves, what comes: a sentence each.  Reasons for which the reader
+ * cannot act now (too little is known, moves are paused, this is a standby) come before any
+ * request.  Where nothing of the gain could be told from nothing, moves are there to make
+ * room.
  */
 CREATE FUNCTION _tiered_storage.report_answer(facts jsonb) RETURNS text
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
@@ -50,11 +51,11 @@ BEGIN
 			(advice ->> 'provisional', 'provisional')) c (n, label)
 		WHERE c.n::float8 > 0;
 	IF jsonb_array_length(facts -> 'tiers') = 0 THEN
-		sentences := ARRAY['Define tiers first: none is, so that nothing can be advised.',
+		sentences := ARRAY['Define tiers first: without tiers there is no advice.',
 			'<code>SELECT * FROM tiered_storage.discover_tiers()</code> looks what devices there '
 			'are, <code>add_tier()</code> says what it cannot see.'];
 	ELSIF NOT is_sampled THEN
-		sentences := ARRAY['Nothing is known yet of what relations cost: no sample was taken.',
+		sentences := ARRAY['The costs of relations are unknown: no sample was taken.',
 			CASE WHEN is_standby THEN 'Samples are taken on the primary.' ELSE
 			'The worker takes them, or <code>CALL tiered_storage.sample();</code> by a timer.'
 			END];

@@ -100,8 +100,8 @@ AS $$
 		WHERE jsonb_array_length(a -> 'rows') > 0 GROUP BY a),
 	section AS MATERIALIZED (SELECT s.*, row_number() OVER () AS n FROM (VALUES
 	('answer', NULL, 'What to do', NULL, _tiered_storage.report_answer(facts), NULL),
-	('tiers', 'Tiers', 'Tiers', 'What there is to store on, how full it is, and when it will be '
-		'full if nothing is moved.', _tiered_storage.report_tiers(facts),
+	('tiers', 'Tiers', 'Tiers', 'The tiers, how full they are, and when they will be full '
+		'without moves.', _tiered_storage.report_tiers(facts),
 		'No tier is defined in this database.'),
 	('heat', 'Heat map', 'Heat map', 'Blocks read and pages written per hour by the busiest '
 		'relations, hottest first. The thin line beneath a row is the tier that the relation was '
@@ -115,8 +115,8 @@ AS $$
 			NULLIF(facts #>> '{curve,tier_name}', ''), 'name'), 'the fastest tier')
 		|| '. Beyond the knee more of it brings little.', _tiered_storage.report_budget(facts),
 		COALESCE(_tiered_storage.report_escape(facts #>> '{curve,why}'),
-			'Nothing is known yet that takes device time.')),
-	('recommendations', 'Recommendations', 'Recommendations', 'What should move, what saves most '
+			'No device time has been observed yet.')),
+	('recommendations', 'Recommendations', 'Recommendations', 'Recommended moves, highest saving '
 		'first; a negative saving makes room for others, or saves money.',
 		(SELECT _tiered_storage.report_table('recommendations-table', 'Recommended moves',
 			'{Relation|name|html,Kind|kind|text,From|current_tier|tier,To|recommended_tier|tier,
@@ -125,7 +125,7 @@ AS $$
 				Firm|firm_when|text,Why|why|why}',
 			a.rows, facts -> 'classes') FROM advice a),
 		COALESCE('The advice: ' || _tiered_storage.report_escape(facts #>> '{advice,all,reason}')
-			|| '.', 'Nothing is known that could be placed.')),
+			|| '.', 'No relation to place has been observed.')),
 	('moves', 'Moves', 'Moves in the period', NULL, _tiered_storage.report_moved(facts),
 		'No move ran in this period.' || COALESCE(' Worker: ' || _tiered_storage.report_escape(
 			facts #>> '{worker,reason}') || '.', '')),
@@ -133,7 +133,7 @@ AS $$
 			WHEN facts #>> '{load,why}' IS NOT NULL THEN NULL
 			WHEN facts -> 'load' ? 'before' THEN 'This one, %s to %s, beside the one before it, '
 				'from %s on.%s'
-			ELSE '%s to %s, as far as it was sampled; of the period before it nothing is known.'
+			ELSE '%s to %s, as far as it was sampled; the period before it was not sampled.'
 			END, _tiered_storage.report_cell(facts #>> '{load,from}', 'time'),
 			_tiered_storage.report_cell(facts #>> '{load,to}', 'time'),
 			_tiered_storage.report_cell(facts #>> '{load,before}', 'time'),
@@ -165,7 +165,7 @@ AS $$
 				Waits|wait_s_per_hour|s/h,Waits saved if fastest|saved_s_per_hour|s/h,
 				What is not known|null_reason|why}', f.rows, facts -> 'classes')
 		FROM class c CROSS JOIN file f),
-		'There are no two samples yet, or nothing was read or written between them.'),
+		'There are fewer than two samples, or nothing was read or written between them.'),
 	('writes', 'Writes and wear', 'Write amplification and wear', 'What the permanent relations '
 		'of this database write for each byte of a changed row; and what everybody writes to the '
 		'devices, beside what these endure.',

@@ -2,7 +2,7 @@
 -- The report: the function that people call.
 ---------------------------------------------------------------------------
 
-/* Notices of the advice are for somebody who asked for advice; the page has the reasons. */
+/* Notices are for callers of the advice; the page has the reasons. */
 CREATE FUNCTION tiered_storage.report(
 	from_at timestamptz DEFAULT pg_catalog.now()
 		OPERATOR(pg_catalog.-) '7 days'::pg_catalog.interval,

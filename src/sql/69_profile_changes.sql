@@ -5,7 +5,7 @@
 /*
  * Raises an error for figures and prices that a device profile cannot have.
  *
- * An error if a device cannot have these figures, or nobody asks these prices.
+ * An error if a device cannot have these figures or prices.
  */
 CREATE FUNCTION _tiered_storage.profile_check(p _tiered_storage.device_profile) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
@@ -31,7 +31,7 @@ BEGIN
 	IF bad IS NULL AND NOT isfinite(p.prices_as_of) THEN
 		bad := 'prices_as_of is no day.';
 	END IF;
-	/* A contract may begin later; a year that nobody lives in is a slip of the keyboard. */
+	/* A contract may begin later; a year far away is a typing error. */
 	IF bad IS NULL AND p.prices_as_of NOT BETWEEN '1970-01-01' AND '2199-12-31' THEN
 		bad := format('prices_as_of is %s, and must be between %s and %s.', p.prices_as_of,
 			date '1970-01-01', date '2199-12-31');

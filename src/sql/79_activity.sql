@@ -92,7 +92,7 @@ BEGIN
 				ELSE round(100 * r.used_ratio::numeric) || ' % full, '
 					|| pg_size_pretty(r.free_bytes) || ' free' END,
 			round(100 * r.busy_ratio::numeric) || ' % busy');
-		now := COALESCE(NULLIF(now, ''), 'nothing is known of its devices');
+		now := COALESCE(NULLIF(now, ''), 'its devices are unknown');
 		RETURN NEXT;
 	END LOOP;
 

@@ -3,10 +3,9 @@
 ---------------------------------------------------------------------------
 
 /*
- * No role has rights except those granted here, or later by somebody who meant these
- * objects: neither PUBLIC, nor roles of ALTER DEFAULT PRIVILEGES, nor roles that could
- * create in a schema that existed before.  A role that can write our tables has the rights
- * of the roles named in them.
+ * No role has rights except those granted here, or later by a GRANT on these objects: neither
+ * PUBLIC, nor roles of ALTER DEFAULT PRIVILEGES, nor roles that could create in a schema that
+ * existed before.  A role that can write our tables has the rights of the roles named in them.
  */
 DO $$
 DECLARE

@@ -77,9 +77,8 @@ static const DiskName disk_names[] = {
 };
 
 /*
- * Parts of the vendor or model of disks that somebody emulates or serves over
- * a network.  Amazon's and Google's local disks have other models, and are
- * what they seem to be.
+ * Parts of the vendor or model of disks that are emulated or served over a network.  Amazon's
+ * and Google's local disks have other models, and are what they seem to be.
  */
 static const char *const virtual_models[] = {
 	"QEMU", "VMware", "VBOX", "Virtual", "Elastic Block Store",
@@ -106,8 +105,8 @@ find_disk(const char *link, char *directory)
 }
 
 /*
- * What is said of a kind.  The rank is how bad it is for the whole when one of its disks is of
- * it: the slowest decides, and a disk we know nothing of may be slow.
+ * Properties of a kind.  The rank says how much a disk of this kind slows down the whole: the
+ * slowest decides, and a disk we know nothing of may be slow.
  */
 static const struct
 {

@@ -284,7 +284,7 @@ $node->safe_psql('app', "SELECT tiered_storage.pin('m_pinned', 'disk')");
 my $given_up = finish_sql($move);
 like(
 	$given_up,
-	qr/ERROR:  55000: could not move public.m_pinned: it was pinned to tier "disk" meanwhile/,
+	qr/ERROR:  55000: could not move public.m_pinned: it was pinned to tier "disk" concurrently/,
 	'a move is given up for a pin that was set after it began');
 like($given_up,
 	qr/HINT:  Use SELECT tiered_storage.unpin\('public.m_pinned'\) first/,
@@ -310,7 +310,7 @@ foreach my $table (qw(m_pinned m_unlogged))
 	$node->safe_psql('app', 'SELECT tiered_storage.resume()');
 	like(
 		finish_sql($move),
-		qr/ERROR:  55000: could not move public.$table: it was pinned to tier "disk" meanwhile/,
+		qr/ERROR:  55000: could not move public.$table: it was pinned to tier "disk" concurrently/,
 		"one of $table that had to wait is not begun");
 	is(tablespace_of($table), 'pg_default', 'it is where it was');
 }
@@ -606,7 +606,7 @@ like(
 		7,
 		'ALTER TABLE m_2001_07 SET TABLESPACE disk',
 		"CALL tiered_storage.move_relation('m_2001_07', 'slow')"),
-	qr/m_2001_07: it was moved to another tablespace meanwhile/,
+	qr/m_2001_07: it was moved to another tablespace concurrently/,
 	'a table that somebody moves elsewhere meanwhile');
 like(tablespaces_of($node, 'app', 'm_2001_07'), qr/disk/, 'stays there');
 

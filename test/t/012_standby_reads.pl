@@ -266,7 +266,7 @@ sub refused
 	return;
 }
 refused(
-	'who added it is not a superuser any more',
+	'who added it is no longer a superuser',
 	'ALTER ROLE other_super NOSUPERUSER',
 	'ALTER ROLE other_super SUPERUSER',
 	'the role that added the standby, "other_super", is not a superuser');
@@ -274,14 +274,12 @@ refused(
 	'a role of another name',
 	'ALTER ROLE other_super RENAME TO another_super',
 	'ALTER ROLE another_super RENAME TO other_super',
-	'the role that added the standby, "other_super", is not the same any more'
-);
+	'the role that added the standby, "other_super", has changed');
 refused(
 	'a role of that name, but another one',
 	"UPDATE _tiered_storage.standby SET added_by_oid = 10 WHERE standby_name = 'by_other'",
 	"UPDATE _tiered_storage.standby SET added_by_oid = 'other_super'::regrole WHERE standby_name = 'by_other'",
-	'the role that added the standby, "other_super", is not the same any more'
-);
+	'the role that added the standby, "other_super", has changed');
 $primary->safe_psql('app',
 	"SELECT tiered_storage.remove_standby('by_other')");
 

@@ -279,7 +279,7 @@ $node->safe_psql('app', "SELECT tiered_storage.remove_move_window('never')");
 change_in_queue(
 	'a policy that is removed',
 	"SELECT tiered_storage.remove_policy('asked')",
-	'slow', qr/^skipped\|what has asked for the move does so no longer/);
+	'slow', qr/^skipped\|the move is no longer requested/);
 
 # ---------------------------------------------------------------------
 # A worker whose move is queued

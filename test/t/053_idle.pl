@@ -143,7 +143,7 @@ $node->safe_psql('postgres',
 	'CREATE ROLE app LOGIN; ALTER ROLE app SET track_counts = off');
 reason_is(
 	'not observed',
-	'what role "app" does is not counted',
+	'activity of role "app" is not counted',
 	'a role that does not count');
 $node->safe_psql('postgres',
 	'ALTER ROLE app IN DATABASE postgres SET track_counts = on');
@@ -155,7 +155,7 @@ $node->safe_psql('postgres',
 	'ALTER ROLE CURRENT_USER IN DATABASE postgres SET track_counts = on');
 reason_is(
 	'not observed',
-	'what any role does is not counted',
+	'activity of any role is not counted',
 	'nobody counts');
 $node->safe_psql('postgres', 'CALL tiered_storage.sample()');
 $node->safe_psql('postgres',

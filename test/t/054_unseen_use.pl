@@ -106,7 +106,7 @@ observe_for_long();
 is_said(
 	'postgres', $known,
 	'a standby that was not added',
-	'1 standby is not asked what is read there, such as "standby"');
+	'1 standby is not asked for its reads, such as "standby"');
 my $connection = 'host=' . $standby->host . ' port=' . $standby->port;
 $node->safe_psql('postgres',
 	"SELECT tiered_storage.add_standby('standby', conninfo => '$connection')"
@@ -144,10 +144,9 @@ note 'What is not counted';
 
 $node->safe_psql('postgres',
 	'CREATE ROLE app LOGIN; ALTER ROLE app SET track_counts = off');
-is_said(
-	'postgres', $unknown,
-	'a role that does not count',
-	'what role "app" does is not counted, so nothing is known to be unread');
+is_said('postgres', $unknown, 'a role that does not count',
+	'activity of role "app" is not counted, so no relation is known to be unread'
+);
 
 # Not even if its tier is too full.
 $node->safe_psql('postgres',

@@ -401,7 +401,7 @@ ok(abs($written - $foretold) < 0.2 * $foretold, 'about as much as foretold')
   or diag "$written, $foretold";
 $rows = rows_of($node, "'full_unlogged', 'hdd', allow_lock => true");
 is( $rows->{wal}[1],
-	'what is copied is not logged',
+	'the copy is not logged',
 	'one that is not logged needs no room there');
 like($rows->{time}[1], qr/, and 0 bytes of WAL$/, 'nor writes any');
 $written = wal_of($node, "'full_unlogged', 'hdd', allow_lock => true");
@@ -639,7 +639,7 @@ reload_with($node, 'tiered_storage.auto_migrate' => 'policies');
 run_cycle($node, 'app');
 like(
 	rows_of($node, "'t', 'other'")->{start}[1],
-	qr/^by CALL at once; the worker looks what is due (at|within)/,
+	qr/^by CALL at once; the worker plans moves (at|within)/,
 	'or when it looks');
 $node->append_conf('postgresql.conf', "shared_preload_libraries = ''");
 $node->restart;
@@ -667,8 +667,7 @@ $minimal->safe_psql('app', 'CREATE EXTENSION tiered_storage');
 run_cycle($minimal, 'app');
 create_full($minimal, 'full_logged', '');
 $rows = rows_of($minimal, "'full_logged', 'slow', allow_lock => true");
-is($rows->{wal}[1], 'what is copied is not logged',
-	'nothing is logged there');
+is($rows->{wal}[1], 'the copy is not logged', 'nothing is logged there');
 like($rows->{time}[1], qr/, and 0 bytes of WAL$/, 'nor foretold');
 $written = wal_of($minimal, "'full_logged', 'slow', allow_lock => true");
 ok($written < $table_bytes / 10, 'nor written') or diag $written;

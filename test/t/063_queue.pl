@@ -100,7 +100,7 @@ create_due(1);
 create_due(2, 'UNLOGGED');
 create_due(3);
 my $online =
-  'it cannot be moved online: it is unlogged, so nothing tells what changes while it is copied';
+  'it cannot be moved online: it is unlogged, so changes during the copy cannot be tracked';
 my $off =
   'waiting for CALL tiered_storage.migrate(): the worker moves nothing, as auto_migrate is off';
 is( queue(),
@@ -174,9 +174,7 @@ is( $node->safe_psql(
 
 # Ready.
 create_due(5);
-like(
-	queue(),
-	qr/^d_5\|ready\|0\|the worker looks what is due/,
+like(queue(), qr/^d_5\|ready\|0\|the worker plans moves/,
 	'one that is ready');
 crash();
 $node->poll_query_until('app',
@@ -344,7 +342,7 @@ set_version('99');
 let_go($stops, 'copied');
 like(
 	finish_sql($run),
-	qr/WARNING:  55000: nothing more is moved: the extension was updated or dropped meanwhile/,
+	qr/WARNING:  55000: nothing more is moved: the extension was updated or dropped concurrently/,
 	'ends the run, which says so');
 $stops->quit;
 unlike(on_slow(), qr/d_2[123]/, 'and nothing is moved by the old library');
@@ -477,7 +475,7 @@ stays(
 	qr/^waiting: replication slot "idle" keeps \d+ (kB|MB) of WAL \(move_max_lag is 1024 kB\)$/,
 	'a slot that nobody reads');
 reload_with($node, 'tiered_storage.move_max_lag' => -1);
-like(reason(), qr/^the worker looks/, 'however far, if that is allowed');
+like(reason(), qr/^the worker plans/, 'however far, if that is allowed');
 reload_with(
 	$node,
 	'tiered_storage.move_max_lag' => '1MB',
@@ -493,7 +491,7 @@ reload_with($node, archive_command => 'true');
 $node->poll_query_until('app',
 	'SELECT last_failed_time < last_archived_time FROM pg_stat_archiver')
   or die 'archiving does not go on';
-like(reason(), qr/^the worker looks/, 'nothing is in the way any more');
+like(reason(), qr/^the worker plans/, 'nothing is in the way any more');
 run_cycle($node, 'app');
 like(on_slow(), qr/d_10/, 'and it is moved');
 

@@ -229,11 +229,11 @@ fall_behind();
 let_go($stops, 'copying');
 like(
 	finish_sql($run),
-	qr/WARNING:  55000: could not move public.d_2: it waited 0 s in vain: $behind\nHINT: .*move_max_lag/,
+	qr/WARNING:  55000: could not move public.d_2: it waited for 0 s: $behind\nHINT: .*move_max_lag/,
 	'the move is given up');
 like(
 	last_move('d_2'),
-	qr/^skipped\|\d+\|55000\|it waited 0 s in vain: $behind$/,
+	qr/^skipped\|\d+\|55000\|it waited for 0 s: $behind$/,
 	'which is recorded');
 is(stray_files($node, 'app'), '', 'its copy is gone');
 $node->safe_psql('app',
@@ -377,7 +377,7 @@ catch_up();
 let_go($stops, 'looked_at');
 like(
 	finish_sql($run),
-	qr/could not move public.t1: it waited 0 s in vain: $behind.*1 relation is not moved now.*relations moved: 0, not moved: 1/s,
+	qr/could not move public.t1: it waited for 0 s: $behind.*1 relation is not moved now.*relations moved: 0, not moved: 1/s,
 	'a copy that is given up ends the run, too');
 is(on_fast(), 't1 t2 t3 t4', 'and nothing leaves in its place');
 $node->safe_psql('app', 'CALL tiered_storage.migrate()');

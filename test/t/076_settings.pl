@@ -254,7 +254,7 @@ is( checkpoints(6, 0, '4e9'),
 	'no more checkpoints than there would be');
 is( ask("SELECT DISTINCT recommended_value, command, reason FROM tiered_storage.recommend_settings(true) WHERE setting ~ '^(checkpoint|max_wal)'"
 	),
-	'||full-page images are 80 % of the WAL, if they are as large in all databases; 3.0 checkpoints an hour, with fewer of which the WAL would not be less by a tenth',
+	'||full-page images are 80 % of the WAL, if they are as large in all databases; 3.0 checkpoints an hour; fewer would reduce the WAL by less than a tenth',
 	'... and why');
 is(checkpoints(1, 1, '9e9'), 'wal_compression 0.60', 'rare checkpoints');
 is(checkpoints(0, 0, '4e9'), 'wal_compression 0.60', 'no checkpoint');
@@ -285,7 +285,7 @@ ask(q(CREATE OR REPLACE VIEW _tiered_storage.write_amplification AS SELECT NULL:
 is(checkpoints(24, 0, '4e9', 0.8), '', 'no WAL is read');
 is( ask("SELECT DISTINCT reason FROM tiered_storage.recommend_settings(true) WHERE setting ~ '^(checkpoint|max_wal|wal_comp)'"
 	),
-	'how large images are is not known: no WAL of this database was read',
+	'the size of images is unknown: no WAL of this database was read',
 	'... and why');
 
 # ---------------------------------------------------------------------
@@ -341,7 +341,7 @@ is( $standby->safe_psql(
 		'postgres',
 		"SELECT string_agg(setting, ' ' ORDER BY setting), count(recommended_value), count(command), min(reason) FROM tiered_storage.recommend_settings(true) WHERE tablespace_name IS NULL AND reason !~ '^not touched'"
 	),
-	"checkpoint_timeout max_wal_size pg_wal temp_tablespaces wal_compression wal_sync_method|0|0|this is a standby: what was measured is the primary's, ask there",
+	"checkpoint_timeout max_wal_size pg_wal temp_tablespaces wal_compression wal_sync_method|0|0|this is a standby: measurements are on the primary",
 	'a standby says nothing of the server as a whole, and why');
 is( $standby->safe_psql(
 		'postgres',

@@ -42,7 +42,7 @@ my $other = $node->background_psql('postgres', on_error_stop => 0);
 $other->query_safe('BEGIN; LOCK TABLE large IN ACCESS EXCLUSIVE MODE');
 like(
 	estimate($node),
-	qr/^large\|\|somebody has locked it exclusively, or waits to; try again\nlarge_i\|\d+\|$/,
+	qr/^large\|\|another session holds or awaits an exclusive lock; try again\nlarge_i\|\d+\|$/,
 	'a lock is not waited for; other parts are read');
 $other->query_safe('ROLLBACK');
 

@@ -268,7 +268,7 @@ let_go($stops, 'registered');
 note 'DROP EXTENSION, and an update';
 # ---------------------------------------------------------------------
 
-my $over = 'the extension was updated or dropped meanwhile';
+my $over = 'the extension was updated or dropped concurrently';
 
 # As if: the library goes by the version.
 sub set_version

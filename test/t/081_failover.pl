@@ -113,7 +113,7 @@ sub wait_for_worker
 my $stops = new_stops($primary, 'app');
 my $moving = "CALL tiered_storage.move_relation('%s', 'hdd')";
 my $unlogged =
-  'it cannot be moved online: it is unlogged, so nothing tells what changes while it is copied';
+  'it cannot be moved online: it is unlogged, so changes during the copy cannot be tracked';
 
 # ---------------------------------------------------------------------
 note 'Waiting for a window';

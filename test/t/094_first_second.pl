@@ -165,7 +165,7 @@ my $failed = $node->psql(
 is($failed, 3, 'nor when it is asked for');
 like(
 	$said,
-	qr/what is provisional is not applied.*DETAIL: .*HINT: /s,
+	qr/provisional recommendations cannot be applied.*DETAIL: .*HINT: /s,
 	'and that says why');
 
 # What nobody has used: tables, too, which builds of their indexes have read; since before the

@@ -335,10 +335,10 @@ conclude(TierOnline *move, TierStepResult outcome)
 		case TIER_STEP_UNWANTED:
 			return TIER_ONLINE_UNWANTED;
 		case TIER_STEP_HELD_UP:
-			report->why = psprintf("it waited %d s in vain: %s", TIER_LAG_TIMEOUT_S,
+			report->why = psprintf("it waited for %d s: %s", TIER_LAG_TIMEOUT_S,
 								   tier_wal_lag_text(&move->wal_lag));
-			report->hint = "Let the standby, slot or archive catch up, and drop a slot that "
-				"is not used any more; or raise tiered_storage.move_max_lag.";
+			report->hint = "Let the standby, slot or archive catch up, and drop an "
+				"unused slot; or raise tiered_storage.move_max_lag.";
 			return TIER_ONLINE_HELD_UP;
 		case TIER_STEP_ABANDONED:
 			report->why = pstrdup("the extension is being dropped");

@@ -368,7 +368,7 @@ adopt_target(TierOnline *move, RelFileLocator target)
 		case TIER_PENDING_LOST:
 			break;
 	}
-	return tier_online_restart(move, "was not registered any more");
+	return tier_online_restart(move, "was no longer registered");
 }
 
 /*
