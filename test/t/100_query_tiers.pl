@@ -1,0 +1,93 @@
+# Which queries read from which tier, what they would save, and who sees them.
+#
+# On every major.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TierTest;
+
+my $node = new_node(
+	'main',
+	conf => q(
+tiered_storage.sample_interval = '1d'
+tiered_storage.migrate_interval = '1d'
+tiered_storage.debug_track_percent = 100
+compute_query_id = on
+max_parallel_workers_per_gather = 0
+allow_in_place_tablespaces = on
+shared_buffers = 64MB
+fsync = off
+));
+$node->start;
+$node->safe_psql('postgres', 'CREATE DATABASE app');
+$node->safe_psql('app', "CREATE TABLESPACE query_slow LOCATION ''");
+$node->safe_psql(
+	'app', q(
+CREATE EXTENSION tiered_storage;
+SELECT tiered_storage.add_tier('query_slow', '{query_slow}', profile => 'hdd_7200', rank => 9);
+CREATE TABLE t (id int PRIMARY KEY USING INDEX TABLESPACE query_slow, pad text) TABLESPACE query_slow;
+INSERT INTO t SELECT i, repeat('x', 500) FROM generate_series(1, 20000) i;
+VACUUM ANALYZE t;
+CREATE ROLE reader LOGIN IN ROLE pg_monitor;
+CREATE ROLE app LOGIN;
+GRANT SELECT ON t TO app, reader;
+GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO app;
+));
+$node->poll_query_until('app',
+	"SELECT state = 'waiting' FROM _tiered_storage.worker_status() WHERE database_name = 'app'"
+) or die 'the worker did not run';
+$node->restart;
+$node->safe_psql('app', 'CALL tiered_storage.sample()');
+
+my $pages = $node->safe_psql('app', "SELECT pg_relation_size('t') / 8192");
+$node->safe_psql(
+	'app',
+	'SELECT count(pad) FROM t',
+	extra_params => [ '-U', 'app' ]);
+$node->safe_psql('app', 'CALL tiered_storage.sample()');
+
+my $of_app =
+  "FROM _tiered_storage.query_reads() WHERE user_oid = 'app'::regrole AND relation_oid = 't'::regclass";
+is($node->safe_psql('app', "SELECT calls, random + sequential $of_app"),
+	"1|$pages", 'a call and each block of it');
+is( $node->safe_psql(
+		'app',
+		"SELECT tier, device_ms > 0, query IS NULL FROM tiered_storage.query_tiers
+		WHERE query_id = (SELECT query_id $of_app)",
+		extra_params => [ '-U', 'reader' ]),
+	'query_slow|t|t',
+	'by tier, without pg_stat_statements without a text, for who reads all statistics'
+);
+
+# Found in buffers, it is a call without reads.
+$node->safe_psql(
+	'app',
+	'SELECT count(pad) FROM t',
+	extra_params => [ '-U', 'app' ]);
+is($node->safe_psql('app', "SELECT calls, random + sequential $of_app"),
+	"2|$pages", 'and the next call');
+
+# Who is granted the function without pg_read_all_stats sees what is theirs.
+$node->safe_psql('app',
+	'GRANT EXECUTE ON FUNCTION _tiered_storage.query_reads TO app');
+is( $node->safe_psql(
+		'app',
+		"SELECT count(*) > 0, count(*) FILTER (WHERE user_oid <> 'app'::regrole)
+		FROM _tiered_storage.query_reads()",
+		extra_params => [ '-U', 'app' ]),
+	't|0',
+	'others see their own');
+
+my ($ret, $out, $err) = $node->psql('app',
+	'SET compute_query_id = off; SELECT count(*) FROM _tiered_storage.query_reads()'
+);
+like($err, qr/queries have no identifiers/, 'without identifiers it says so');
+
+done_testing();
