@@ -1,6 +1,9 @@
 # A streaming standby: everything can be read, nothing is written and nothing
 # runs, until it is promoted.
 #
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks.
+#
 # On every major.  In make test.
 
 use strict;

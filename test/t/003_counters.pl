@@ -1,5 +1,8 @@
 # From the server's counters to rates and history: resets, crashes, new files, and
 # the passage of time, which is injected with tiered_storage.test_now.
+#
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks; moves of another time, size or end.
 
 use strict;
 use warnings FATAL => 'all';

@@ -1,6 +1,9 @@
 # Moves and the rest of the world: locks, readers, writers, cancels, crashes, and
 # tablespaces that are missing, read-only, full or dropped.
 #
+# Made up in the tables, since no call makes it in the time of a test: moves of another
+# time, size or end.
+#
 # On every major.
 
 use strict;

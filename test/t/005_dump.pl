@@ -1,6 +1,9 @@
 # Tiers, policies and pins survive pg_dump, a rename, and pg_upgrade, and mean the right
 # tablespaces and tables afterwards.
 #
+# Made up in the tables, since no call makes it in the time of a test: rows as a dump or
+# another machine has left them.
+#
 # In make test.
 
 use strict;

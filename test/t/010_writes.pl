@@ -1,6 +1,9 @@
 # Writes counted from the WAL, where that is not all there any more: removed,
 # begun by another server, of another database, after a crash.
 #
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks.
+#
 # On every major.
 
 use strict;

@@ -1,5 +1,8 @@
 # From a machine to device_io: counters of devices that we make up, whatever happens
 # to them, and the fit of what PostgreSQL read; and the page cache of the real one.
+#
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks; the load of hours.
 
 use strict;
 use warnings FATAL => 'all';

@@ -1,6 +1,9 @@
 # Reads of a streaming standby count on the primary; a standby that is dead, another
 # cluster or the wrong database is an entry in a view.  And what backends wait for.
 #
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks; what a standby has told.
+#
 # On every major.
 
 use strict;

@@ -1,5 +1,8 @@
 # auto_migrate = placement: the worker does what the advice is sure of, for the
 # owners, within a limit, and stops when it is told to.
+#
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks; moves of another time, size or end.
 
 use strict;
 use warnings FATAL => 'all';

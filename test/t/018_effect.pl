@@ -1,5 +1,8 @@
 # What moves were worth: by devices that we make up, and what the worker says of a
 # batch that made things worse.
+#
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks, the load of hours; moves of another time, size or end.
 
 use strict;
 use warnings FATAL => 'all';

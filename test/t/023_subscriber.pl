@@ -1,6 +1,10 @@
 # A database with the extension is published FOR ALL TABLES.  The extension goes
 # on there; a subscriber that has it ignores the rows of ours and keeps its own;
 # one that does not have it says what it lacks, and goes on once it has it.
+#
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks, the load of hours, an empty record of moves; rows as a dump
+# or another machine has left them.
 
 use strict;
 use warnings FATAL => 'all';

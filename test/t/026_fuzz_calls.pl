@@ -10,6 +10,9 @@
 # server, take long, fail with an internal error, or with one of a query of ours that
 # the caller never wrote.  Who may change nothing has changed nothing, and afterwards
 # everything still works.
+#
+# Made up in the tables, since no call makes it in the time of a test: what a standby
+# has told; rows as a dump or another machine has left them.
 
 use strict;
 use warnings FATAL => 'all';

@@ -1,6 +1,9 @@
 # What a superuser may do to the registrations of moves, and what must not come of
 # it: entries that stay for ever, a CALL that cannot be cancelled, a crash.
 #
+# Made up in the tables, since no call makes it in the time of a test: moves of another
+# time, size or end.
+#
 # In make test.
 
 use strict;

@@ -1,5 +1,8 @@
 # Settings that a role, a database or the server has for the statements of an
 # application, and moves: isolation level, read-only, time limits.
+#
+# Made up in the tables, since no call makes it in the time of a test: moves of another
+# time, size or end.
 
 use strict;
 use warnings FATAL => 'all';

@@ -1,5 +1,8 @@
 # What a move must leave alone, and what it has to notice before it has copied
 # anything: autovacuum workers, and transactions that keep the relation locked.
+#
+# Made up in the tables, since no call makes it in the time of a test: an empty record
+# of moves.
 
 use strict;
 use warnings FATAL => 'all';

@@ -1,6 +1,9 @@
 # Advice can be executed: each command of recommend_placement() does what it says, on a
 # database with one of everything, as it is, by the owner of the relation, who has what the
 # guide on rights tells to grant, and by nobody who has less.
+#
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks.
 
 use strict;
 use warnings FATAL => 'all';

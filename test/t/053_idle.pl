@@ -1,5 +1,8 @@
 # Policies by idleness: a reset, a crash and a failover make nothing look idle, a
 # restart and a look from a standby change nothing.
+#
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks.
 
 use strict;
 use warnings FATAL => 'all';

@@ -1,5 +1,8 @@
 # What nobody has seen used may have been used: where counts were lost, are not counted, or
 # are those of another server, neither the advice nor a policy says that a table is not read.
+#
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks; what a standby has told.
 
 use strict;
 use warnings FATAL => 'all';

@@ -1,6 +1,9 @@
 # A copy that nobody has asked for waits while a standby, a slot or the archive does not
 # keep up with the WAL, says for whom, and is in nobody's way meanwhile; it goes on, can be
 # cancelled, is given up after a time, and a crash leaves nothing of it.
+#
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks; moves of another time, size or end.
 
 use strict;
 use warnings FATAL => 'all';

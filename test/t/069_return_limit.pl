@@ -1,5 +1,8 @@
 # What policies bring back counts for move_limit_per_day: the queue and a dry run say so before
 # a run does it.
+#
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks.
 
 use strict;
 use warnings FATAL => 'all';

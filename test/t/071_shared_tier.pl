@@ -1,5 +1,8 @@
 # Two databases and one tier that is too small for both: the advice of each, and the worker that
 # follows it, take what is free and never what the other one has.
+#
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks.
 
 use strict;
 use warnings FATAL => 'all';

@@ -2,6 +2,9 @@
 # where it is gone, and where the standby is down; and what a missing directory does to a
 # standby.
 #
+# Made up in the tables, since no call makes it in the time of a test: what a standby
+# has told; rows as a dump or another machine has left them.
+#
 # On every major.
 
 use strict;

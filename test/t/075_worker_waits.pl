@@ -1,5 +1,8 @@
 # Of what the server has run out, the worker says so, waits, and goes on: all connections
 # are taken, and the target of a policy is full.  Few background workers: 001_worker.
+#
+# Made up in the tables, since no call makes it in the time of a test: rows as a dump or
+# another machine has left them.
 
 use strict;
 use warnings FATAL => 'all';

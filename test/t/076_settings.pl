@@ -2,6 +2,9 @@
 # whose WAL is behind a symbolic link; who may measure; that nothing is left behind; and
 # what a standby says.
 #
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks, the load of hours; what devices were measured to do.
+#
 # On every major.
 
 use strict;

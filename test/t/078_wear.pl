@@ -1,5 +1,9 @@
 # From the counters of a machine that we make up to the life of its devices: the ledger, what
 # SMART says, and what is said and left undone when a device is written to faster than it endures.
+#
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks, the load of hours, moves of another time, size or end, rows
+# as a dump or another machine has left them; what devices were measured to do.
 
 use strict;
 use warnings FATAL => 'all';

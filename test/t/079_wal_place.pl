@@ -2,6 +2,9 @@
 # and from behind a symbolic link, to places with hostile names, beside another cluster's WAL,
 # and where it must not; and the server starts. A tier needs room for the WAL.
 #
+# Made up in the tables, since no call makes it in the time of a test: rows as a dump or
+# another machine has left them; what devices were measured to do.
+#
 # On every major.
 
 use strict;

@@ -1,5 +1,8 @@
 # A failover while relations wait, run and have failed: what the promoted server's queue says,
 # and that its worker goes on, with nothing stuck and nothing lost.  063_queue has what is ready.
+#
+# Made up in the tables, since no call makes it in the time of a test: moves of another
+# time, size or end.
 
 use strict;
 use warnings FATAL => 'all';

@@ -1,4 +1,7 @@
 # Is memory full?  By a machine and control groups that we make up; and what the advice makes of it.
+#
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks.
 
 use strict;
 use warnings FATAL => 'all';

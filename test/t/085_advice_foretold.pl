@@ -1,5 +1,8 @@
 # With auto_migrate = placement: what the queue and a dry run say of what is advised is what a run
 # does, and why the rest waits.
+#
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks; moves of another time, size or end.
 
 use strict;
 use warnings FATAL => 'all';

@@ -1,6 +1,9 @@
 # What applications read that are ignored, such as pg_dump, is no use of a table at the default
 # rate of tracking either, whether it is cached or not; what others read at the same time is.
 #
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks.
+#
 # On every major.
 
 use strict;

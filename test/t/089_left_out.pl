@@ -2,6 +2,9 @@
 # out, counted and named in the view workers, and tried again later.  What is meant for all ends
 # all.
 #
+# Made up in the tables, since no call makes it in the time of a test: rates, and
+# history of days and weeks; moves of another time, size or end.
+#
 # In make test.
 
 use strict;
