@@ -2,24 +2,20 @@
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
--- However full the disks of this machine are.
+\set ECHO none
+\echo '-- However full the disks of this machine are.'
 SELECT count(tiered_storage.alter_tier(tier_name,
 	device => '{"capacity_bytes": 1000000000}')) FROM _tiered_storage.tiers
 	WHERE tier_name LIKE 'regress%';
-\set ECHO none
 SET tiered_storage.test_now = '2026-06-01 00:00:00+00';
 CREATE SCHEMA regress_g;
 CREATE SCHEMA "regress G 2";
 CREATE VIEW regress_says AS
 	SELECT policy_id, relation, verdict, to_tier FROM _tiered_storage.evaluate_policies();
-\set ECHO all
 
----------------------------------------------------------------------------
--- Refused
----------------------------------------------------------------------------
+\echo '-- Refused'
 
 CREATE TABLE regress_g.t (a int);
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.add_tiering_policy(tier => 'regress_slow', options => '{"no_writes_for": "1 day"}')
 SELECT tiered_storage.add_tiering_policy('regress_g.t', tier => 'regress_slow', in_schema => 'regress_g', options => '{"no_writes_for": "1 day"}')
@@ -32,12 +28,9 @@ SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', tier => 'regr
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_slow', options => '{"key_unit": "fortnights"}')
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '1 day', tier => 'regress_nothing')
 $refused$);
-\set ECHO all
 SELECT count(*) FROM _tiered_storage.policies;
 
----------------------------------------------------------------------------
--- By age: partitioned tables of a time, each by its own key; what comes later, too
----------------------------------------------------------------------------
+\echo '-- By age: partitioned tables of a time, each by its own key; what comes later, too'
 
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '90 days', tier => 'regress_slow')
 	AS schema \gset
@@ -47,11 +40,10 @@ SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after =>
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g', move_after => '30 days', tier => 'regress_slow',
 	if_not_exists => true) = :schema AS same;
 SELECT tiered_storage.alter_policy(policy_id => :schema, changes => '{"key_unit": "fortnights"}'); \echo :SQLSTATE
-\set ECHO none
 CREATE TABLE regress_g.log_d (at date) PARTITION BY RANGE (at);
 CREATE TABLE regress_g.log_d_old PARTITION OF regress_g.log_d FOR VALUES FROM ('2026-01-01') TO ('2026-02-01');
 CREATE TABLE regress_g.log_d_new PARTITION OF regress_g.log_d FOR VALUES FROM ('2026-05-01') TO ('2026-06-01');
--- A partition elsewhere belongs to its table, which is not of that schema.
+\echo '-- A partition elsewhere belongs to its table, which is not of that schema.'
 CREATE TABLE "regress G 2".elsewhere PARTITION OF regress_g.log_d FOR VALUES FROM ('2026-02-01') TO ('2026-03-01');
 CREATE TABLE regress_g.stamps (at timestamptz, a int) PARTITION BY RANGE (at);
 CREATE TABLE regress_g.stamps_old PARTITION OF regress_g.stamps FOR VALUES FROM ('2026-01-01') TO ('2026-02-01');
@@ -64,31 +56,26 @@ CREATE VIEW regress_g.view AS SELECT 1 AS a;
 CREATE SEQUENCE regress_g.sequence;
 CREATE TEMP TABLE regress_temporary (a int);
 CREATE MATERIALIZED VIEW regress_g.matview AS SELECT 1 AS a;
-\set ECHO all
 SELECT relation, verdict, to_tier FROM regress_says ORDER BY relation::text;
 CALL tiered_storage.migrate();
 CALL tiered_storage.migrate();
 SELECT relation, verdict FROM regress_says WHERE verdict NOT IN ('no age', 'too young') ORDER BY relation::text;
 SELECT last_due, last_on_target, last_result FROM _tiered_storage.policies ORDER BY policy_id;
 
----------------------------------------------------------------------------
--- The nearest policy decides: of a table, of a schema
----------------------------------------------------------------------------
+\echo '-- The nearest policy decides: of a table, of a schema'
 
-\set ECHO none
 SELECT tiered_storage.add_tiering_policy('regress_g.stamps', move_after => '10 years', tier => 'regress_cheap')
 	AS own \gset
-\set ECHO all
 SELECT relation_name FROM _tiered_storage.policies ORDER BY policy_id;
 SELECT CASE policy_id WHEN :schema THEN 'schema' ELSE 'own' END AS policy, relation, verdict
 	FROM regress_says ORDER BY relation::text;
 CALL tiered_storage.migrate();
 CALL tiered_storage.migrate();
--- A policy that is disabled is as if it were not there.
+\echo '-- A policy that is disabled is as if it were not there.'
 SELECT tiered_storage.alter_policy(policy_id => :own, enabled => false) \gset
 SELECT CASE policy_id WHEN :schema THEN 'schema' ELSE 'own' END AS policy, relation, verdict
 	FROM regress_says WHERE relation::text LIKE '%stamps%' ORDER BY 1;
--- That of a table above is nearer, too; also of a single partition.
+\echo '-- That of a table above is nearer, too; also of a single partition.'
 SELECT tiered_storage.alter_policy(policy_id => :own, enabled => true) \gset
 SELECT tiered_storage.add_tiering_policy('regress_g.log_d_new', tier => 'regress_cheap',
 	options => '{"no_writes_for": "1 day"}')
@@ -98,37 +85,31 @@ SELECT relation, policy_id = :leaf AS own FROM regress_says WHERE relation::text
 SELECT tiered_storage.remove_policy(policy_id => :leaf),
 	tiered_storage.remove_policy(policy_id => :own);
 
----------------------------------------------------------------------------
--- By use: plain tables, materialized views, inheritance
----------------------------------------------------------------------------
+\echo '-- By use: plain tables, materialized views, inheritance'
 
 SELECT tiered_storage.alter_policy(policy_id => :schema, enabled => false) \gset
 CREATE TABLE "regress G 2".parent (a int) TABLESPACE regress_ts_fast;
 INSERT INTO "regress G 2".parent DEFAULT VALUES;
 SELECT FROM pg_stat_force_next_flush();
-\set ECHO none
 CREATE TABLE "regress G 2".child () INHERITS ("regress G 2".parent) TABLESPACE regress_ts_fast;
 CREATE TABLE regress_g.child () INHERITS ("regress G 2".parent) TABLESPACE regress_ts_fast;
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress G 2', tier => 'regress_cheap',
 	options => '{"no_writes_for": "1 day"}')
 	AS use \gset
-\set ECHO all
 SELECT relation_name FROM _tiered_storage.policies WHERE policy_id = :use;
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use ORDER BY relation::text;
-\set ECHO none
 CALL tiered_storage.sample();
--- Made up, since no call makes it in the time of a test: rates, and history of days and weeks; rows as a dump or
--- another machine has left them.
+\echo '-- Made up, since no call makes it in the time of a test: rates, and history of days and weeks; rows as a dump or'
+\echo '-- another machine has left them.'
 UPDATE _tiered_storage.relation_state SET sampled_since = '2020-01-01', proven_since = '2020-01-01',
 	rewritten_at = NULL, last_read_at = NULL, last_written_at = NULL;
 UPDATE _tiered_storage.sampler SET counts_since = '2020-01-01';
-\set ECHO all
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use ORDER BY relation::text;
 CALL tiered_storage.migrate();
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use ORDER BY relation::text;
 CALL tiered_storage.migrate();
 
--- What inherits belongs to its tables, wherever it is; and so do their policies decide.
+\echo '-- What inherits belongs to its tables, wherever it is; and so do their policies decide.'
 SELECT tiered_storage.alter_policy(policy_id => :schema, enabled => true) \gset
 SELECT relation, policy_id = :use AS as_its_parent FROM regress_says
 	WHERE relation::text LIKE '%child%' OR relation::text LIKE '%parent%' ORDER BY relation::text;
@@ -139,9 +120,7 @@ SELECT relation, CASE policy_id WHEN :use THEN 'parent' ELSE 'schema' END AS pol
 ALTER TABLE regress_g.child INHERIT "regress G 2".parent;
 SELECT tiered_storage.alter_policy(policy_id => :schema, enabled => false) \gset
 
----------------------------------------------------------------------------
--- Renamed, dropped, created again
----------------------------------------------------------------------------
+\echo '-- Renamed, dropped, created again'
 
 ALTER SCHEMA "regress G 2" RENAME TO regress_g_3;
 SELECT relation_name, in_schema, last_result FROM _tiered_storage.policies WHERE policy_id = :use;
@@ -152,7 +131,7 @@ SET client_min_messages = warning;
 DROP SCHEMA regress_g_3 CASCADE;
 RESET client_min_messages;
 SELECT count(*) FROM _tiered_storage.policies WHERE policy_id = :use;
--- Restored, it has no schema.
+\echo '-- Restored, it has no schema.'
 UPDATE _tiered_storage.policy SET database_oid = 0 WHERE policy_id = :use;
 SELECT relation_name, in_schema, last_result FROM _tiered_storage.policies WHERE policy_id = :use;
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use;
@@ -164,12 +143,12 @@ SELECT last_result FROM _tiered_storage.policies WHERE policy_id = :use;
 ALTER SCHEMA regress_g_3 OWNER TO CURRENT_USER;
 CREATE TABLE regress_g_3.t (a int);
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use;
--- As after a restore: names count.
+\echo '-- As after a restore: names count.'
 UPDATE _tiered_storage.policy SET system_identifier = 1, schema_oid = 1, owner_oid = 1 WHERE policy_id = :use;
 SELECT relation, verdict FROM regress_says WHERE policy_id = :use;
 CALL tiered_storage.sample();
 SELECT schema_oid = 'regress_g_3'::regnamespace AS same FROM _tiered_storage.policy WHERE policy_id = :use;
--- Of several that a restore brings with one name, the first stays; others are brought up to date.
+\echo '-- Of several that a restore brings with one name, the first stays; others are brought up to date.'
 CREATE SCHEMA regress_g_4;
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g_4', idle_for => '1 day',
 	tier => 'regress_cheap') AS second \gset
@@ -184,11 +163,8 @@ SELECT schema_name FROM _tiered_storage.policy WHERE policy_id = :others;
 DROP SCHEMA regress_g_4;
 SELECT tiered_storage.remove_policy(policy_id => :use) \gset
 
----------------------------------------------------------------------------
--- Rights
----------------------------------------------------------------------------
+\echo '-- Rights'
 
-\set ECHO none
 CREATE ROLE regress_g_other;
 GRANT USAGE ON SCHEMA tiered_storage TO regress_g_owner, regress_g_other;
 GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy, tiered_storage.alter_policy,
@@ -204,18 +180,13 @@ CREATE TABLE regress_g_3.theirs_old PARTITION OF regress_g_3.theirs FOR VALUES F
 ALTER TABLE regress_g_3.theirs OWNER TO regress_g_other;
 ALTER TABLE regress_g_3.theirs_old OWNER TO regress_g_other;
 SET ROLE regress_g_other;
-\set ECHO all
-\set ECHO none
 SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g_3', move_after => '1 day', tier => 'regress_slow')
 $refused$);
-\set ECHO all
-\set ECHO none
 SET ROLE regress_g_owner;
 SELECT tiered_storage.add_tiering_policy(in_schema => 'regress_g_3', move_after => '1 day', tier => 'regress_slow')
 	AS id \gset
 SET ROLE regress_g_other;
-\set ECHO all
 SELECT tiered_storage.remove_policy(policy_id => :id); \echo :SQLSTATE
 SELECT tiered_storage.alter_policy(policy_id => :id, enabled => false); \echo :SQLSTATE
 RESET ROLE;
@@ -223,22 +194,17 @@ SELECT relation, verdict, reason FROM _tiered_storage.evaluate_policies() WHERE 
 CALL tiered_storage.migrate();
 SELECT c.relname, t.spcname FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
 	WHERE c.relname IN ('mine_old', 'theirs_old') ORDER BY 1;
-\set ECHO none
--- The role is gone: nobody else's rights are used.
+\echo '-- The role is gone: nobody else''s rights are used.'
 ALTER TABLE regress_g_3.mine_old SET TABLESPACE pg_default;
 REASSIGN OWNED BY regress_g_owner TO regress_g_other;
 DROP OWNED BY regress_g_owner;
 DROP ROLE regress_g_owner;
-\set ECHO all
 SELECT relation, verdict, reason FROM _tiered_storage.evaluate_policies() WHERE policy_id = :id ORDER BY relation::text;
 CALL tiered_storage.migrate();
 SELECT tiered_storage.remove_policy(policy_id => policy_id) FROM _tiered_storage.policies \g /dev/null
 
----------------------------------------------------------------------------
--- Whatever there is: the second time nothing is moved
----------------------------------------------------------------------------
+\echo '-- Whatever there is: the second time nothing is moved'
 
-\set ECHO none
 SET client_min_messages = warning;
 DROP SCHEMA regress_g, regress_g_3 CASCADE;
 CREATE SCHEMA regress_g;
@@ -302,10 +268,8 @@ BEGIN
 END
 $$;
 CALL regress_rounds(20);
-\set ECHO all
 SELECT count(*) AS rounds, sum(moved) > 20 AS "there was something to move", sum(brought_back) AS brought_back,
 	sum(moved_again) AS moved_again FROM regress_rounds;
-\set ECHO none
 DROP TABLE regress_rounds, regress_before;
 DROP PROCEDURE regress_rounds;
 DROP VIEW regress_places, regress_says;
@@ -317,4 +281,3 @@ DROP EXTENSION tiered_storage;
 DROP TABLESPACE regress_ts_fast;
 DROP TABLESPACE regress_ts_slow;
 DROP TABLESPACE regress_ts_cheap;
-\set ECHO all
