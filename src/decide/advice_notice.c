@@ -225,7 +225,8 @@ tier_advice_shown(const TierAdvice *advice, const TierAdvice *provisional, int u
 	const TierAdviceUnit *now = &advice->units[unit];
 	const TierAdviceUnit *then;
 
-	if (provisional == NULL || now->confidence != TIER_CONFIDENCE_PROVISIONAL || tier_unit_moves(now))
+	if (provisional == NULL || now->confidence != TIER_CONFIDENCE_PROVISIONAL ||
+		tier_unit_moves(now))
 		return advice;
 	then = &provisional->units[unit];
 	return tier_unit_moves(then) && advice->set->tiers[then->recommended_tier].rank <=

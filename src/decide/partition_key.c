@@ -55,10 +55,8 @@ is_order_known(HeapTuple tuple)
 		lookup_type_cache(type_oid, TYPECACHE_LT_OPR)->lt_opr;
 }
 
-/* First key column of a partitioned table; false when it is no plain column. */
 bool
-tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns, NameData *column,
-						Oid *type_oid, bool *order_known)
+tier_partition_read_key(Oid relation_oid, TierTableKey *key)
 {
 	HeapTuple	tuple = SearchSysCache1(PARTRELID, ObjectIdGetDatum(relation_oid));
 	Form_pg_partitioned_table form;
@@ -68,10 +66,10 @@ tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns, NameDat
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	form = (Form_pg_partitioned_table) GETSTRUCT(tuple);
-	*strategy = form->partstrat;
-	*ncolumns = form->partnatts;
+	key->strategy = form->partstrat;
+	key->ncolumns = form->partnatts;
 	attribute = form->partattrs.values[0];
-	*order_known = is_order_known(tuple);
+	key->order_known = is_order_known(tuple);
 	ReleaseSysCache(tuple);
 
 	if (attribute == 0)
@@ -79,8 +77,8 @@ tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns, NameDat
 	name = get_attname(relation_oid, attribute, true);
 	if (name == NULL)
 		return false;
-	namestrcpy(column, name);
-	*type_oid = getBaseType(get_atttype(relation_oid, attribute));
+	namestrcpy(&key->column, name);
+	key->type_oid = getBaseType(get_atttype(relation_oid, attribute));
 	return true;
 }
 
@@ -175,9 +173,7 @@ void
 tier_partition_check_key(Oid relation_oid, const char *key_unit, TierPartitionKey *key)
 {
 	TierRelationInfo info;
-	char		strategy;
-	int			ncolumns;
-	bool		order_known;
+	TierTableKey table;
 
 	tier_relation_require(relation_oid, &info);
 	if (info.kind != RELKIND_PARTITIONED_TABLE)
@@ -195,9 +191,8 @@ tier_partition_check_key(Oid relation_oid, const char *key_unit, TierPartitionKe
 				 errmsg("temporary table %s cannot have a tiering policy", info.name)));
 
 	memset(key, 0, sizeof(TierPartitionKey));
-	if (!tier_partition_read_key(relation_oid, &strategy, &ncolumns, &key->column,
-								 &key->type_oid, &order_known) ||
-		strategy != PARTITION_STRATEGY_RANGE)
+	if (!tier_partition_read_key(relation_oid, &table) ||
+		table.strategy != PARTITION_STRATEGY_RANGE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("table %s is not partitioned by range of a column", info.name),
@@ -205,8 +200,10 @@ tier_partition_check_key(Oid relation_oid, const char *key_unit, TierPartitionKe
 				 errhint("If its partitions are range-partitioned themselves, add the policy to "
 						 "each of them. Without move_after, idle_for, no_writes_for and "
 						 "below_reads_per_hour go by the use of each partition.")));
+	key->column = table.column;
+	key->type_oid = table.type_oid;
 	check_unit(key_unit, key);
-	if (!order_known)
+	if (!table.order_known)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("column %s of table %s has a custom sort order",
@@ -432,30 +429,4 @@ tier_partition_bound_time(const TierPartitionKey *key, const Const *bound,
 				calendar_time(key->kind, value, us);
 	}
 	return false;
-}
-
-bool
-tier_partition_bound_is_endless(const Const *bound)
-{
-	/* Of a uuid, as its first 48 bits. */
-	static const uint8 greatest_time[] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
-
-	if (bound->constisnull)
-		return false;
-	switch (getBaseType(bound->consttype))
-	{
-		case DATEOID:
-			return DATE_NOT_FINITE(DatumGetDateADT(bound->constvalue));
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			return TIMESTAMP_NOT_FINITE(DatumGetTimestamp(bound->constvalue));
-		case NUMERICOID:
-			return numeric_is_inf(DatumGetNumeric(bound->constvalue)) ||
-				numeric_is_nan(DatumGetNumeric(bound->constvalue));
-		case UUIDOID:
-			return memcmp(DatumGetUUIDP(bound->constvalue)->data, greatest_time,
-						  sizeof(greatest_time)) == 0;
-		default:
-			return false;
-	}
 }

@@ -33,13 +33,18 @@ typedef struct TierPartitionKey
 	int64		units_per_s;	/* of a count */
 } TierPartitionKey;
 
-/*
- * Strategy, number of columns, and the first column with its type, of a
- * partitioned table's key, and whether that is ordered as the server orders its
- * type; false when that is no plain column, or there is no such table (any more).
- */
-extern bool tier_partition_read_key(Oid relation_oid, char *strategy, int *ncolumns,
-									NameData *column, Oid *type_oid, bool *order_known);
+/* The partition key of a table, as it is. */
+typedef struct TierTableKey
+{
+	char		strategy;
+	int			ncolumns;
+	NameData	column;			/* the first one */
+	Oid			type_oid;		/* of that */
+	bool		order_known;	/* it is ordered as the server orders its type */
+} TierTableKey;
+
+/* False: the first column is no plain one, or there is no such table (any more). */
+extern bool tier_partition_read_key(Oid relation_oid, TierTableKey *key);
 
 /* The unit of that name; NULL: that of a date or timestamp.  Raises an error if there is none. */
 typedef struct TierKeyUnit TierKeyUnit;
@@ -72,8 +77,5 @@ typedef enum TierBoundEnd
  */
 extern bool tier_partition_bound_time(const TierPartitionKey *key, const Const *bound,
 									  TierBoundEnd end, int64 *us);
-
-/* Is a bound infinite, or the greatest time, so that what is below it has no end? */
-extern bool tier_partition_bound_is_endless(const Const *bound);
 
 #endif							/* TIER_PARTITION_KEY_H */

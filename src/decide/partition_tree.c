@@ -144,16 +144,10 @@ apply_bound(TierPartition *partition, const TierPartitionKey *key, const KeyLeve
 		partition->lower_kind = TIER_BOUND_FINITE;
 		partition->lower_us = us;
 	}
-	if (upper->kind != PARTITION_RANGE_DATUM_VALUE)
-		return;
-	if (!tier_partition_bound_time(key, castNode(Const, upper->value),
-								   level->is_multicolumn ? TIER_END_UPPER_INCLUSIVE :
-								   TIER_END_UPPER, &us))
-	{
-		if (!tier_partition_bound_is_endless(castNode(Const, upper->value)))
-			partition->has_odd_upper = true;
-	}
-	else if (partition->upper_kind != TIER_BOUND_FINITE || us < partition->upper_us)
+	if (upper->kind == PARTITION_RANGE_DATUM_VALUE &&
+		tier_partition_bound_time(key, castNode(Const, upper->value), level->is_multicolumn ?
+								  TIER_END_UPPER_INCLUSIVE : TIER_END_UPPER, &us) &&
+		(partition->upper_kind != TIER_BOUND_FINITE || us < partition->upper_us))
 	{
 		partition->upper_kind = TIER_BOUND_FINITE;
 		partition->upper_us = us;
@@ -210,23 +204,17 @@ walk_tree(TreeWalk *walk, Oid parent_oid, const TierPartition *inherited)
 	KeyLevel	level = {false, false};
 	List	   *children;
 	ListCell   *cell;
-	char		strategy;
-	int			ncolumns;
-	NameData	column;
-	Oid			type_oid;
-	bool		order_known;
+	TierTableKey key;
 
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
 
-	if (tier_partition_read_key(parent_oid, &strategy, &ncolumns, &column, &type_oid,
-								&order_known))
+	if (tier_partition_read_key(parent_oid, &key))
 	{
-		level.is_key = walk->key != NULL && order_known &&
-			strategy == PARTITION_STRATEGY_RANGE &&
-			type_oid == walk->key->type_oid &&
-			strcmp(NameStr(column), NameStr(walk->key->column)) == 0;
-		level.is_multicolumn = ncolumns > 1;
+		level.is_key = walk->key != NULL && key.order_known &&
+			key.strategy == PARTITION_STRATEGY_RANGE && key.type_oid == walk->key->type_oid &&
+			strcmp(NameStr(key.column), NameStr(walk->key->column)) == 0;
+		level.is_multicolumn = key.ncolumns > 1;
 	}
 
 	children = children_to_visit(walk, parent_oid);

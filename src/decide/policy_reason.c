@@ -196,7 +196,7 @@ static const char *const plain_reasons[] = {
 	[TIER_VERDICT_ON_TARGET] = "already on the policy's tier",
 	[TIER_VERDICT_ON_SLOWER_TIER] = "already on a slower tier",
 	[TIER_VERDICT_DEFAULT_PARTITION] = "default partition, its rows may have any age",
-	[TIER_VERDICT_OPEN_BOUND] = "no upper bound, new rows may arrive",
+	[TIER_VERDICT_OPEN_BOUND] = "no upper bound that is a time: new rows may arrive",
 	[TIER_VERDICT_FOREIGN] = "foreign table, stored elsewhere",
 	[TIER_VERDICT_TEMPORARY] = "temporary table, belongs to its session",
 	[TIER_VERDICT_NO_AGE] = "it is in no table whose partition key tells the age",
@@ -224,10 +224,6 @@ tier_policy_reason(const TierEvaluation *evaluation, const TierLeaf *leaf)
 							interval_text(&policy->move_after));
 		case TIER_VERDICT_IMMOVABLE:
 			return psprintf("it cannot be moved: %s", leaf->immovable);
-		case TIER_VERDICT_OPEN_BOUND:
-			return pstrdup(partition->has_odd_upper ?
-						   "its upper bound is not a valid time" :
-						   plain_reasons[leaf->verdict]);
 		case TIER_VERDICT_PINNED:
 			return psprintf("%s is pinned to %s", leaf->pinned->pinned_as,
 							NameStr(leaf->pinned->tier_name));

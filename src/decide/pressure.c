@@ -63,7 +63,8 @@ tier_pressure_stops(const TierPressure *pressure)
 {
 	if (pressure->rests_until > GetCurrentTimestamp())
 		return psprintf("waiting: processes that moved data were interrupted; retry at %s",
-						timestamptz_to_str(pressure->rests_until - pressure->rests_until % USECS_PER_SEC));
+						timestamptz_to_str(pressure->rests_until -
+										   pressure->rests_until % USECS_PER_SEC));
 	return pressure->wal_lag.reader == TIER_WAL_NOBODY ? NULL :
 		psprintf("waiting: %s", tier_wal_lag_text(&pressure->wal_lag));
 }

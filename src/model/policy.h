@@ -53,8 +53,6 @@ typedef struct TierPartition
 	TierPartitionBound upper_kind;
 	int64_t		lower_us;		/* inclusive, the tightest of all levels */
 	int64_t		upper_us;		/* exclusive, the tightest of all levels */
-	bool		has_odd_upper;	/* an upper bound of some level is none of
-								 * these: it is no time that can be told */
 	bool		is_foreign;		/* a foreign table: not ours to move */
 	bool		is_temporary;
 	bool		is_immovable;	/* by anybody */
