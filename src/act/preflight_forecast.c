@@ -16,7 +16,6 @@
 #include "src/act/preflight_checks.h"
 #include "src/base/settings.h"
 #include "src/base/sql.h"
-#include "src/decide/wear.h"
 #include "src/move/throttle.h"
 
 TierFinding

@@ -25,7 +25,6 @@
 
 #include "src/compat.h"
 #include "src/base/settings.h"
-#include "src/model/evidence.h"
 #include "src/model/heat.h"
 #include "src/act/verify.h"
 #include "src/base/left_out.h"

@@ -7,7 +7,7 @@
  * where a transaction had created a relation; and one of ours is found here alone
  * if its registration went with DROP EXTENSION (move/pending_file.c).
  *
- * First the directories are listed, then pg_class is read with a snapshot that is
+ * First the directories are listed, then pg_class is searched with snapshots that are
  * newer: what was created and committed meanwhile is seen.  What an open
  * transaction has created is not in pg_class for us; but its file was written after
  * the transaction began.  What was dropped in between is gone, or empty, when it is
@@ -23,15 +23,10 @@
 
 #include <sys/stat.h>
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "access/twophase.h"
-#include "catalog/pg_class.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
-#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
@@ -74,15 +69,6 @@ compare_found(const void *a, const void *b)
 	if (left->file_number != right->file_number)
 		return left->file_number < right->file_number ? -1 : 1;
 	return 0;
-}
-
-static int
-compare_numbers(const void *a, const void *b)
-{
-	RelFileNumber left = ((const Found *) a)->file_number;
-	RelFileNumber right = ((const Found *) b)->file_number;
-
-	return left < right ? -1 : left > right;
 }
 
 static Found *
@@ -149,13 +135,13 @@ list_tablespace(FoundList *list, Oid tablespace_oid)
 }
 
 static FoundList
-list_files(void)
+list_files(List *tablespaces)
 {
 	FoundList	files = {0};
 	ListCell   *cell;
 	int			kept = 0;
 
-	foreach(cell, tier_tablespaces())
+	foreach(cell, tablespaces)
 		list_tablespace(&files, lfirst_oid(cell));
 	if (files.n == 0)
 		return files;
@@ -177,36 +163,20 @@ list_files(void)
 	return files;
 }
 
-/* The files of pg_class as of now, sorted by their numbers. */
-static FoundList
-list_used(void)
+/* Has any relation a file of this number, in whatever tablespace? */
+static bool
+is_used(const Found *file, List *tablespaces)
 {
-	FoundList	used = {0};
-	Relation	pg_class = table_open(RelationRelationId, AccessShareLock);
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	SysScanDesc scan = systable_beginscan(pg_class, InvalidOid, false, snapshot, 0, NULL);
-	HeapTuple	tuple;
+	ListCell   *cell;
 
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
-		Found	   *found;
-
-		CHECK_FOR_INTERRUPTS();
-		if (!RELKIND_HAS_STORAGE(form->relkind) || form->relisshared)
-			continue;
-		found = add_found(&used);
-		found->tablespace_oid = OidIsValid(form->reltablespace) ? form->reltablespace :
-			MyDatabaseTableSpace;
-		found->file_number = form->relfilenode;
-		if (!OidIsValid(found->file_number))
-			found->file_number = tier_compat_relation_map_oid_to_filenumber(form->oid, false);
-	}
-	systable_endscan(scan);
-	UnregisterSnapshot(snapshot);
-	table_close(pg_class, AccessShareLock);
-	qsort(used.items, used.n, sizeof(Found), compare_numbers);
-	return used;
+	if (tier_file_use(tier_compat_locator(file->tablespace_oid, MyDatabaseId,
+										  file->file_number)) != TIER_FILE_UNUSED)
+		return true;
+	foreach(cell, tablespaces)
+		if (tier_file_use(tier_compat_locator(lfirst_oid(cell), MyDatabaseId,
+											  file->file_number)) != TIER_FILE_UNUSED)
+			return true;
+	return false;
 }
 
 /* What was written since then may be an open transaction's. */
@@ -243,8 +213,8 @@ Datum
 tier_orphaned_files(PG_FUNCTION_ARGS)
 {
 	TimestampTz oldest = oldest_transaction();
+	List	   *tablespaces = tier_tablespaces();
 	FoundList	files;
-	FoundList	used;
 	TierResultRow row;
 
 	tier_result_start(fcinfo, &row);
@@ -255,8 +225,7 @@ tier_orphaned_files(PG_FUNCTION_ARGS)
 				 errhint("Try again when SELECT * FROM pg_prepared_xacts shows none.")));
 		return (Datum) 0;
 	}
-	files = list_files();
-	used = list_used();
+	files = list_files(tablespaces);
 	for (int i = 0; i < files.n; i++)
 	{
 		const Found *file = &files.items[i];
@@ -265,8 +234,9 @@ tier_orphaned_files(PG_FUNCTION_ARGS)
 		TierFileRemains remains;
 		char		path[MAXPGPATH];
 
+		CHECK_FOR_INTERRUPTS();
 		if (file->bytes == 0 || time_t_to_timestamptz(file->written_at + SLACK_S) >= oldest ||
-			bsearch(file, used.items, used.n, sizeof(Found), compare_numbers) != NULL)
+			is_used(file, tablespaces))
 			continue;
 		tier_file_remains(locator, &remains);
 		if (remains.bytes == 0)

@@ -56,7 +56,7 @@ look_at(const char *path, bool with_fs_id)
 	room.known = true;
 	room.device = st.st_dev;
 	if (with_fs_id)
-		(void) tier_device_free_bytes(path, &room.fs_id);
+		room.fs_id = tier_device_fs_id(path);
 	room.free_bytes = (double) fs.f_bavail * fs.f_frsize;
 	room.total_bytes = (double) fs.f_blocks * fs.f_frsize;
 	return room;

@@ -31,7 +31,6 @@
 #include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/base/debug.h"
-#include "src/base/settings.h"
 #include "src/observe/access_shared.h"
 #include "src/server/io_workers.h"
 

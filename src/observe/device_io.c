@@ -49,12 +49,10 @@
 #include "src/base/debug.h"
 #include "src/storage/device.h"
 #include "src/observe/device_io.h"
-#include "src/base/settings.h"
 #include "src/model/heat.h"
 #include "src/server/database_files.h"
 #include "src/server/processes.h"
 #include "src/storage/mount.h"
-#include "src/storage/page_cache.h"
 
 #define MAX_DEVICES 64
 

@@ -22,7 +22,6 @@
 #include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/catalog/tables.h"
-#include "src/model/heat.h"
 #include "src/observe/access_counts.h"
 #include "src/observe/collect.h"
 #include "src/observe/device_io.h"

@@ -64,7 +64,6 @@
 
 #include "src/compat.h"
 #include "src/catalog/tables.h"
-#include "src/base/settings.h"
 #include "src/server/processes.h"
 #include "src/server/wal.h"
 #include "src/observe/writes.h"

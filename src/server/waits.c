@@ -32,7 +32,6 @@
 #include "utils/wait_event.h"
 
 #include "src/compat.h"
-#include "src/base/settings.h"
 #include "src/base/sql.h"
 #include "src/server/waits.h"
 

@@ -451,37 +451,25 @@ tier_device_beneath(const char *path, const char *root)
 	return device.device;
 }
 
-int64
-tier_device_free_bytes(const char *path, uint64 *fs_id)
+uint64
+tier_device_fs_id(const char *path)
 {
-	struct stat st;
-	struct statvfs fs;
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext scratch;
+	TierBacking backing;
 	char		resolved[MAXPGPATH];
-
-	if (fs_id != NULL)
-		*fs_id = 0;
+	struct stat st;
+	uint64		fs_id;
 
 	if (!tier_path_resolve(path, resolved) || stat(resolved, &st) != 0)
-		return -1;
-
-	if (fs_id != NULL)
-	{
-		MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
-													  "tiered_storage mounts",
-													  ALLOCSET_DEFAULT_SIZES);
-		MemoryContext caller = MemoryContextSwitchTo(scratch);
-		TierBacking backing;
-
-		tier_mount_find_backing("", major(st.st_dev), minor(st.st_dev), resolved,
-								&backing);
-		*fs_id = tier_mount_fs_id(&backing);
-		MemoryContextSwitchTo(caller);
-		MemoryContextDelete(scratch);
-	}
-
-	if (statvfs(resolved, &fs) != 0)
-		return -1;
-	return blocks_to_bytes(fs.f_bavail, fs.f_frsize);
+		return 0;
+	scratch = AllocSetContextCreate(caller, "tiered_storage mounts", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(scratch);
+	tier_mount_find_backing("", major(st.st_dev), minor(st.st_dev), resolved, &backing);
+	fs_id = tier_mount_fs_id(&backing);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(scratch);
+	return fs_id;
 }
 
 /* ---------------------------------------------------------------------

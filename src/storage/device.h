@@ -125,11 +125,7 @@ extern const char *tier_device_kind_name(TierDeviceKind kind);
  */
 extern const char *tier_device_profile_name(const TierDevice *device);
 
-/*
- * Free bytes (f_bavail) of the file system that holds path; -1: unknown.
- * *fs_id, unless fs_id is NULL, is as in TierDevice.  Allocates nothing that stays.
- * Errors only for memory and interrupts, and none at all if fs_id is NULL.
- */
-extern int64 tier_device_free_bytes(const char *path, uint64 *fs_id);
+/* The fs_id, as in TierDevice, of what holds path; 0: unknown.  Allocates nothing that stays. */
+extern uint64 tier_device_fs_id(const char *path);
 
 #endif							/* TIER_DEVICE_H */
