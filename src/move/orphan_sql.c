@@ -175,7 +175,7 @@ is_used(const Found *file, List *tablespaces)
 	foreach(cell, tablespaces)
 		if (tier_file_use(tier_compat_locator(lfirst_oid(cell), MyDatabaseId,
 											  file->file_number)) != TIER_FILE_UNUSED)
-			return true;
+		return true;
 	return false;
 }
 

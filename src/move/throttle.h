@@ -63,7 +63,8 @@ extern bool tier_throttle_is_paused(void);
  * leave_on_pause() on, this process does not wait for resume(), and looks for commands that wait
  * for the database: from the first one or the first pause on that it sees, leaves_because() says
  * why it has to leave (NULL: it does not), and check_pause() raises that as an error, that of a
- * cancel, with which a move is given up like any that is cancelled.  Call it outside of critical sections and without an LWLock.
+ * cancel, with which a move is given up like any that is cancelled.  Call it outside of critical
+ * sections and without an LWLock.
  */
 extern void tier_throttle_leave_on_pause(void);
 extern const char *tier_throttle_leaves_because(void);
