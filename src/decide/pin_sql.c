@@ -182,14 +182,32 @@ indexes_elsewhere(const TierSet *set, Oid relation_oid, int tier)
 static void
 notice_pinned(const TierRelationInfo *info, const TierSet *set, int tier)
 {
-	int			present = info->kind == RELKIND_PARTITIONED_TABLE ? tier :
-	tier_set_tier_of_tablespace(set, info->tablespace_oid);
+	List	   *members = tier_relation_members(info, false, false);
+	int			elsewhere = 0;
+	int			present = -1;	/* the tier of the last of these */
+	ListCell   *cell;
 	int			n = info->kind != RELKIND_RELATION ? 0 :
 	list_length(tier_relation_inheritors(info->relation_oid)) - 1;
 
-	if (present >= 0 && present != tier)
+	foreach(cell, members)
+	{
+		TierRelationInfo here;
+		int			t;
+
+		CHECK_FOR_INTERRUPTS();
+		t = tier_relation_lookup(lfirst_oid(cell), &here) ?
+			tier_set_tier_of_tablespace(set, here.tablespace_oid) : -1;
+		if (t < 0 || t == tier)
+			continue;
+		present = t;
+		elsewhere++;
+	}
+	if (elsewhere > 0)
 		ereport(NOTICE,
-				(errmsg("%s %s is on tier \"%s\" now", tier_relation_kind_name(info->kind),
+				(info->kind == RELKIND_PARTITIONED_TABLE ?
+				 errmsg("%d of %d partitions of %s are on another tier now", elsewhere,
+						list_length(members), info->name) :
+				 errmsg("%s %s is on tier \"%s\" now", tier_relation_kind_name(info->kind),
 						info->name, NameStr(set->tiers[present].name)),
 				 tier_auto_migrate == TIER_AUTO_MIGRATE_PLACEMENT ?
 				 errdetail("The worker moves it as soon as a move window and the load allow it.") :
