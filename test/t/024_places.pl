@@ -279,7 +279,8 @@ $node->safe_psql('app', "SELECT tiered_storage.remove_move_window('never')");
 change_in_queue(
 	'a policy that is removed',
 	"SELECT tiered_storage.remove_policy('asked')",
-	'slow', qr/^skipped\|the move is no longer requested/);
+	'slow',
+	qr/^skipped\|the move is no longer requested/);
 
 # ---------------------------------------------------------------------
 # A worker whose move is queued

@@ -1,6 +1,7 @@
 # The SQL of README, guide and reference: the server understands each statement.  Names of
 # functions, arguments, keys, columns and settings in them exist.  A statement may fail for the
-# state of the database, such as an undo of a batch that does not exist.
+# state of the database, such as an undo of a batch that does not exist.  "Replace a disk" is
+# carried out: afterwards the old tablespace is gone, and its relations are in the new one.
 #
 # 098_readme.pl runs the first steps of the README, test/upgrade/run the check before pg_upgrade.
 # The page about Citus is left out.
@@ -56,17 +57,30 @@ CREATE TABLE measurements_2024 PARTITION OF measurements FOR VALUES FROM ('2024-
 CREATE INDEX measurements_at_idx ON measurements (at);
 CREATE TABLE posts (id bigint) PARTITION BY RANGE (id);
 INSERT INTO orders SELECT generate_series(1, 1000);
+CREATE TABLE cold (id int PRIMARY KEY USING INDEX TABLESPACE slow) TABLESPACE slow;
+INSERT INTO cold SELECT generate_series(1, 1000);
 CALL tiered_storage.sample();
 ));
 	my @mistakes;
 	foreach my $block (slurp_file($page) =~ /^ *```sql\n(.*?)^ *```$/msg)
 	{
+		my $directory = PostgreSQL::Test::Utils::tempdir_short;
+		$block =~ s/LOCATION '[^']+'/LOCATION '$directory'/;
 		$node->psql(
 			'docs',
 			"SET statement_timeout = '30s';\n$block",
 			extra_params => [ '-v', 'VERBOSITY=verbose' ],
 			stderr => \my $errors,
 			on_error_stop => 0);
+		is( $node->safe_psql(
+				'docs', q(
+SELECT (SELECT string_agg(spcname, ' ' ORDER BY spcname) FROM pg_tablespace WHERE spcname ~ 'slow'),
+	(SELECT string_agg(t.spcname, ' ') FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace
+		WHERE c.relname ~ '^cold'), (SELECT count(*) FROM cold),
+	(SELECT tablespaces FROM tiered_storage.tiers WHERE tier_name = 'hdd')
+)),
+			'slow2|slow2 slow2|1000|slow2',
+			'the disk is replaced') if $block =~ /DROP TABLESPACE slow;/;
 		push @mistakes, $errors =~ /$mistake/g;
 		diag $errors if $ENV{SHOW_DOCUMENTS};
 		$node->psql('docs', 'SELECT tiered_storage.resume()');
@@ -77,6 +91,24 @@ CALL tiered_storage.sample();
 	  for 'ALTER SYSTEM RESET ALL', 'SELECT pg_reload_conf()';
 }
 cmp_ok($blocks, '>', 90, 'blocks are found');
+
+# "Restore without the disk of a tier", if its files are lost: the server starts with an empty
+# directory, and the query of the page names the relations to handle.
+my $disk = PostgreSQL::Test::Utils::tempdir_short;
+my ($query) = slurp_file("$root/docs/guide/operations.md") =~
+  /^(SELECT oid::regclass, relkind FROM pg_class.*?;)$/ms;
+$query =~ s/'slow'/'lost'/;
+$node->safe_psql('postgres', "CREATE TABLESPACE lost LOCATION '$disk'");
+$node->safe_psql('postgres',
+	'CREATE TABLE lost TABLESPACE lost AS SELECT generate_series(1, 10)');
+$node->stop;
+PostgreSQL::Test::Utils::system_or_bail('rm', '-rf', glob "$disk/*");
+$node->start;
+my ($rc, $out, $err) = $node->psql('postgres', 'SELECT count(*) FROM lost');
+like($err, qr/could not open file/, 'rows are lost');
+is($node->safe_psql('postgres', $query), 'lost|r', 'relations are named');
+$node->safe_psql('postgres', 'DROP TABLE lost');
+$node->safe_psql('postgres', 'DROP TABLESPACE lost');
 
 $node->stop;
 done_testing();
