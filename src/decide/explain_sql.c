@@ -64,6 +64,8 @@ typedef struct Walk
 	bool		executed;
 	double		share;			/* of the misses came from devices; -1: not
 								 * known */
+	int64	   *twice;			/* misses that an InitPlan and who asked for
+								 * it first both have */
 	bool		is_empty;		/* no row so far */
 	bool		is_measured;	/* for all rows */
 	PlanState  *parent;			/* NULL: it is the top */
@@ -248,7 +250,12 @@ subtract_child(PlanState *node, void *misses)
 	return false;
 }
 
-/* How often what was reckoned for once is read; executed: so that all of it is what was missed. */
+/*
+ * How often what was reckoned for once is read; executed: so that all of it is what was missed.
+ *
+ * An InitPlan is a child of one node, and runs within another one below that, which asks for its
+ * value first: the one has less than its children then, and the other one has it to give.
+ */
 static double
 times_of(const Walk *walk, PlanState *node, double all)
 {
@@ -259,6 +266,13 @@ times_of(const Walk *walk, PlanState *node, double all)
 				   (node->plan->parallel_aware ? 1.0 : walk->processes), 1.0 / Max(all, 1.0));
 	misses = misses_of(node);
 	(void) planstate_tree_walker(node, subtract_child, &misses);
+	if (misses < 0)
+		*walk->twice -= misses;
+	else if (misses >= *walk->twice && !bms_is_empty(node->plan->allParam))
+	{
+		misses -= *walk->twice;
+		*walk->twice = 0;
+	}
 	return Max(misses, 0) / Max(all, 1e-9);
 }
 
@@ -490,8 +504,9 @@ tier_plan_reads(PG_FUNCTION_ARGS)
 	MemoryContext context = CurrentMemoryContext;
 	TierResultRow row;
 	List	   *notes = NIL;
+	int64		twice = 0;
 	Walk		walk = {
-		.row = &row,.share = -1.0,.is_empty = true,.is_measured = true,.loops = 1.0,
+		.row = &row,.twice = &twice,.share = -1.0,.is_empty = true,.is_measured = true,.loops = 1.0,
 		.processes = 1.0,.fraction = 1.0
 	};
 	char	   *statement;

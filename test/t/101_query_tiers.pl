@@ -85,6 +85,18 @@ is( $node->safe_psql(
 	't|0',
 	'others see their own');
 
+# What a subquery reads that is executed once counts for its table alone.
+$node->safe_psql('app',
+	'CREATE TABLE u AS SELECT * FROM t; VACUUM ANALYZE u');
+$node->restart;
+is( $node->safe_psql(
+		'app',
+		"SELECT relation, random_reads + sequential_reads BETWEEN 0.99 * $pages AND 1.01 * $pages
+		FROM tiered_storage.explain_tiers('SELECT count(pad) FROM t WHERE length(pad) > (SELECT min(length(pad)) - 1 FROM u)', true)
+		WHERE node = 'Seq Scan' ORDER BY 1"),
+	"t|t\nu|t",
+	'blocks are counted once, those of an InitPlan, too');
+
 my ($ret, $out, $err) = $node->psql('app',
 	'SET compute_query_id = off; SELECT count(*) FROM _tiered_storage.query_reads()'
 );
