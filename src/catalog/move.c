@@ -291,7 +291,8 @@ tier_catalog_load_last_call(MemoryContext context, const Oid *relations, int nre
 	static const char sql[] =
 	BATCH_MOVES("_tiered_storage.present_relation(m) = ANY ($1) AND EXISTS (SELECT FROM "
 				"(SELECT l.* FROM _tiered_storage.move l WHERE l.state = 'done' "
-				"AND _tiered_storage.present_relation(l) = ANY ($1) ORDER BY l.move_id DESC LIMIT 1) l "
+				"AND _tiered_storage.present_relation(l) = ANY ($1) "
+				"ORDER BY l.move_id DESC LIMIT 1) l "
 				"WHERE m.batch_id IS NOT DISTINCT FROM l.batch_id AND "
 				"(m.batch_id IS NOT NULL OR (m.requested_by, m.requested_at) "
 				"= (l.requested_by, l.requested_at)))");
