@@ -28,12 +28,14 @@ SELECT tiered_storage.add_standby('evil', 'server')
 INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid) VALUES ('evil', 'host=/tmp', current_user, 10)
 $refused$);
 RESET ROLE;
--- Who may write all tables does not name others in ours.
+-- Who may write all tables does not name others in ours, nor change what is known.
 SET ROLE regress_writer;
 SELECT * FROM pg_temp.refused($refused$
 INSERT INTO _tiered_storage.standby (standby_name, conninfo, added_by, added_by_oid) VALUES ('evil', 'host=/tmp', current_user, 10)
 UPDATE _tiered_storage.policy SET created_by_oid = 10
 DELETE FROM _tiered_storage.move
+INSERT INTO _tiered_storage.state_snapshot (id) VALUES (9223372036854775807)
+DELETE FROM _tiered_storage.history_hour
 $refused$);
 RESET ROLE;
 SET ROLE regress_admin;

@@ -364,8 +364,8 @@ execute_step(void *argument)
  * Where the relation is by now tells it, unless a later move has brought it there.
  *
  * A restart is no failure of the relation, so it is tried again at once; but after some more
- * its move may be what has crashed the server.  How much was copied is not known: all of it
- * counts for limits.
+ * its move may be what has crashed the server.  That has restarted if its checkpointer is
+ * younger.  How much was copied is not known: all of it counts for limits.
  */
 void
 tier_catalog_refresh_identities(void)
@@ -395,7 +395,9 @@ tier_catalog_refresh_identities(void)
 	"ELSE COALESCE(m.copied_bytes, m.size_bytes) END, "
 	"error = CASE WHEN e.arrived THEN NULL "
 	"ELSE 'the process that moved it ended before it was done' END, "
-	"sqlstate = CASE WHEN NOT e.arrived THEN '57P02' END "
+	"sqlstate = CASE WHEN e.arrived THEN NULL WHEN m.backend_start < (SELECT max(a.backend_start) "
+	"FROM pg_catalog.pg_stat_activity a WHERE a.backend_type = 'checkpointer') "
+	"THEN '57P02' ELSE '57P01' END "
 	"FROM ended e WHERE e.move_id = m.move_id";
 
 	static const char *const refreshed[][2] = {

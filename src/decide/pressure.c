@@ -62,7 +62,7 @@ char *
 tier_pressure_stops(const TierPressure *pressure)
 {
 	if (pressure->rests_until > GetCurrentTimestamp())
-		return psprintf("waiting: processes that moved data were interrupted; retry at %s",
+		return psprintf("waiting: the server restarted during the last moves; retry at %s",
 						timestamptz_to_str(pressure->rests_until -
 										   pressure->rests_until % USECS_PER_SEC));
 	return pressure->wal_lag.reader == TIER_WAL_NOBODY ? NULL :

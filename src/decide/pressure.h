@@ -19,8 +19,8 @@ typedef struct TierPressure
 	TierWalLag	wal_lag;
 	TierCheckpoints checkpoints;	/* of the last two checkpoint_timeout */
 	double		moved_bytes;	/* in that time: their WAL is ours */
-	TimestampTz rests_until;	/* after interruptions of movers; 0: they do
-								 * not rest */
+	TimestampTz rests_until;	/* after crashes of the server; 0: they do not
+								 * rest */
 } TierPressure;
 
 /* Inside of a scope; the result lives in the given context. */
@@ -32,8 +32,8 @@ extern TierPressure *tier_pressure_load(MemoryContext context);
  * know are left out.
  *
  * The WAL cannot leave the server in time, which ends with a full pg_wal and everybody at a
- * standstill: nothing is so urgent.  Or movers were interrupted again and again, which may be by
- * what they do: a device that fails takes the whole server down.
+ * standstill: nothing is so urgent.  Or the server crashed again and again during moves, which may be
+ * by what they do: a device that fails takes the whole server down.
  */
 extern char *tier_pressure_stops(const TierPressure *pressure);
 

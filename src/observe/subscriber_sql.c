@@ -51,7 +51,8 @@ tier_ignore_replicated(PG_FUNCTION_ARGS)
 /*
  * A trigger of a statement.  Rows name the roles in whose name something is moved, and servers
  * to connect to.  So only the owner and superusers write them, whatever else a role may write:
- * a member of pg_write_all_data has rights of its own alone.
+ * a member of pg_write_all_data has rights of its own alone.  Rows of a logical worker are
+ * ignored one by one.
  */
 Datum
 tier_refuse_other_roles(PG_FUNCTION_ARGS)
@@ -64,7 +65,7 @@ tier_refuse_other_roles(PG_FUNCTION_ARGS)
 				 errmsg("function \"%s\" was not called by trigger manager",
 						"refuse_other_roles")));
 	table = ((TriggerData *) fcinfo->context)->tg_relation;
-	if (GetUserId() != table->rd_rel->relowner && !superuser())
+	if (GetUserId() != table->rd_rel->relowner && !superuser() && !IsLogicalWorker())
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for table %s", RelationGetRelationName(table)),

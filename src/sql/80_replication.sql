@@ -42,19 +42,22 @@ DO $$
 DECLARE
 	t record;
 BEGIN
-	FOR t IN SELECT c.relname FROM pg_catalog.pg_class c
+	FOR t IN SELECT c.relname, c.relkind FROM pg_catalog.pg_class c
 		WHERE c.relnamespace OPERATOR(pg_catalog.=) '_tiered_storage'::pg_catalog.regnamespace
-			AND c.relkind OPERATOR(pg_catalog.=) 'r'
+			AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,p}'::pg_catalog."char"[])
 		ORDER BY c.relname
 	LOOP
+		EXECUTE pg_catalog.format('CREATE TRIGGER refuse_other_roles BEFORE INSERT OR UPDATE OR '
+			'DELETE OR TRUNCATE ON _tiered_storage.%I '
+			'EXECUTE FUNCTION _tiered_storage.refuse_other_roles()', t.relname);
+		EXECUTE pg_catalog.format('ALTER TABLE _tiered_storage.%I ENABLE ALWAYS TRIGGER '
+			'refuse_other_roles', t.relname);
+		CONTINUE WHEN t.relkind OPERATOR(pg_catalog.=) 'p';
 		EXECUTE pg_catalog.format('CREATE TRIGGER ignore_replicated BEFORE INSERT OR UPDATE OR '
 			'DELETE ON _tiered_storage.%I '
 			'FOR EACH ROW EXECUTE FUNCTION _tiered_storage.ignore_replicated()', t.relname);
 		EXECUTE pg_catalog.format('ALTER TABLE _tiered_storage.%I ENABLE REPLICA TRIGGER '
 			'ignore_replicated', t.relname);
-		EXECUTE pg_catalog.format('CREATE TRIGGER refuse_other_roles BEFORE INSERT OR UPDATE OR '
-			'DELETE OR TRUNCATE ON _tiered_storage.%I '
-			'EXECUTE FUNCTION _tiered_storage.refuse_other_roles()', t.relname);
 	END LOOP;
 	IF _tiered_storage.publication_of_all() IS NOT NULL THEN
 		RAISE WARNING 'a publication FOR ALL TABLES includes the tables of tiered_storage'

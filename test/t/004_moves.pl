@@ -381,8 +381,8 @@ foreach (2, 3)
 }
 like(
 	notices_of($node, 'app', 'CALL tiered_storage.migrate()'),
-	qr/Waiting: processes that moved data were interrupted; retry at 20/,
-	'after three interruptions moves that nobody calls for rest');
+	qr/Waiting: the server restarted during the last moves; retry at 20/,
+	'after three crashes moves that nobody calls for rest');
 $node->safe_psql('app', 'CREATE TABLE t (id int)');
 $node->safe_psql('app', "CALL tiered_storage.move_relation('t', 'slow')");
 $node->safe_psql('app', 'DROP TABLE t');

@@ -358,7 +358,7 @@ sub finish_sql
 
 	$run->{handle}->finish;
 	return $run->{err} =~
-	  s/^(psql:\S+ )?NOTICE:  00000: (moved |nothing is moved: |\S+ waits to be moved: ).*\n((HINT|LOCATION): .*(\n|\z))*//mgr;
+	  s/^(psql:\S+ )?NOTICE:  00000: (moved |nothing is moved: |\S+ waits to be moved: ).*\n((DETAIL|HINT|LOCATION): .*(\n|\z))*//mgr;
 }
 
 # The lines of the server log from an offset on that match.
