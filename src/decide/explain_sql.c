@@ -506,8 +506,8 @@ tier_plan_reads(PG_FUNCTION_ARGS)
 	List	   *notes = NIL;
 	int64		twice = 0;
 	Walk		walk = {
-		.row = &row,.twice = &twice,.share = -1.0,.is_empty = true,.is_measured = true,.loops = 1.0,
-		.processes = 1.0,.fraction = 1.0
+		.row = &row,.twice = &twice,.share = -1.0,.is_empty = true,.is_measured = true,
+		.loops = 1.0,.processes = 1.0,.fraction = 1.0
 	};
 	char	   *statement;
 	CachedPlan *plan;
