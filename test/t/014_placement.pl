@@ -473,7 +473,7 @@ like(
 	'a dry run knows what policies bring to a tier before');
 like(
 	$dry,
-	qr/cannot move public\.hot_5: tier "fast" has no room for it/,
+	qr/public\.hot_5 is not moved: waiting: its new tier has no room for it/,
 	'so that what is advised would not be below its mark');
 notices_of($node, 'app', 'CALL tiered_storage.migrate()');
 is( $node->safe_psql(
