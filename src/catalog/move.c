@@ -289,7 +289,8 @@ TierBatchMove *
 tier_catalog_load_last_call(MemoryContext context, const Oid *relations, int nrelations, int *n)
 {
 	static const char sql[] =
-	BATCH_MOVES("_tiered_storage.present_relation(m) = ANY ($1) AND EXISTS (SELECT FROM "
+	BATCH_MOVES("(_tiered_storage.present_relation(m) = ANY ($1) OR m.table_oid = ANY ($1)) "
+				"AND EXISTS (SELECT FROM "
 				"(SELECT l.* FROM _tiered_storage.move l WHERE l.state = 'done' "
 				"AND _tiered_storage.present_relation(l) = ANY ($1) "
 				"ORDER BY l.move_id DESC LIMIT 1) l "
