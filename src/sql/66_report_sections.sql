@@ -118,7 +118,8 @@ BEGIN
 			_tiered_storage.report_cell(t ->> 'days_until_full', 'days'),
 			_tiered_storage.report_cell(t ->> 'growth_bytes_per_day', 'bytes/day'))
 		INTO coming FROM jsonb_array_elements(advice -> 'tiers') t
-		WHERE (t ->> 'days_until_full')::float8 <= 365
+		WHERE (t ->> 'days_until_full')::float8 <= CASE WHEN _tiered_storage.report_is_young(facts)
+			THEN 0 ELSE 365 END
 		ORDER BY (t ->> 'days_until_full')::float8 LIMIT 1;
 	sentences := sentences || COALESCE(coming,
 			CASE WHEN jsonb_array_length(facts -> 'tiers') > 0 AND is_sampled
@@ -223,11 +224,11 @@ AS $$
 				_tiered_storage.report_cell(f.reserve::text, '%'),
 				CASE WHEN (f.s ->> 'days_until_full')::float8 <= 0
 					THEN '<strong>No room is left.</strong>'
+				WHEN _tiered_storage.report_is_young(facts) THEN ''
 				WHEN (f.s ->> 'days_until_full')::float8 <= 3650
 					THEN format('<strong>Full in %s</strong>, growing %s.',
 					_tiered_storage.report_cell(f.s ->> 'days_until_full', 'days'),
 					_tiered_storage.report_cell(f.s ->> 'growth_bytes_per_day', 'bytes/day'))
-				WHEN _tiered_storage.report_is_young(facts) THEN ''
 				ELSE 'Not foreseen to fill up.' END,
 				'<p class="remark">' || _tiered_storage.report_cell(f.t ->> 'tier_name', 'name')
 					|| ' ' || _tiered_storage.report_escape(NULLIF(f.s ->> 'reason', ''))
