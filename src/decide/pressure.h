@@ -32,8 +32,8 @@ extern TierPressure *tier_pressure_load(MemoryContext context);
  * know are left out.
  *
  * The WAL cannot leave the server in time, which ends with a full pg_wal and everybody at a
- * standstill: nothing is so urgent.  Or the server crashed again and again during moves, which may be
- * by what they do: a device that fails takes the whole server down.
+ * standstill: nothing is so urgent.  Or the server crashed again and again during moves, which may
+ * be by what they do: a device that fails takes the whole server down.
  */
 extern char *tier_pressure_stops(const TierPressure *pressure);
 
