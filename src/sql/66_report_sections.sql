@@ -254,9 +254,8 @@ AS $$
 				as recommended|advised_busy_fraction|%,Waits now|wait_s_per_hour|s/h,
 				as recommended|advised_wait_s_per_hour|s/h,Bytes now|used_bytes|bytes,
 				as recommended|advised_bytes|bytes,Price per month|price_per_month,
-				as recommended|advised_price_per_month,Limited by|limited_by|text,
-				Remark|remark|text}',
-			COALESCE(jsonb_agg(f.s || jsonb_build_object('remark', f.s ->> 'reason', 'tier',
+				as recommended|advised_price_per_month,Limited by|limited_by|text}',
+			COALESCE(jsonb_agg(f.s || jsonb_build_object('tier',
 				_tiered_storage.report_cell(f.t ->> 'tier_name', 'tier', facts -> 'classes'))
 				ORDER BY f.n) FILTER (WHERE f.s IS NOT NULL), '[]')
 			|| ((facts #> '{advice,all}') || '{"tier": "all tiers"}'))
