@@ -318,7 +318,7 @@ why_not_to_be_asked(const TierStandby *standby)
 		return psprintf("the role that added the standby, \"%s\", has changed",
 						standby->added_by);
 	if (!superuser_arg(standby->added_by_oid))
-		return psprintf("the role that added the standby, \"%s\", is no longer a superuser",
+		return psprintf("the role that added the standby, \"%s\", is not a superuser",
 						standby->added_by);
 	return NULL;
 }

@@ -269,7 +269,7 @@ sub refused
 	return;
 }
 refused(
-	'who added it is no longer a superuser',
+	'who added it is not a superuser',
 	'ALTER ROLE other_super NOSUPERUSER',
 	'ALTER ROLE other_super SUPERUSER',
 	'the role that added the standby, "other_super", is not a superuser');
