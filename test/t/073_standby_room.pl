@@ -151,11 +151,11 @@ my $refusal =
 like(
 	error_of(
 		$primary, 'app', "CALL tiered_storage.move_relation('u', 'hdd')"),
-	qr/ERROR:  55000: could not move public\.u: \Q$refusal\E\nDETAIL:  It would replay nothing any more\. It told so at/,
+	qr/ERROR:  55000: could not move public\.u: \Q$refusal\E\nDETAIL:  Replay on the standby would stop\. It reported this at/,
 	'a move that would stop a standby is refused');
 like(
 	notices_of($primary, 'app', 'CALL tiered_storage.migrate()'),
-	qr/could not move public\.p_1: \Q$refusal\E\nDETAIL:  It would replay nothing any more\. It told so at/,
+	qr/could not move public\.p_1: \Q$refusal\E\nDETAIL:  Replay on the standby would stop\. It reported this at/,
 	'so is one of a policy');
 like(
 	notices_of(
