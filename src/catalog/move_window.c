@@ -69,7 +69,8 @@ tier_catalog_rests_until(void)
 	"SELECT max(m.finished_at) + least(interval '1 hour', "
 	"interval '1 minute' * power(2, least(sum(least(m.costly_failures, 4)), 10) - 3)) "
 	"FROM _tiered_storage.move m "
-	"WHERE m.sqlstate = '57P02' AND m.finished_at > COALESCE((SELECT max(d.finished_at) "
+	"WHERE m.sqlstate = '57P02' AND m.finished_at <= now() "
+	"AND m.finished_at > COALESCE((SELECT max(d.finished_at) "
 	"FROM _tiered_storage.move d WHERE d.state = 'done'), '-infinity') "
 	"HAVING sum(least(m.costly_failures, 4)) > 2";
 

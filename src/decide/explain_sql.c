@@ -158,10 +158,13 @@ prepare(const char *statement)
 {
 	SPIPlanPtr	prepared = SPI_prepare_cursor(statement, 0, NULL, CURSOR_OPT_PARALLEL_OK);
 	List	   *sources = prepared == NULL ? NIL : SPI_plan_get_plan_sources(prepared);
-	const CachedPlanSource *source = sources == NIL ? NULL : linitial(sources);
+	const CachedPlanSource *source = list_length(sources) == 1 ? linitial(sources) : NULL;
+	bool		is_planned = source != NULL && source->query_list != NIL;
+	ListCell   *cell;
 
-	if (list_length(sources) != 1 || source->query_list == NIL ||
-		linitial_node(Query, source->query_list)->commandType == CMD_UTILITY)
+	foreach(cell, is_planned ? source->query_list : NIL)
+		is_planned &= lfirst_node(Query, cell)->commandType != CMD_UTILITY;
+	if (!is_planned)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("explain_tiers() takes one statement that is planned"),

@@ -73,21 +73,21 @@ AS 'MODULE_PATHNAME', 'tier_query_reads_sql';
 
 /*
  * The texts of queries, from pg_stat_statements as the caller sees it; none where it is not
- * there or not loaded.  The function is the member of that extension, wherever it is.
+ * there or not loaded.  The view is the member of that extension, wherever it is.
  */
 CREATE FUNCTION _tiered_storage.query_texts()
 RETURNS TABLE (user_oid oid, query_id bigint, query text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	source regproc := (SELECT p.oid FROM pg_extension e
+	source regclass := (SELECT c.oid FROM pg_extension e
 		JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
-			AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
-		JOIN pg_proc p ON p.oid = d.objid
-		WHERE e.extname = 'pg_stat_statements' AND p.proname = 'pg_stat_statements');
+			AND d.classid = 'pg_class'::regclass AND d.deptype = 'e'
+		JOIN pg_class c ON c.oid = d.objid
+		WHERE e.extname = 'pg_stat_statements' AND c.relname = 'pg_stat_statements');
 BEGIN
 	IF source IS NOT NULL THEN
-		RETURN QUERY EXECUTE format('SELECT s.userid, s.queryid, min(s.query) FROM %s(true) s '
+		RETURN QUERY EXECUTE format('SELECT s.userid, s.queryid, min(s.query) FROM %s s '
 			'WHERE s.queryid IS NOT NULL AND s.dbid = (SELECT d.oid FROM pg_database d '
 			'WHERE d.datname = current_database()) GROUP BY 1, 2', source);
 	END IF;

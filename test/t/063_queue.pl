@@ -259,7 +259,7 @@ run_cycle($node, 'app');
 like(on_slow(), qr/d_16$/, 'one that is free is moved all the same');
 is( $node->safe_psql(
 		'app', q(
-SELECT q.relation, q.state, q.failures, m.error ~ '^others use it', m.copied_bytes > 0
+SELECT q.relation, q.state, q.failures, m.error ~ '^it is in use', m.copied_bytes > 0
 	FROM _tiered_storage.plan_moves() q JOIN _tiered_storage.move m ON m.relation_oid = q.relation::regclass ORDER BY place)
 	),
 	"d_11|failed|2|f|t\nd_12|failed|2|t|f\nd_13|failed|2|t|f",
