@@ -305,7 +305,7 @@ $holder->query_safe('COMMIT');
 $holder->quit;
 like(
 	notices_of($node, 'app', $try),
-	qr/Waiting for window "all day", opens .*: less than its \d+ kB may still be moved/,
+	qr/Waiting for window "all day", opens .*: the open window has less than its \d+ kB left/,
 	'a third one waits, although it would succeed');
 is( $node->safe_psql(
 		'app',
