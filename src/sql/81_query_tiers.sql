@@ -80,10 +80,10 @@ RETURNS TABLE (user_oid oid, query_id bigint, query text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	source regclass := (SELECT c.oid FROM pg_extension e
+	source regclass := (SELECT d.objid FROM pg_extension e
 		JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
 			AND d.classid = 'pg_class'::regclass AND d.deptype = 'e'
-		JOIN pg_class c ON c.oid = d.objid
+		CROSS JOIN LATERAL _tiered_storage.relation_entry(d.objid) c
 		WHERE e.extname = 'pg_stat_statements' AND c.relname = 'pg_stat_statements');
 BEGIN
 	IF source IS NOT NULL THEN
