@@ -52,7 +52,7 @@ SELECT tiered_storage.alter_device_profile('Arch"ive', '{"price_per_gb_month": 0
 	"sequential_write_mb_per_s": 6, "fsync_ms": 5, "parallelism": 4}');
 SELECT tiered_storage.add_tiering_policy('measure', '90 days', 'slow');
 SELECT tiered_storage.add_tiering_policy('measure', '100 years', 'Arch"ive', options => jsonb_build_object('include_indexes', false, 'return_when_reads_per_hour', 77, 'return_after', '36 hours', 'return_tier', 'slow'));
-SELECT tiered_storage.add_tiering_policy('"My Schema"."Old ""Name"', '90 days', '$discovered');
+SELECT tiered_storage.add_tiering_policy('"My Schema"."Old ""Name"', '90 days', 'Arch"ive');
 SELECT tiered_storage.add_tiering_policy('"My Schema"."Old ""Name"', '200 years', 'slow');
 SELECT tiered_storage.alter_policy('"My Schema"."Old ""Name"', 'slow', enabled => false);
 SELECT tiered_storage.pin('"My Schema"."Old ""Name"', 'slow', '2100-01-01 UTC');
