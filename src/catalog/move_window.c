@@ -67,12 +67,12 @@ tier_catalog_rests_until(void)
 	/* See tier_catalog_refresh_identities(). */
 	static const char sql[] =
 	"SELECT max(m.finished_at) + least(interval '1 hour', "
-	"interval '1 minute' * power(2, least(sum(least(m.costly_failures, 4)), 10) - 3)) "
+	"interval '1 minute' * power(2, least(sum(m.crashes), 10) - 3)) "
 	"FROM _tiered_storage.move m "
 	"WHERE m.sqlstate = '57P02' AND m.finished_at <= now() "
 	"AND m.finished_at > COALESCE((SELECT max(d.finished_at) "
 	"FROM _tiered_storage.move d WHERE d.state = 'done'), '-infinity') "
-	"HAVING sum(least(m.costly_failures, 4)) > 2";
+	"HAVING sum(m.crashes) > 2";
 
 	return tier_query_plain(sql) == 0 ? 0 : tier_get_time(0, 1);
 }

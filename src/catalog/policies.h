@@ -160,7 +160,7 @@ extern double tier_catalog_bytes_moved_within(double seconds);
 /*
  * Until when automatic moves rest because the server crashed during moves: from the third crash
  * since the last move that was completed, 1 minute, then twice as long for each, at most an hour;
- * 0: they do not rest.  A relation counts at most four times, as often as it is tried.
+ * 0: they do not rest.
  */
 extern TimestampTz tier_catalog_rests_until(void);
 

@@ -371,7 +371,10 @@ void
 tier_catalog_refresh_identities(void)
 {
 	static const char sql[] =
-	"WITH ended AS (SELECT r.move_id, EXISTS (SELECT "
+	"WITH ended AS (SELECT r.move_id, COALESCE(r.backend_start < (SELECT max(a.backend_start) "
+	"FROM pg_catalog.pg_stat_activity a WHERE a.backend_type = 'checkpointer'), false) "
+	"AS crashed, "
+	"EXISTS (SELECT "
 	"FROM _tiered_storage.relation_entry(r.relation_oid) c "
 	"LEFT JOIN LATERAL _tiered_storage.relation_entry(c.reltoastrelid) t ON true "
 	"CROSS JOIN (SELECT d.dattablespace FROM pg_catalog.pg_database d "
@@ -395,9 +398,8 @@ tier_catalog_refresh_identities(void)
 	"ELSE COALESCE(m.copied_bytes, m.size_bytes) END, "
 	"error = CASE WHEN e.arrived THEN NULL "
 	"ELSE 'the process that moved it ended before it was done' END, "
-	"sqlstate = CASE WHEN e.arrived THEN NULL WHEN m.backend_start < (SELECT max(a.backend_start) "
-	"FROM pg_catalog.pg_stat_activity a WHERE a.backend_type = 'checkpointer') "
-	"THEN '57P02' ELSE '57P01' END "
+	"sqlstate = CASE WHEN e.arrived THEN NULL WHEN e.crashed THEN '57P02' ELSE '57P01' END, "
+	"crashes = m.crashes + (e.crashed AND NOT e.arrived)::integer "
 	"FROM ended e WHERE e.move_id = m.move_id";
 
 	static const char *const refreshed[][2] = {

@@ -69,7 +69,8 @@ CREATE TABLE _tiered_storage.move
 	placed_at timestamptz,
 	-- the part of failures that the pause until the next attempt is doubled for: all but
 	-- refusals for want of room, for which nothing was copied
-	costly_failures integer NOT NULL DEFAULT 0
+	costly_failures integer NOT NULL DEFAULT 0,
+	crashes integer NOT NULL DEFAULT 0	-- of the server, during its tries
 );
 CREATE INDEX move_relation_oid_idx ON _tiered_storage.move (relation_oid, move_id);
 CREATE INDEX move_batch_id_idx ON _tiered_storage.move (batch_id) WHERE batch_id IS NOT NULL;

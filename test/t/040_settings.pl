@@ -147,7 +147,7 @@ like(
 		'app',
 		"SET statement_timeout = '10s'; CALL tiered_storage.move_relation('matter1', 'slow', include_indexes => false)"
 	),
-	qr/ERROR:  57014: canceling statement due to statement timeout\nHINT:  statement_timeout is for the whole CALL/,
+	qr/ERROR:  57014: canceling statement due to statement timeout\nHINT:  statement_timeout applies to the whole CALL/,
 	'statement_timeout ends the CALL, and says what it is for');
 is(state_of('matter1'), 'failed|57014', 'it is in the record');
 is( $node->safe_psql('app', 'SELECT count(*) FROM _tiered_storage.move_file'),

@@ -30,6 +30,7 @@ my %arguments = (
 	estimate_compression => "'t'",
 	evaluate_policies => '',
 	explain_placement => "'t'",
+	explain_tiers => "'SELECT 1'",
 	load_profile => '',
 	migrate => 'dry_run => true',
 	orphaned_files => '',

@@ -98,7 +98,7 @@ sub verdict
 	return $node->safe_psql(
 		'postgres', qq(
 SET tiered_storage.test_now = '@{[ $clock // $last ]}';
-SELECT CASE WHEN reason LIKE 'what was read has filled memory%' THEN 'fills'
+SELECT CASE WHEN reason LIKE 'reads have filled memory%' THEN 'fills'
 		WHEN reason ~ '^[0-9,]+ random reads/h: ' THEN 'a rate' ELSE reason END
 	FROM tiered_storage.recommend_placement(true) WHERE relation = 'warm'::regclass)
 	);

@@ -84,7 +84,7 @@ sub limit
 sub queue
 {
 	return $node->safe_psql('postgres',
-		"SELECT relation, state, regexp_replace(reason, '^(the worker looks|next attempt).*', '') FROM _tiered_storage.plan_moves() ORDER BY place"
+		"SELECT relation, state, regexp_replace(reason, '^(the worker plans|next attempt).*', '') FROM _tiered_storage.plan_moves() ORDER BY place"
 	);
 }
 
