@@ -232,12 +232,13 @@ CREATE TRIGGER tier_tablespace_before_insert BEFORE INSERT ON _tiered_storage.ti
  * A parallel restore loads tables in any order, whatever their foreign keys, and a row that names
  * a tier may come before it.  Then the tier gets a row for the time being (its profile is ''),
  * which its own replaces as that of a tier that was discovered.  Functions of the extension have
- * looked for the tier, and get the error of the foreign key.
+ * looked for the tier, and get the error of the foreign key.  Names count, and not OIDs.
  */
 CREATE FUNCTION _tiered_storage.expect_tiers() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+	restored jsonb := to_jsonb(NEW);
 	expected name;
 	t _tiered_storage.tier;
 BEGIN
@@ -245,7 +246,7 @@ BEGIN
 		RETURN NEW;
 	END IF;
 	FOREACH expected IN ARRAY TG_ARGV LOOP
-		expected := to_jsonb(NEW) ->> expected::text;
+		expected := restored ->> expected::text;
 		/* Waits for a session that removes an unused tier; none can begin from then on. */
 		PERFORM FROM _tiered_storage.tier x WHERE x.tier_name = expected FOR KEY SHARE;
 		IF FOUND THEN
@@ -261,9 +262,21 @@ BEGIN
 			FROM _tiered_storage.tier x);
 		INSERT INTO _tiered_storage.tier SELECT (t).*;
 	END LOOP;
-	/* The OIDs are of the database that was dumped, even if the row comes back to it. */
+	/*
+	 * The OIDs are of the database and of the server that were dumped, even if the row comes back
+	 * to them: pg_dumpall --clean makes tablespaces and roles anew.  OIDs count only for what was
+	 * renamed since.
+	 */
 	IF TG_TABLE_NAME IN ('policy', 'pin') THEN
 		NEW.database_oid := 0;
+	END IF;
+	IF (CASE TG_TABLE_NAME WHEN 'tier_tablespace' THEN EXISTS (SELECT FROM pg_tablespace s
+				WHERE s.spcname = restored ->> 'tablespace_name')
+			ELSE NOT EXISTS (SELECT
+				FROM unnest('{created_by,pinned_by,owner_name}'::text[]) k (key)
+				WHERE restored ? k.key AND restored ->> k.key NOT IN
+					(SELECT r.rolname FROM pg_roles r)) END) THEN
+		NEW.system_identifier := 0;
 	END IF;
 	RETURN NEW;
 END

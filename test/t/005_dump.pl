@@ -540,4 +540,60 @@ is($new->safe_psql('app', 'SELECT relation FROM _tiered_storage.policies'),
 	'measured', 'pg_upgrade: policies are known by OID again');
 $new->stop;
 
+# ---------------------------------------------------------------------
+note 'A server restored over itself';
+# ---------------------------------------------------------------------
+
+# Its tablespaces, roles and databases get other OIDs, and it keeps its identifier.
+my $again = new_node('again', conf => $conf);
+$again->start;
+create_in_place_tablespace($again, 'slow');
+$again->safe_psql('postgres', 'CREATE DATABASE app');
+$again->safe_psql(
+	'app', q(
+CREATE ROLE keeper;
+GRANT CREATE ON TABLESPACE slow TO keeper;
+CREATE EXTENSION tiered_storage;
+CREATE SCHEMA kept AUTHORIZATION keeper;
+SET ROLE keeper;
+CREATE TABLE kept.t (i int PRIMARY KEY);
+RESET ROLE;
+SELECT tiered_storage.add_tier('mine', '{pg_default}', profile => 'nvme');
+SELECT tiered_storage.add_tier('cheap', '{slow}', profile => 'hdd_7200');
+GRANT USAGE ON SCHEMA tiered_storage TO keeper;
+GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy, tiered_storage.pin TO keeper;
+SET ROLE keeper;
+SELECT tiered_storage.add_tiering_policy('kept.t', tier => 'cheap', idle_for => '1 year');
+SELECT tiered_storage.add_tiering_policy(in_schema => 'kept', tier => 'cheap', idle_for => '2 years');
+SELECT tiered_storage.pin('kept.t', 'mine');
+RESET ROLE;
+SELECT tiered_storage.add_fullness_policy('mine', 'cheap');
+));
+my @kept = (
+	'SELECT tier_name, tablespaces FROM _tiered_storage.tiers ORDER BY 1',
+	'SELECT policy_id, relation_name, relation, tier_name, created_by, enabled, idle_for FROM _tiered_storage.policies ORDER BY 1',
+	'SELECT tier_name, target_name, created_by FROM _tiered_storage.fullness_policies',
+	'SELECT relation, tier_name, pinned_by, relations FROM _tiered_storage.pins'
+);
+my %kept = map { $_ => $again->safe_psql('app', $_) } @kept;
+my $all = $again->basedir . '/all.sql';
+$again->command_ok(
+	[
+		'pg_dumpall', '--clean', '--if-exists', '-f', $all, '-d',
+		$again->connstr('postgres')
+	],
+	'pg_dumpall --clean');
+# Its place in the data directory is not one that can be asked for.
+(my $script = slurp_file($all)) =~ s/LOCATION 'pg_tblspc[^']*'/LOCATION ''/;
+unlink $all;
+append_to_file($all, $script);
+$again->command_ok(
+	[ 'psql', '-Xq', '-f', $all, '-d', $again->connstr('postgres') ],
+	'it is restored over itself');
+is($again->safe_psql('app', $_), $kept{$_}, "at once: $_") foreach @kept;
+$again->safe_psql('app', 'CALL tiered_storage.sample()');
+is($again->safe_psql('app', $_), $kept{$_}, "after a sample: $_")
+  foreach @kept;
+$again->stop;
+
 done_testing();
