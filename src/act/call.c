@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 
 #include "src/compat.h"
+#include "src/base/clock.h"
 #include "src/act/call.h"
 #include "src/act/move.h"
 #include "src/base/sql.h"
@@ -101,6 +102,7 @@ tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call)
 	tier_relation_require(PG_GETARG_OID(0), &call->info);
 	tier_catalog_enter(&scope);
 	call->set = tier_catalog_load_tiers(context);
+	call->set_at = tier_clock_monotonic_us();
 	call->pins = tier_catalog_load_pins(context);
 	tier_catalog_leave(&scope);
 	call->destination[0] = resolve_destination(call->set, NameStr(*PG_GETARG_NAME(1)));
@@ -200,7 +202,9 @@ tier_call_request(const TierMoveCall *call, const TierRelationInfo *member,
 		.requester_oid = GetUserId(),
 		.predicted_s_per_hour = NAN,
 		.reason = "requested",
-		.allow_lock = call->allow_lock
+		.allow_lock = call->allow_lock,
+		.set = call->set,
+		.set_at = call->set_at
 	};
 
 	/* Of what is on the tier already, only its TOAST table has to follow. */

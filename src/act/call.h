@@ -35,6 +35,7 @@ typedef struct TierMoveCall
 {
 	TierRelationInfo info;		/* of the relation that was named */
 	TierSet    *set;
+	int64		set_at;			/* monotonic, when it was loaded */
 	TierPins   *pins;
 	TierDestination destination[2]; /* of tables, of indexes */
 	bool		include_indexes;

@@ -305,28 +305,36 @@ throw_cancel(ErrorData *error)
 	ThrowErrorData(error);
 }
 
+/* A definition of tiers that is younger, in microseconds, need not be loaded again. */
+#define RECENT_TIERS_US 1000000
+
 /*
- * The tiers as they are now, in a context of their own: a batch may have begun hours
- * ago, and what a tier holds and keeps free may have been changed since.  NULL: the
- * extension has gone.
+ * The tiers as they are now: those of the caller, or in a context of their own, since a batch
+ * may have begun hours ago, and what a tier holds and keeps free may have been changed since.
+ * NULL: the extension has gone.
  */
 static const TierSet *
-load_tiers(MemoryContext *tiers_context)
+load_tiers(const TierMoveRequest *request, MemoryContext *tiers_context)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	const TierSet *set;
 
+	if (request->set != NULL && tier_clock_monotonic_us() - request->set_at < RECENT_TIERS_US)
+		return request->set;
 	*tiers_context = AllocSetContextCreate(caller, "tiered_storage tiers of a move",
 										   ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(*tiers_context);
 	set = tier_catalog_tiers_now();
 	MemoryContextSwitchTo(caller);
-	if (set == NULL)
-	{
-		MemoryContextDelete(*tiers_context);
-		*tiers_context = NULL;
-	}
 	return set;
+}
+
+/* What load_tiers() has made. */
+static void
+free_tiers(MemoryContext tiers_context)
+{
+	if (tiers_context != NULL)
+		MemoryContextDelete(tiers_context);
 }
 
 /* Step 3: moves it, unless something is in the way.  What it returns was reported. */
@@ -429,7 +437,7 @@ typedef struct Preparation
 {
 	TierMove	move;
 	TierRelationInfo info;
-	MemoryContext tiers_context;	/* NULL: there is nothing to do */
+	MemoryContext tiers_context;	/* NULL: nothing to free */
 	const char *why_not_online;
 } Preparation;
 
@@ -453,7 +461,7 @@ prepare_step(void *argument)
 	if (!tier_move_is_needed(request->relation_oid, request->tablespace_oid))
 		return;
 	preparation->why_not_online = tier_relation_why_not_online(info);
-	move->set = load_tiers(&preparation->tiers_context);
+	move->set = load_tiers(request, &preparation->tiers_context);
 	if (move->set == NULL)
 		return;
 
@@ -504,8 +512,7 @@ move_as_it_is(const TierMoveRequest *request, Oid *present)
 	if (error != NULL)
 	{
 		report_unrecorded(request, &report, error);
-		if (preparation.tiers_context != NULL)
-			MemoryContextDelete(preparation.tiers_context);
+		free_tiers(preparation.tiers_context);
 		tier_transaction_commit();
 		MemoryContextSwitchTo(move->context);
 		tier_move_report_thrown(&report, error);
@@ -513,15 +520,18 @@ move_as_it_is(const TierMoveRequest *request, Oid *present)
 		tier_move_count(request, &report);
 		return report;
 	}
-	if (preparation.tiers_context == NULL)
-		return report;
+	if (move->set == NULL)
+	{
+		free_tiers(preparation.tiers_context);
+		return report;			/* there is nothing to do */
+	}
 
 	/* The first commit of the move itself makes this one durable, too. */
 	tier_transaction_commit_async();
 	if (move->move_id == 0)
 	{
 		tier_move_count(request, &report);
-		MemoryContextDelete(preparation.tiers_context);
+		free_tiers(preparation.tiers_context);
 		return report;
 	}
 
@@ -531,7 +541,7 @@ move_as_it_is(const TierMoveRequest *request, Oid *present)
 	tier_move_count(request, &report);
 	if (report.state == TIER_STATE_DONE && tier_log_moves)
 		tier_move_log_done(move);
-	MemoryContextDelete(preparation.tiers_context);
+	free_tiers(preparation.tiers_context);
 	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		throw_cancel(thrown);
 	if (late != NULL && late->sqlerrcode == ERRCODE_QUERY_CANCELED)

@@ -86,6 +86,10 @@ struct TierMoveRequest
 	void	   *argument;		/* the caller's */
 	const TierIdle *idle;		/* NULL: nothing else to do */
 
+	/* The tiers as the caller has loaded them at that monotonic time; NULL: he has not. */
+	const TierSet *set;
+	int64		set_at;
+
 	/*
 	 * To which its end is added, also when a cancel is thrown; waiting is for
 	 * who has decided on it to count.  NULL: nobody counts.

@@ -60,22 +60,40 @@ profile_of(const TierSet *set, Oid tablespace_oid)
  * ---------------------------------------------------------------------
  */
 
+static bool
+is_any_read(const TierRelationState *states, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (states[i].stored.rates.random_slow + states[i].stored.rates.sequential_slow > 0.0)
+			return true;
+	return false;
+}
+
+/* Of states that are not read the page cache has nothing; the sum goes over all relations. */
+static void
+set_basis(TierRelationLoadBasis *basis, const TierRelationState *states, int n)
+{
+	basis->now = tier_clock_now();
+	basis->writes_since = tier_catalog_writes_since();
+	basis->checkpoints_per_hour = tier_checkpoints_per_hour();
+	if (is_any_read(states, n))
+	{
+		TierMemory	memory = tier_memory_look(tier_debug_root());
+
+		basis->memory_is_new = memory.is_new;
+		basis->memory_fills = memory.is_free && tier_catalog_read_bytes() <= memory.bytes;
+	}
+}
+
 void
 tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tablespace_oid,
 				   double *before_s_per_hour, double *predicted_s_per_hour)
 {
 	const TierCostProfile *from = profile_of(set, info->tablespace_oid);
 	const TierCostProfile *to = profile_of(set, to_tablespace_oid);
-	TierMemory	memory = tier_memory_look(tier_debug_root());
-	TierRelationLoadBasis basis = {
-		.now = tier_clock_now(),
-		.writes_since = tier_catalog_writes_since(),
-		.checkpoints_per_hour = tier_checkpoints_per_hour(),
-		.memory_is_new = memory.is_new,
-		.memory_fills = memory.is_free && tier_catalog_read_bytes() <= memory.bytes,
-	};
+	TierRelationLoadBasis basis = {0};
 	TierRelationLoad load = {0};
-	TierDevices *devices = tier_catalog_load_devices(CurrentMemoryContext);
+	TierDevices *devices;
 	TierRelationState *states;
 	bool		is_known = false;
 	int			n;
@@ -83,16 +101,21 @@ tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tabl
 	*before_s_per_hour = *predicted_s_per_hour = NAN;
 	states = tier_catalog_load_unit(CurrentMemoryContext, info->relation_oid, &n);
 	for (int i = 0; i < n; i++)
+		is_known |= states[i].id.relation_oid == info->relation_oid;
+	if (!is_known)
+		return;
+	set_basis(&basis, states, n);
+	devices = tier_catalog_load_devices(CurrentMemoryContext);
+	for (int i = 0; i < n; i++)
 	{
 		/* A TOAST table and its index have the persistence of their table. */
 		states[i].id.persistence = info->persistence;
 		tier_device_writes_factors(devices, states[i].id.tablespace_oid, from, &basis);
 		tier_relation_load_add(&load, &states[i], &basis);
-		is_known |= states[i].id.relation_oid == info->relation_oid;
 	}
-	if (is_known && from != NULL)
+	if (from != NULL)
 		*before_s_per_hour = tier_cost_busy_s_per_hour(&load.middle, from);
-	if (is_known && to != NULL)
+	if (to != NULL)
 		*predicted_s_per_hour = tier_cost_busy_s_per_hour(&load.middle, to);
 }
 

@@ -107,6 +107,16 @@ tier_wears_reason(const TierWears *wears, const TierSet *set, Oid to_tablespace_
 					wear_text(exceeded));
 }
 
+/* Of any tier: tiers on one device share its life. */
+static bool
+has_endurance(const TierSet *set)
+{
+	for (int i = 0; i < set->ntiers; i++)
+		if (set->tiers[i].endurance_tbw > 0 || set->tiers[i].endurance_dwpd > 0)
+			return true;
+	return false;
+}
+
 void
 tier_wear_tell(const TierSet *set, const List *to_tablespaces)
 {
@@ -116,6 +126,9 @@ tier_wear_tell(const TierSet *set, const List *to_tablespaces)
 	Bitmapset  *told = NULL;
 	ListCell   *cell;
 
+	/* To sum the days of writes takes longer than a small move. */
+	if (!has_endurance(set))
+		return;
 	tier_catalog_enter(&scope);
 	wears = tier_wears_load(context);
 	tier_catalog_leave(&scope);
