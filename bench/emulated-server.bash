@@ -187,5 +187,5 @@ observed() { # seconds
 advice() { # setting, tier that is not there
 	sql "BEGIN" "DO \$\$ BEGIN PERFORM tiered_storage.remove_tier(tier_name, true) FROM _tiered_storage.tiers WHERE tier_name = '${2-}'; END \$\$" \
 		"SELECT current_value, COALESCE(recommended_value, '-'), COALESCE(round(expected_ratio::numeric, 3)::text, '-'), COALESCE(command, '-'),
-			COALESCE(effect, '-'), reason FROM tiered_storage.recommend_settings(true) WHERE setting = '$1' LIMIT 1" "ROLLBACK"
+			COALESCE(effect, '-'), reason FROM _tiered_storage.recommend_settings(true) WHERE setting = '$1' LIMIT 1" "ROLLBACK"
 }

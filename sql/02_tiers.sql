@@ -87,11 +87,11 @@ SELECT t.tier_name, (t.random_read_ms, t.random_write_ms, t.sequential_read_mb_p
 		t.sequential_write_mb_per_s, t.fsync_ms, t.parallelism, t.price_per_gb_month, t.endurance_dwpd)
 	IS NOT DISTINCT FROM (p.random_read_ms, p.random_write_ms, p.sequential_read_mb_per_s,
 		p.sequential_write_mb_per_s, p.fsync_ms, p.parallelism, p.price_per_gb_month, p.endurance_dwpd) AS like_profile
-	FROM _tiered_storage.tiers t JOIN tiered_storage.device_profiles() p USING (profile)
+	FROM _tiered_storage.tiers t JOIN _tiered_storage.device_profiles() p USING (profile)
 	ORDER BY t.rank;
 SELECT profile, random_read_ms, random_write_ms, sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms,
 	parallelism, price_per_gb_month, endurance_dwpd, scan_start_ms
-	FROM tiered_storage.device_profiles();
+	FROM _tiered_storage.device_profiles();
 \echo '-- The start of a scan comes with the profile, and grows with a random read, while nobody has measured it.'
 BEGIN;
 CREATE FUNCTION pg_temp.start() RETURNS float8 LANGUAGE sql AS $$ SELECT scan_start_ms FROM _tiered_storage.tiers

@@ -129,7 +129,7 @@ SELECT (SELECT count(*) FROM tiered_storage.tiers) AS tiers,
 	(SELECT count(*) > 0 FROM _tiered_storage.heat) AS heat,
 	(SELECT count(*) FROM tiered_storage.history WHERE period_s < 0) AS history,
 	(SELECT count(*) FROM _tiered_storage.tablespace_claims() WHERE tier_name IS NULL) AS claims,
-	(SELECT count(*) FROM tiered_storage.device_profiles()) AS profiles,
+	(SELECT count(*) FROM _tiered_storage.device_profiles()) AS profiles,
 	_tiered_storage.smoothed_rate(1, 0, 1e9, 1) AS rate,
 	(SELECT count(*) FROM _tiered_storage.mover_progress(pg_backend_pid())) AS mover, _tiered_storage.is_paused();
 SELECT database_name = current_database() AS this, state IS NOT NULL AS state, reason IS NOT NULL AS reason

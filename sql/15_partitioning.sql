@@ -74,34 +74,34 @@ SELECT regress_cache('regress_t_cold', 0, 0);
 SELECT regress_cache('regress_t_unknown', 190, 199);
 SELECT regress_cache('regress_t_small', 19, 19);
 \x on
-SELECT * FROM tiered_storage.recommend_partitioning(min_size_bytes => 100 * 8192);
+SELECT * FROM _tiered_storage.recommend_partitioning(min_size_bytes => 100 * 8192);
 \x off
 SELECT relation, hot_fraction, key_column, partition_interval, confidence, reason
-	FROM tiered_storage.recommend_partitioning(100 * 8192, include_all => true)
+	FROM _tiered_storage.recommend_partitioning(100 * 8192, include_all => true)
 	WHERE command IS NULL ORDER BY relation::text COLLATE "C";
 -- By default large ones only.
-SELECT count(*) FROM tiered_storage.recommend_partitioning();
+SELECT count(*) FROM _tiered_storage.recommend_partitioning();
 \set ECHO none
 SELECT * FROM pg_temp.refused($refused$
-SELECT * FROM tiered_storage.recommend_partitioning(NULL)
-SELECT * FROM tiered_storage.recommend_partitioning(-1)
+SELECT * FROM _tiered_storage.recommend_partitioning(NULL)
+SELECT * FROM _tiered_storage.recommend_partitioning(-1)
 $refused$);
 \set ECHO all
 -- The statement can be run.
-SELECT command FROM tiered_storage.recommend_partitioning(100 * 8192) WHERE relation = 'regress_t'::regclass \gexec
+SELECT command FROM _tiered_storage.recommend_partitioning(100 * 8192) WHERE relation = 'regress_t'::regclass \gexec
 SELECT partattrs, partstrat FROM pg_partitioned_table WHERE partrelid = 'regress_t_partitioned'::regclass;
 -- A short time is not enough.
 UPDATE _tiered_storage.relation_state SET observed_since = now();
-SELECT DISTINCT confidence FROM tiered_storage.recommend_partitioning(100 * 8192);
+SELECT DISTINCT confidence FROM _tiered_storage.recommend_partitioning(100 * 8192);
 
 -- Who may not see a table's statistics is not told what is in them.
 CREATE ROLE regress_monitor IN ROLE pg_monitor;
 SET ROLE regress_monitor;
-SELECT relation, key_column, reason FROM tiered_storage.recommend_partitioning(1000 * 8192, include_all => true);
+SELECT relation, key_column, reason FROM _tiered_storage.recommend_partitioning(1000 * 8192, include_all => true);
 RESET ROLE;
 GRANT SELECT ON regress_t TO regress_monitor;
 SET ROLE regress_monitor;
-SELECT relation, key_column FROM tiered_storage.recommend_partitioning(1000 * 8192, include_all => true);
+SELECT relation, key_column FROM _tiered_storage.recommend_partitioning(1000 * 8192, include_all => true);
 RESET ROLE;
 
 -- Intervals: natural ones, round ones.

@@ -18,13 +18,13 @@ ORDER BY measurement COLLATE "C";
 SELECT count(*) AS remembered FROM _tiered_storage.tier_calibration;
 SELECT random_read_ms, sequential_read_mb_per_s, fsync_ms FROM _tiered_storage.tiers WHERE tier_name = 'measured';
 
--- Rates and times are those of the same measurement.
-SELECT abs(i.measured * r.measured - 1000) < 0.001 AS consistent
+-- Rates and times are those of the same measurement, with three digits.
+SELECT abs(i.measured * r.measured - 1000) < 11 AS consistent
 FROM shown i, shown r WHERE i.measurement = 'read_iops_depth_1' AND r.measurement = 'random_read_ms';
 
 -- A page that a checkpoint writes takes no longer than it took, and no longer than one alone.
 SELECT w.measured <= c.measured * COALESCE((SELECT p.measured FROM shown p
-	WHERE p.measurement = 'parallelism'), 1) * 1.000001 AS as_checkpoints
+	WHERE p.measurement = 'parallelism'), 1) * 1.02 AS as_checkpoints
 FROM shown w, shown c WHERE w.measurement = 'random_write_ms' AND c.measurement = 'checkpoint_write_ms';
 
 -- The file is within its limit, and gone.
@@ -119,10 +119,10 @@ SET effective_io_concurrency = 1;
 SET maintenance_io_concurrency = 10;
 SELECT tier_name, tablespace_name, setting, current_value, recommended_value, calibrated_at IS NULL AS by_profile,
 	command
-FROM tiered_storage.recommend_settings();
-SELECT reason FROM tiered_storage.recommend_settings() WHERE tier_name = 'fast';
+FROM _tiered_storage.recommend_settings();
+SELECT reason FROM _tiered_storage.recommend_settings() WHERE tier_name = 'fast';
 ALTER TABLESPACE calibrate_a SET (random_page_cost = 10, seq_page_cost = 1.23);
-SELECT tablespace_name, setting, current_value, recommended_value FROM tiered_storage.recommend_settings()
+SELECT tablespace_name, setting, current_value, recommended_value FROM _tiered_storage.recommend_settings()
 	WHERE tier_name = 'known';
 
 -- Nobody but who is allowed to.
@@ -131,7 +131,7 @@ GRANT USAGE ON SCHEMA tiered_storage, _tiered_storage TO calibrate_nobody;
 SET ROLE calibrate_nobody;
 SELECT tiered_storage.calibrate_tier('known');
 SELECT _tiered_storage.measure_device(1663, 1, 8388608, 0, false, 1, 0);
-SELECT * FROM tiered_storage.recommend_settings();
+SELECT * FROM _tiered_storage.recommend_settings();
 RESET ROLE;
 -- Nor an administrator who may not create in the tablespace: the scratch file takes its room.
 GRANT EXECUTE ON FUNCTION tiered_storage.calibrate_tier TO calibrate_nobody;

@@ -204,14 +204,14 @@ SELECT capacity_bytes, used_bytes, round(io_s_per_hour::numeric, 1) AS io, round
 	AS saved,
 	round(price_per_month::numeric, 2) AS price,
 	is_current, is_knee
-	FROM tiered_storage.tier_size_curve('regress_fast', points => 7);
+	FROM _tiered_storage.tier_size_curve('regress_fast', points => 7);
 \echo '-- The same as the summary says for what it has now.'
 SELECT abs(c.io_s_per_hour - s.advised_io_s_per_hour) < 1e-6 AS same_io
-	FROM tiered_storage.tier_size_curve('regress_fast', points => 3) c, _tiered_storage.placement_summary() s
+	FROM _tiered_storage.tier_size_curve('regress_fast', points => 3) c, _tiered_storage.placement_summary() s
 		WHERE c.is_current AND s.tier_name IS NULL;
 \echo '-- What is saved is saved compared with how it is now.'
 SELECT bool_and(abs(c.saved_s_per_hour + c.io_s_per_hour + c.queue_s_per_hour - s.io_s_per_hour - s.queue_s_per_hour) < 1e-6) AS adds_up
-	FROM tiered_storage.tier_size_curve('regress_fast') c, _tiered_storage.placement_summary() s
+	FROM _tiered_storage.tier_size_curve('regress_fast') c, _tiered_storage.placement_summary() s
 		WHERE s.tier_name IS NULL;
 \echo '-- Each step has another answer than the one before, and begins where that fits; there are no more than asked for.'
 SELECT points, count(*) <= points AS bounded, NULLIF(count(*), points) AS all_of_them,
@@ -220,11 +220,11 @@ SELECT points, count(*) <= points AS bounded, NULLIF(count(*), points) AS all_of
 	FROM (VALUES (3), (4), (5), (100)) p (points), LATERAL (SELECT *, row_number() OVER w = 1 AS is_first,
 		max(used_bytes) FILTER (WHERE NOT is_current) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 			AS before
-		FROM tiered_storage.tier_size_curve('regress_fast', points) WINDOW w AS (ORDER BY capacity_bytes,
+		FROM _tiered_storage.tier_size_curve('regress_fast', points) WINDOW w AS (ORDER BY capacity_bytes,
 			is_current)) c GROUP BY points ORDER BY points;
 \echo '-- At the capacity of a step the advice is the step''s.'
 SELECT count(*) > 3 AS steps, count(*) FILTER (WHERE s.advised_bytes IS DISTINCT FROM c.used_bytes) AS others
-	FROM tiered_storage.tier_size_curve('regress_fast') c, LATERAL _tiered_storage.placement_summary(
+	FROM _tiered_storage.tier_size_curve('regress_fast') c, LATERAL _tiered_storage.placement_summary(
 		overrides => pg_catalog.jsonb_build_object('regress_fast', pg_catalog.jsonb_build_object('capacity_bytes',
 			GREATEST(c.capacity_bytes, 1)))) s
 	WHERE s.tier_name = 'regress_fast';
@@ -436,10 +436,10 @@ SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capa
 SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 1e400}}')
 SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"random_read_ms": 0}}')
 SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_fast": {"compression_ratio": 0.5}}')
-SELECT count(*) FROM tiered_storage.tier_size_curve(NULL)
-SELECT count(*) FROM tiered_storage.tier_size_curve('no_such')
-SELECT count(*) FROM tiered_storage.tier_size_curve('regress_fast', 1)
-SELECT count(*) FROM tiered_storage.tier_size_curve('regress_fast', 1000000)
+SELECT count(*) FROM _tiered_storage.tier_size_curve(NULL)
+SELECT count(*) FROM _tiered_storage.tier_size_curve('no_such')
+SELECT count(*) FROM _tiered_storage.tier_size_curve('regress_fast', 1)
+SELECT count(*) FROM _tiered_storage.tier_size_curve('regress_fast', 1000000)
 SELECT tiered_storage.alter_tier('regress_fast', device => '{"compression_ratio": 2}')
 SELECT tiered_storage.alter_tier('regress_fast', device => '{"compressed": true, "compression_ratio": 0.9}')
 SELECT tiered_storage.alter_tier('regress_fast', device => '{"compressed": true, "compression_ratio": "NaN"}')
@@ -449,7 +449,7 @@ SELECT tiered_storage.remove_tier('regress_fast') \gset
 SELECT count(*) FROM tiered_storage.recommend_placement();
 SELECT tier_name, relations, advised_relations FROM _tiered_storage.placement_summary();
 SELECT tier_name, limited_by FROM _tiered_storage.simulate_placement();
-SELECT count(*) > 0 AS flat FROM tiered_storage.tier_size_curve('regress_slow', 3);
+SELECT count(*) > 0 AS flat FROM _tiered_storage.tier_size_curve('regress_slow', 3);
 SELECT tiered_storage.remove_tier('regress_slow') \gset
 SELECT tier_name, relations, advised_relations FROM _tiered_storage.placement_summary();
 SELECT count(*) FROM _tiered_storage.simulate_placement();

@@ -183,12 +183,12 @@ $$;
 SELECT p.key_column = n.name AS key, regress_kind(p.command) AS kind,
 	position(quote_ident(n.name) IN p.reason) > 0 AS in_reason, count(*) AS names
 	FROM regress_names n LEFT
-		JOIN tiered_storage.recommend_partitioning(100 * 8192) p ON p.relation = format('%1$I.%1$I', n.name)::regclass
+		JOIN _tiered_storage.recommend_partitioning(100 * 8192) p ON p.relation = format('%1$I.%1$I', n.name)::regclass
 			GROUP BY 1, 2, 3;
 \set ECHO none
 CREATE TEMP TABLE regress_commands AS
 	SELECT n.n, n.name, p.command FROM regress_names n
-		JOIN tiered_storage.recommend_partitioning(100 * 8192) p ON p.relation = format('%1$I.%1$I', n.name)::regclass;
+		JOIN _tiered_storage.recommend_partitioning(100 * 8192) p ON p.relation = format('%1$I.%1$I', n.name)::regclass;
 DO $$
 DECLARE
 	r record;
@@ -255,7 +255,7 @@ SELECT n.n FROM regress_names n WHERE NOT EXISTS (SELECT FROM _tiered_storage.pi
 SELECT count(DISTINCT s.tablespace_name) AS tablespaces, count(*) FILTER (WHERE regress_kind(s.command) IS DISTINCT
 	FROM 'ALTER TABLESPACE'
 		OR NOT starts_with(s.command, format('ALTER TABLESPACE %I SET (', n.place))) AS wrong
-	FROM tiered_storage.recommend_settings() s JOIN regress_names n ON n.place = s.tablespace_name;
+	FROM _tiered_storage.recommend_settings() s JOIN regress_names n ON n.place = s.tablespace_name;
 -- Done, and taken back.  On a busy machine it says that something is moved later in the batch.
 CALL tiered_storage.apply_placement();
 SELECT count(*) AS moved FROM regress_names n JOIN pg_class c ON c.oid = format('%1$I.%1$I', n.name)::regclass

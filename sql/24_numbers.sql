@@ -104,8 +104,8 @@ BEGIN
 			stage := stage || ', advice';
 			PERFORM count(*) FROM tiered_storage.recommend_placement(true);
 			PERFORM count(*) FROM _tiered_storage.placement_summary();
-			PERFORM count(*) FROM tiered_storage.tier_size_curve('a');
-			PERFORM count(*) FROM tiered_storage.recommend_settings();
+			PERFORM count(*) FROM _tiered_storage.tier_size_curve('a');
+			PERFORM count(*) FROM _tiered_storage.recommend_settings();
 			stage := stage || ', policies';
 			PERFORM count(*) FROM _tiered_storage.evaluate_policies();
 			stage := stage || ', views';
@@ -242,7 +242,7 @@ BEGIN
 		advice := regress_n_absurd('SELECT * FROM tiered_storage.recommend_placement(true)');
 		summary := regress_n_absurd('SELECT * FROM _tiered_storage.placement_summary()');
 		simulated := regress_n_absurd('SELECT * FROM _tiered_storage.simulate_placement(''{}'', 2)');
-		curve := regress_n_absurd('SELECT * FROM tiered_storage.tier_size_curve(''a'')');
+		curve := regress_n_absurd('SELECT * FROM _tiered_storage.tier_size_curve(''a'')');
 		SELECT count(*) INTO firm FROM tiered_storage.recommend_placement(true) WHERE confidence = 'firm';
 		-- It grows, so that it is stored again.
 		INSERT INTO regress_n_1 SELECT '2001-01-02', i FROM generate_series(1, 1000) i;

@@ -46,7 +46,7 @@ BEGIN
 	PERFORM tiered_storage.pin('regress_h');
 	PERFORM count(*) FROM tiered_storage.recommend_placement(true);
 	PERFORM count(*) FROM _tiered_storage.placement_summary();
-	PERFORM count(*) FROM tiered_storage.recommend_settings();
+	PERFORM count(*) FROM _tiered_storage.recommend_settings();
 	PERFORM count(*) FROM tiered_storage.load_profile();
 	CALL tiered_storage.sample();
 	answer := public.regress_h_state();

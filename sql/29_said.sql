@@ -28,7 +28,7 @@ UPDATE _tiered_storage.relation_state SET sampled_since = now() - interval '5 mi
 	proven_since = now() - interval '5 minutes', observed_since = now() - interval '5 minutes';
 SET tiered_storage.observation_period = '7d';
 SELECT count(*) > 0 AS answered FROM _tiered_storage.simulate_placement(relations => '{regress_s}');
-SELECT count(*) > 0 AS answered FROM tiered_storage.tier_size_curve('regress_fast', 3, relations => '{regress_s}');
+SELECT count(*) > 0 AS answered FROM _tiered_storage.tier_size_curve('regress_fast', 3, relations => '{regress_s}');
 SELECT count(*) > 0 AS answered FROM _tiered_storage.placement_summary(relations => '{regress_s}');
 SELECT count(*) AS answered FROM _tiered_storage.explain_placement('regress_s', relations => '{regress_s}');
 -- It is known enough when that time is over.

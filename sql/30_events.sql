@@ -194,15 +194,15 @@ SET tiered_storage.test_now = '2030-03-01 00:00:00+00';
 SET tiered_storage.observation_period = '7d';
 SELECT relation, kind, tier_name, unread_since, size_bytes = pg_table_size(relation) AS size, cheapest_tier,
 	saved_price_per_month > 0 AS cheaper
-	FROM tiered_storage.unused_relations() WHERE relation::text LIKE 'regress\_v\_%'
+	FROM _tiered_storage.unused_relations() WHERE relation::text LIKE 'regress\_v\_%'
 		ORDER BY relation::text COLLATE "C";
-SELECT relation FROM tiered_storage.unused_relations('40 days') WHERE relation::text LIKE 'regress\_v\_%'
+SELECT relation FROM _tiered_storage.unused_relations('40 days') WHERE relation::text LIKE 'regress\_v\_%'
 	ORDER BY relation::text COLLATE "C";
 -- An index that is read is a table that is read; one that is not, is not.
 CREATE INDEX regress_v_cold_i ON regress_v_cold (a) TABLESPACE regress_ts_slow;
-SELECT count(*) FROM tiered_storage.unused_relations('1 year');
+SELECT count(*) FROM _tiered_storage.unused_relations('1 year');
 \set VERBOSITY verbose
-SELECT count(*) FROM tiered_storage.unused_relations('-1 day'); \echo :SQLSTATE
+SELECT count(*) FROM _tiered_storage.unused_relations('-1 day'); \echo :SQLSTATE
 \set ECHO none
 \set VERBOSITY default
 

@@ -93,7 +93,7 @@ SELECT * FROM regress_tiers();
 SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{regress_o7}');
 -- With room for what is pinned there it is not too full.
 SELECT capacity_bytes / 8192 AS capacity, used_bytes / 8192 AS used, is_current, reason
-	FROM tiered_storage.tier_size_curve('regress_fast') WHERE capacity_bytes <= 6 * 8192;
+	FROM _tiered_storage.tier_size_curve('regress_fast') WHERE capacity_bytes <= 6 * 8192;
 SELECT sum(tiered_storage.unpin(('regress_o' || n)::regclass)) FROM generate_series(1, 6) n;
 -- No device is large enough.
 SELECT tiered_storage.alter_tier('regress_slow',
@@ -130,7 +130,7 @@ SET client_min_messages = warning;
 CREATE FUNCTION regress_curve(objective text, OUT points text) LANGUAGE sql AS $$
 	SELECT string_agg(concat_ws(' ', capacity_bytes / 8192, used_bytes / 8192, round(io_s_per_hour::numeric), is_knee,
 		is_current, reason), ', ' ORDER BY capacity_bytes, is_current)
-	FROM tiered_storage.tier_size_curve('regress_fast', objective => objective)
+	FROM _tiered_storage.tier_size_curve('regress_fast', objective => objective)
 $$;
 CALL regress_observe(8000);
 CREATE TEMPORARY TABLE regress_from_fast AS SELECT o.objective, points, (SELECT string_agg(relation::text, ' '
@@ -148,7 +148,7 @@ SELECT f.objective, f.points = c.points AS same_curve, CASE
 		WHERE recommended_tier = 'regress_fast') END AS same_advice
 			FROM regress_from_fast f, regress_curve(f.objective) c;
 SELECT capacity_bytes / 8192 AS capacity, used_bytes / 8192 AS used, is_current, reason
-	FROM tiered_storage.tier_size_curve('regress_fast') WHERE capacity_bytes <= 5 * 8192;
+	FROM _tiered_storage.tier_size_curve('regress_fast') WHERE capacity_bytes <= 5 * 8192;
 -- A figure that no device can have.
 SELECT tier_name, busy_fraction, reason FROM _tiered_storage.placement_summary() WHERE tier_name = 'regress_slow';
 SELECT tier_name, advised_busy_fraction <= 1 AND simulated_busy_fraction <= 1 AS possible, reason
@@ -176,7 +176,7 @@ SELECT tiered_storage.alter_tier('regress_fast', reserve_fraction => (1 + free_b
 SELECT * FROM regress_where();
 SELECT tier_name, reason FROM _tiered_storage.explain_placement('regress_o9') WHERE tier_name = 'regress_fast';
 -- What it would be worth is another question.
-SELECT max(used_bytes) / 8192 AS used FROM tiered_storage.tier_size_curve('regress_fast');
+SELECT max(used_bytes) / 8192 AS used FROM _tiered_storage.tier_size_curve('regress_fast');
 SELECT tiered_storage.alter_tier('regress_fast', reserve_fraction => 0) \g /dev/null
 SELECT * FROM regress_where();
 ALTER TABLE regress_o1 SET TABLESPACE regress_ts_slow;
@@ -219,7 +219,7 @@ UPDATE _tiered_storage.relation_state SET random_slow = 1e5 / n, random_fast = 1
 		WHERE c.relname ~ '^regress_small') c
 	WHERE relation_oid = c.oid;
 SELECT points, count(*) AS steps, min(used_bytes) / 8192 AS least, max(used_bytes) / 8192 AS most
-	FROM (VALUES (5), (21), (100)) p (points), tiered_storage.tier_size_curve('regress_fast', points)
+	FROM (VALUES (5), (21), (100)) p (points), _tiered_storage.tier_size_curve('regress_fast', points)
 	GROUP BY points ORDER BY points;
 
 DROP FUNCTION regress_advice, regress_tiers, regress_curve, regress_where;

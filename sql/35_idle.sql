@@ -154,7 +154,7 @@ SELECT DISTINCT verdict FROM regress_verdicts;
 \echo '-- Statistics that do not count.'
 SET track_counts = off;
 SELECT DISTINCT verdict, reason FROM regress_verdicts;
-SELECT count(*) FROM tiered_storage.unused_relations('1 minute');
+SELECT count(*) FROM _tiered_storage.unused_relations('1 minute');
 \set VERBOSITY terse
 SELECT count(*) FROM tiered_storage.recommend_placement();
 \set VERBOSITY default

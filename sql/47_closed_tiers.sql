@@ -54,7 +54,7 @@ SELECT * FROM regress_explains;
 SELECT tier_name, simulated_bytes, reason
 	FROM _tiered_storage.simulate_placement('{"regress_fast": {"capacity_bytes": 1000000000}}')
 		WHERE tier_name = 'regress_fast';
-SELECT capacity_bytes, used_bytes, is_current, reason FROM tiered_storage.tier_size_curve('regress_fast');
+SELECT capacity_bytes, used_bytes, is_current, reason FROM _tiered_storage.tier_size_curve('regress_fast');
 CALL tiered_storage.apply_placement(dry_run => true);
 \set VERBOSITY sqlstate
 CALL tiered_storage.move_relation('regress_c_hot', 'regress_fast');
@@ -70,7 +70,7 @@ SELECT tiered_storage.unpin('regress_c_cold') \g /dev/null
 SELECT tiered_storage.alter_tier('regress_fast', price_per_gb_month => 0), tiered_storage.alter_tier('regress_slow',
 	price_per_gb_month => 10000), tiered_storage.alter_tier('regress_cheap', price_per_gb_month => 1000) \g /dev/null
 SELECT DISTINCT recommended_tier FROM tiered_storage.recommend_placement(true, objective => 'money');
-SELECT count(*) AS to_nowhere FROM tiered_storage.unused_relations('0') WHERE cheapest_tier = 'regress_fast';
+SELECT count(*) AS to_nowhere FROM _tiered_storage.unused_relations('0') WHERE cheapest_tier = 'regress_fast';
 \set back 'COPY (SELECT WHERE false) TO PROGRAM ''mv ' :directory '/away ' :directory / :version ''''
 :back;
 SELECT relation, recommended_tier, confidence FROM regress_moves;
@@ -113,15 +113,15 @@ SELECT relation, recommended_tier, reason FROM tiered_storage.recommend_placemen
 	ORDER BY relation::text COLLATE "C";
 -- What was not read for long enough, and what is in the way of a row.
 UPDATE _tiered_storage.relation_state SET last_read_at = '2029-12-01', proven_since = '2029-12-01';
-SELECT count(*) FROM tiered_storage.unused_relations('1 day');
-SELECT count(*) FROM tiered_storage.unused_relations('2 months');
+SELECT count(*) FROM _tiered_storage.unused_relations('1 day');
+SELECT count(*) FROM _tiered_storage.unused_relations('2 months');
 UPDATE _tiered_storage.relation_state SET size_bytes = size_bytes / 2;
-SELECT count(*) FROM tiered_storage.unused_relations('1 day');
+SELECT count(*) FROM _tiered_storage.unused_relations('1 day');
 UPDATE _tiered_storage.relation_state SET size_bytes = size_bytes * 2;
 SELECT tiered_storage.remove_tier('regress_slow'), tiered_storage.remove_tier('regress_cheap') \g /dev/null
-SELECT count(*) FROM tiered_storage.unused_relations('1 day');
+SELECT count(*) FROM _tiered_storage.unused_relations('1 day');
 UPDATE _tiered_storage.relation_state SET last_read_at = '2029-12-31 23:59:00+00';
-SELECT count(*) FROM tiered_storage.unused_relations('8 minutes');
+SELECT count(*) FROM _tiered_storage.unused_relations('8 minutes');
 
 SET client_min_messages = warning;
 DROP VIEW regress_moves, regress_says, regress_explains;

@@ -4,7 +4,7 @@
 -- Of the server's, not of a session's.
 RESET synchronous_commit;
 -- Without tiers it says so.
-SELECT count(*) FROM tiered_storage.recommend_settings();
+SELECT count(*) FROM _tiered_storage.recommend_settings();
 \i :abs_srcdir/sql/include/three_tiers.sql
 \set ECHO none
 SET tiered_storage.test_now = '2030-02-01 02:00+00';
@@ -12,7 +12,7 @@ CALL tiered_storage.sample();
 SELECT current_database() AS db \gset
 CREATE VIEW advice AS SELECT setting, tier_name, recommended_value AS value, reason, command, effect,
 	round(expected_ratio::numeric, 3) AS ratio, requires, is_assumed
-	FROM tiered_storage.recommend_settings() WHERE tablespace_name IS NULL;
+	FROM _tiered_storage.recommend_settings() WHERE tablespace_name IS NULL;
 
 -- Nobody has written anything or measured anything: nothing but why.
 -- Made up, since no call makes it in the time of a test: rates, and history of days and weeks, the load of hours;
@@ -22,9 +22,9 @@ TRUNCATE _tiered_storage.load_history, _tiered_storage.relation_history, _tiered
 UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00';
 \set ECHO all
 SELECT * FROM advice;
-SELECT setting, recommended_value, command, reason FROM tiered_storage.recommend_settings(true)
+SELECT setting, recommended_value, command, reason FROM _tiered_storage.recommend_settings(true)
 	WHERE setting IN ('wal_sync_method', 'fsync', 'full_page_writes', 'synchronous_commit') ORDER BY setting;
-SELECT count(*) AS of_the_server FROM tiered_storage.recommend_settings(NULL) WHERE tablespace_name IS NULL;
+SELECT count(*) AS of_the_server FROM _tiered_storage.recommend_settings(NULL) WHERE tablespace_name IS NULL;
 
 -- Temporary files on the slow tier: 1 GB an hour takes 13.3 s there and 0.4 s on the fast one, if that has room.
 INSERT INTO _tiered_storage.file_state VALUES
@@ -39,7 +39,7 @@ INSERT INTO _tiered_storage.load_history (period_start, period_s, wait_sampled_m
 	wait_temp_ms) VALUES ('2030-02-01 00:00+00', 7200, 7200000, 8000);
 SELECT effect, reason, ratio FROM advice;
 UPDATE _tiered_storage.load_history SET wait_temp_ms = 3000;
-SELECT setting, recommended_value, reason, command FROM tiered_storage.recommend_settings(true)
+SELECT setting, recommended_value, reason, command FROM _tiered_storage.recommend_settings(true)
 	WHERE setting = 'temp_tablespaces';
 UPDATE _tiered_storage.load_history SET wait_temp_ms = 1e8;
 SELECT effect FROM advice;
@@ -82,14 +82,14 @@ INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 7200, 't
 	NULL, NULL, 1e9, NULL, NULL);
 \set ECHO all
 SELECT * FROM advice;
-SELECT current_value, reason FROM tiered_storage.recommend_settings(true) WHERE setting = 'temp_tablespaces';
+SELECT current_value, reason FROM _tiered_storage.recommend_settings(true) WHERE setting = 'temp_tablespaces';
 DELETE FROM _tiered_storage.file_history WHERE place = 'regress_ts_fast';
 UPDATE _tiered_storage.file_state SET places = '{regress_ts_slow}';
 UPDATE _tiered_storage.file_history SET write_bytes = 2e9;
 -- No room: nothing.
 UPDATE _tiered_storage.file_history SET write_bytes = 1e18;
 SELECT * FROM advice;
-SELECT reason FROM tiered_storage.recommend_settings(true) WHERE setting = 'temp_tablespaces';
+SELECT reason FROM _tiered_storage.recommend_settings(true) WHERE setting = 'temp_tablespaces';
 -- Already on the fastest, or too little to matter.
 UPDATE _tiered_storage.file_history SET write_bytes = 2e9, place = 'regress_ts_fast';
 UPDATE _tiered_storage.file_state SET places = '{regress_ts_fast}';
@@ -102,7 +102,7 @@ DELETE FROM _tiered_storage.file_state;
 -- A device that finds a page at random sooner than it reads one in sequence.
 SELECT tiered_storage.alter_tier('regress_slow',
 	device => '{"random_read_ms": 0.002, "sequential_read_mb_per_s": 100}') \g /dev/null
-SELECT substring(reason FROM '^.* in sequence') AS reason FROM tiered_storage.recommend_settings()
+SELECT substring(reason FROM '^.* in sequence') AS reason FROM _tiered_storage.recommend_settings()
 	WHERE setting = 'random_page_cost' AND tier_name = 'regress_slow';
 
 -- How many pages come from the device is what was observed; nothing is cut off for a slow one.
@@ -112,7 +112,7 @@ INSERT INTO _tiered_storage.tier_calibration SELECT 'regress_slow', now(), 'rand
 CREATE TABLE regress_s_cached (a int) TABLESPACE regress_ts_slow;
 CALL tiered_storage.sample();
 CREATE VIEW costs AS SELECT setting, recommended_value, substring(reason FROM 'times.*$') AS reason
-	FROM tiered_storage.recommend_settings() WHERE setting LIKE '%_page_cost' AND tablespace_name = 'regress_ts_slow';
+	FROM _tiered_storage.recommend_settings() WHERE setting LIKE '%_page_cost' AND tablespace_name = 'regress_ts_slow';
 SELECT * FROM costs;
 UPDATE _tiered_storage.relation_state SET hits_slow = 400, random_slow = 200, device_random_slow = 100, heat_at = now(),
 	sequential_slow = 100, device_sequential_slow = 50, observed_since = now() - interval '300 days'

@@ -34,7 +34,7 @@ CREATE FUNCTION regress_c(relation regclass, algorithm text DEFAULT NULL) RETURN
 		e.sampled_pieces = e.pieces AND e.pieces = (pg_relation_size(e.part) + 131071) / 131072,
 			e.size_bytes = pg_relation_size(e.part) AND abs(e.stored_bytes * e.ratio - e.size_bytes) <= e.ratio,
 				e.reason
-	FROM tiered_storage.estimate_compression(relation, algorithm) e
+	FROM _tiered_storage.estimate_compression(relation, algorithm) e
 	-- Not every system has its library.
 	WHERE e.compressor <> 'lzo'
 $$;
@@ -47,22 +47,22 @@ SELECT part, compressor, ratio BETWEEN 1.5 AND 8 AS compresses, exact, all_of_it
 SELECT * FROM regress_c('regress_c_noise');
 -- What is not there is said.
 SELECT count(*), count(ratio) = 1 OR bool_and(reason IS NOT NULL) AS is_said
-	FROM tiered_storage.estimate_compression('regress_c_noise', 'lzo');
+	FROM _tiered_storage.estimate_compression('regress_c_noise', 'lzo');
 -- Hexadecimal digits of noise are half as long, which pglz has not noticed.
 SELECT part, compressor, ratio > 1.5 AS compresses, exact, all_of_it, stored, reason
 	FROM regress_c('regress_c_toast', 'zstd');
 SELECT * FROM regress_c('regress_c_text', 'zstd');
 SELECT part, compressor, ratio, size_bytes, stored_bytes, pieces, sampled_pieces, reason
-	FROM tiered_storage.estimate_compression('regress_c_empty', 'lz4');
+	FROM _tiered_storage.estimate_compression('regress_c_empty', 'lz4');
 -- No more is looked at than has to be.
 -- The last piece, which is shorter, may be among them.
 SELECT part, compressor, ratio > 30 AS compresses, ratio BETWEEN ratio_low AND ratio_high AS between, pieces,
-	sampled_pieces, elapsed_ms > 0 AS took_time FROM tiered_storage.estimate_compression('regress_c_large', 'zstd');
+	sampled_pieces, elapsed_ms > 0 AS took_time FROM _tiered_storage.estimate_compression('regress_c_large', 'zstd');
 -- An index alone, a table without its indexes, a TOAST table.
-SELECT part, compressor FROM tiered_storage.estimate_compression('regress_c_number_i', 'lz4');
-SELECT part, compressor FROM tiered_storage.estimate_compression('regress_c_number', 'lz4', include_indexes => false);
+SELECT part, compressor FROM _tiered_storage.estimate_compression('regress_c_number_i', 'lz4');
+SELECT part, compressor FROM _tiered_storage.estimate_compression('regress_c_number', 'lz4', include_indexes => false);
 SELECT reltoastrelid::regclass AS toast FROM pg_class WHERE oid = 'regress_c_toast'::regclass \gset
-SELECT count(*), min(compressor) FROM tiered_storage.estimate_compression(:'toast', 'lz4');
+SELECT count(*), min(compressor) FROM _tiered_storage.estimate_compression(:'toast', 'lz4');
 -- Other kinds.
 CREATE UNLOGGED TABLE regress_c_unlogged AS SELECT i, repeat('x', 1000) AS t FROM generate_series(1, 1000) i;
 CREATE MATERIALIZED VIEW "regress_c Quoted" AS SELECT i, repeat('x', 1000) AS t FROM generate_series(1, 1000) i;
@@ -74,7 +74,7 @@ SELECT count(*) > 0 AS catalogs_too FROM regress_c('pg_class', 'zlib');
 SELECT pg_stat_force_next_flush();
 SELECT heap_blks_read AS read, heap_blks_hit AS hit FROM pg_statio_user_tables
 	WHERE relid = 'regress_c_large'::regclass \gset
-SELECT count(*) FROM tiered_storage.estimate_compression('regress_c_large');
+SELECT count(*) FROM _tiered_storage.estimate_compression('regress_c_large');
 SELECT pg_stat_force_next_flush();
 SELECT heap_blks_read - :read AS read, heap_blks_hit - :hit AS hit FROM pg_statio_user_tables
 	WHERE relid = 'regress_c_large'::regclass;
@@ -93,29 +93,29 @@ CREATE SERVER regress_c_server FOREIGN DATA WRAPPER regress_c_fdw;
 CREATE FOREIGN TABLE regress_c_foreign (i int) SERVER regress_c_server;
 CREATE TEMP TABLE regress_c_temp (i int);
 \set ECHO all
-SELECT * FROM tiered_storage.estimate_compression(NULL);
-SELECT * FROM tiered_storage.estimate_compression('regress_c_text', include_indexes => NULL);
-SELECT * FROM tiered_storage.estimate_compression('regress_c_text', 'gzip');
+SELECT * FROM _tiered_storage.estimate_compression(NULL);
+SELECT * FROM _tiered_storage.estimate_compression('regress_c_text', include_indexes => NULL);
+SELECT * FROM _tiered_storage.estimate_compression('regress_c_text', 'gzip');
 \set ECHO none
 SELECT * FROM pg_temp.refused($refused$
-SELECT * FROM tiered_storage.estimate_compression('regress_c_text', '')
-SELECT * FROM tiered_storage.estimate_compression(4294967295)
-SELECT * FROM tiered_storage.estimate_compression('regress_c_p')
+SELECT * FROM _tiered_storage.estimate_compression('regress_c_text', '')
+SELECT * FROM _tiered_storage.estimate_compression(4294967295)
+SELECT * FROM _tiered_storage.estimate_compression('regress_c_p')
 $refused$);
 \set ECHO all
-SELECT * FROM tiered_storage.estimate_compression('regress_c_p_i');
-SELECT * FROM tiered_storage.estimate_compression('regress_c_view');
-SELECT * FROM tiered_storage.estimate_compression('regress_c_sequence');
-SELECT * FROM tiered_storage.estimate_compression('regress_c_foreign');
+SELECT * FROM _tiered_storage.estimate_compression('regress_c_p_i');
+SELECT * FROM _tiered_storage.estimate_compression('regress_c_view');
+SELECT * FROM _tiered_storage.estimate_compression('regress_c_sequence');
+SELECT * FROM _tiered_storage.estimate_compression('regress_c_foreign');
 \set VERBOSITY sqlstate
-SELECT * FROM tiered_storage.estimate_compression('regress_c_temp');
+SELECT * FROM _tiered_storage.estimate_compression('regress_c_temp');
 \set VERBOSITY default
-SELECT part, compressor, ratio, reason FROM tiered_storage.estimate_compression('pg_database', 'lz4')
+SELECT part, compressor, ratio, reason FROM _tiered_storage.estimate_compression('pg_database', 'lz4')
 	WHERE part = 'pg_database'::regclass;
 -- The statement that is offered for partitions.
 CREATE TABLE regress_c_p_1 PARTITION OF regress_c_p FOR VALUES FROM (0) TO (10);
 INSERT INTO regress_c_p VALUES (1);
-SELECT e.part FROM pg_partition_tree('regress_c_p') p, tiered_storage.estimate_compression(p.relid, 'lz4') e
+SELECT e.part FROM pg_partition_tree('regress_c_p') p, _tiered_storage.estimate_compression(p.relid, 'lz4') e
 	WHERE p.isleaf;
 
 ---------------------------------------------------------------------------
@@ -131,17 +131,17 @@ GRANT USAGE ON SCHEMA tiered_storage TO regress_c_nobody;
 SET ROLE regress_c_nobody;
 SELECT * FROM tiered_storage.estimate_compression('regress_c_text');
 SET ROLE regress_c_monitor;
-SELECT * FROM tiered_storage.estimate_compression('regress_c_text');
-SELECT * FROM tiered_storage.estimate_compression('regress_c_number_i'); \echo :SQLSTATE
+SELECT * FROM _tiered_storage.estimate_compression('regress_c_text');
+SELECT * FROM _tiered_storage.estimate_compression('regress_c_number_i'); \echo :SQLSTATE
 SET ROLE regress_c_reader;
-SELECT count(*) FROM tiered_storage.estimate_compression('regress_c_number_i', 'lz4');
+SELECT count(*) FROM _tiered_storage.estimate_compression('regress_c_number_i', 'lz4');
 SET ROLE regress_c_owner;
-SELECT count(*) FROM tiered_storage.estimate_compression('regress_c_empty', 'lz4');
+SELECT count(*) FROM _tiered_storage.estimate_compression('regress_c_empty', 'lz4');
 -- Who may read some rows only.
 RESET ROLE;
 ALTER TABLE regress_c_number ENABLE ROW LEVEL SECURITY;
 SET ROLE regress_c_reader;
-SELECT count(*) FROM tiered_storage.estimate_compression('regress_c_number', 'lz4');
+SELECT count(*) FROM _tiered_storage.estimate_compression('regress_c_number', 'lz4');
 \set ECHO none
 RESET ROLE;
 

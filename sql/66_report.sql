@@ -261,7 +261,7 @@ SELECT count(*) > 1 AS curve, bool_and(p.numbers = c.numbers) AS same
 FROM regress_numbers(:'page', 'curve-table') p FULL JOIN (SELECT row_number() OVER () AS n,
 	array_remove(ARRAY[capacity_bytes, used_bytes, io_s_per_hour,
 	queue_s_per_hour, saved_s_per_hour, price_per_month], NULL) AS numbers
-		FROM tiered_storage.tier_size_curve('regress_fast')) c USING (n);
+		FROM _tiered_storage.tier_size_curve('regress_fast')) c USING (n);
 SELECT count(*) AS moves, bool_and(p.numbers = m.numbers) AS same
 FROM regress_numbers(:'page', 'moves-table') p FULL JOIN (SELECT row_number() OVER (ORDER BY started_at DESC) AS n,
 	array_remove(ARRAY[size_bytes, elapsed_ms,
@@ -276,8 +276,8 @@ FROM regress_numbers(:'page', 'wear-table') p FULL JOIN (SELECT row_number() OVE
 	used_fraction, expected_life_years], NULL) AS numbers FROM _tiered_storage.wear_state()) w USING (n);
 SELECT count(*) AS metrics, bool_and(p.numbers = l.numbers) AS same
 FROM regress_numbers(:'page', 'load-table') p FULL JOIN (SELECT row_number() OVER () AS n,
-	array_remove(ARRAY[first_per_s, second_per_s, per_second_ratio,
-	first_per_transaction, second_per_transaction], NULL) AS numbers
+	array_remove(ARRAY[first_per_s, second_per_s, ratio,
+	first_per_xact, second_per_xact]::float8[], NULL) AS numbers
 		FROM tiered_storage.compare_load('2030-01-01', '2030-01-03', '2030-01-03', '2030-01-05')) l USING (n);
 \echo '-- By relation: what the history has of the period, the one that is gone included; and the cells have the same sum.'
 SELECT p.n, p.numbers[cardinality(p.numbers) - 2:] AS numbers FROM regress_numbers(:'page', 'heat-table') p;

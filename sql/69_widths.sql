@@ -1,5 +1,5 @@
--- No view that people read is wider than 120 columns in psql, with names of 24 characters, terabytes, and rates of nine
--- digits: rows are formatted by psql, and counted.
+-- No view and no function that answers with rows is wider than 120 columns in psql, with names of 24 characters,
+-- terabytes, and rates of nine digits: rows are formatted by psql, and counted. All are found in the catalog.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
 \set ECHO none
@@ -77,41 +77,81 @@ INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tables
 UPDATE _tiered_storage.move m SET pid = a.pid, backend_start = a.backend_start FROM pg_stat_activity a
 	WHERE a.pid = pg_backend_pid() AND m.state = 'running' AND m.move_id IN (SELECT max(move_id) FROM _tiered_storage.move);
 
+-- The load of two hours.
+TRUNCATE _tiered_storage.load_history, _tiered_storage.history_hour;
+UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00';
+INSERT INTO _tiered_storage.load_history
+	SELECT at, 3600, 36e11, 36e11, 36e11, 18e11, 3e11, 3e11, 3e11, 3e11, 3e11, 3e11, 3e11, 3e11, 3e11, 3e11, 3e11, 3e11, 3e11, 3e11,
+		3e11, 3e11, 3e11, 3e11, 3e11, 3600000, 7200000, 3600000, 1800000, 900000, 360, 3600, 36, 0, 1
+	FROM unnest('{2030-02-01 00:00+00,2030-02-01 01:00+00}'::timestamptz[]) at;
+SELECT tiered_storage.alter_device_profile('regress_wide_profile_24c', '{"random_read_ms": 0.123456789, "random_write_ms": 1234.56789,
+	"sequential_read_mb_per_s": 9999.987, "sequential_write_mb_per_s": 9999.987, "fsync_ms": 12.3456789, "parallelism": 1.23456789,
+	"price_per_gb_month": 0.0123456789, "endurance_dwpd": 1.23456789}') \g /dev/null
+SELECT tiered_storage.suppose('regress_wide_index_hot24', 'regress_wide_tier_fast_1') \g /dev/null
+
+-- What a function is called with. One that is not here is found, and not measured: add it.
+CREATE TEMP TABLE arguments (name text, list text);
+INSERT INTO arguments VALUES
+	('block_heat', $$'regress_wide_table_24_ch', 3$$),
+	('calibrate_tier', $$'regress_wide_tier_fast_1', 0.1, 8388608, dry_run => true$$),
+	('compare_load', $$'2030-02-01 00:00+00', '2030-02-01 01:00+00', '2030-02-01 01:00+00', '2030-02-01 02:00+00'$$),
+	('device_profiles', ''),
+	('discover_tiers', ''),
+	('estimate_compression', $$'regress_wide_table_24_ch'$$),
+	('evaluate_policies', ''),
+	('explain_placement', $$'regress_wide_table_24_ch'$$),
+	('explain_tiers', $$'SELECT * FROM regress_wide_table_24_ch ORDER BY at'$$),
+	('load_profile', $$'2030-02-01 00:00+00', '2030-02-01 01:00+00'$$),
+	('orphaned_files', ''),
+	('placement_summary', ''),
+	('preflight', $$'regress_wide_table_24_ch', 'regress_wide_tier_slow_1', include_all => true$$),
+	('recommend_partitioning', '0, include_all => true'),
+	('recommend_settings', 'include_all => true'),
+	('simulate_placement', $${"regress_wide_tier_fast_1": {"capacity_bytes": 99999999999999}}$$),
+	('tier_size_curve', $$'regress_wide_tier_fast_1'$$),
+	('unused_relations', $$'1 microsecond'$$);
+UPDATE arguments SET list = quote_literal(list) WHERE name = 'simulate_placement';
+-- For programs: many rows for a chart or a monitoring system, and all numbers of the advice with the statement.
+CREATE TEMP TABLE for_programs (name text);
+INSERT INTO for_programs VALUES ('history'), ('metrics'), ('recommend_placement');
+
+-- A statement for each; psql formats the rows, a program counts, and says so if a number has 15 digits.
+CREATE TEMP VIEW measured AS
+	SELECT o.name, CASE WHEN p.name IS NOT NULL THEN format('\echo %s: for programs', o.name)
+		WHEN o.has_arguments AND a.name IS NULL THEN format('\echo %s: not measured', o.name)
+		ELSE format('SELECT * FROM tiered_storage.%I%s \g | awk -v name=%s "$WIDEST"', o.name, '(' || a.list || ')', o.name) END AS line
+	FROM (SELECT relname, false FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace AND relkind <> 'c'
+		UNION ALL SELECT proname, true FROM pg_proc WHERE pronamespace = 'tiered_storage'::regnamespace AND proretset)
+		o (name, has_arguments)
+	LEFT JOIN arguments a ON a.name = o.name AND o.has_arguments LEFT JOIN for_programs p ON p.name = o.name;
+\setenv WIDEST '{if (length > m) m = length; if (/[0-9][.][0-9]{7}/) n = ", long numbers"} END {print name ": " (m <= 120 ? "fits" : m " columns") (NR > 4 ? ", with rows" : ", no row") n}'
+\getenv abs_builddir PG_ABS_BUILDDIR
+\set script :abs_builddir '/results/69_widths.psql'
+\pset tuples_only on
+SELECT line FROM measured ORDER BY name COLLATE "C" \g :script
+\pset tuples_only off
 \pset format aligned
 \pset footer on
-\setenv WIDEST '{if (length > m) m = length} END {print (m <= 120 ? "fits" : m " columns") (NR > 4 ? ", with rows" : ", no row")}'
-\set ECHO all
-SELECT * FROM tiered_storage.tiers \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.devices \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.heat WHERE relation ~ 'regress_wide_' \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.file_class_io \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.write_amplification \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.standbys \g | awk "$WIDEST"
-\set ECHO none
--- Nothing is advised for a tier that wears out, or has too much to do.
+-- As large as it gets.
+BEGIN;
+\i :script
+ROLLBACK;
+-- Nothing is advised for a tier that wears out, or has too much to do: with little of either.
 UPDATE _tiered_storage.relation_state SET device_random_fast = 0, random_fast = 0, random_slow = 0, device_random_slow = 0,
 	device_sequential_fast = 0, sequential_fast = 0, page_writes_fast = 0, page_writes_slow = 0, changes_fast = 0,
 	maintenance_writes_fast = 0 WHERE relation_oid <> 'regress_wide_index_hot24'::regclass;
 UPDATE _tiered_storage.tier SET endurance_tbw = NULL;
-\set ECHO all
-SELECT * FROM tiered_storage.recommendations \g | awk "$WIDEST"
-SELECT tiered_storage.suppose('regress_wide_index_hot24', 'regress_wide_tier_fast_1') \g /dev/null
-SELECT * FROM tiered_storage.supposed \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.explain_tiers('SELECT * FROM regress_wide_table_24_ch ORDER BY at') \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.policies \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.pins \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.move_windows \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.moves \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.move_progress \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.move_batches \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.activity \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.workers \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.evaluate_policies() \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.preflight('regress_wide_table_24_ch', 'regress_wide_tier_slow_1', include_all => true) \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.explain_placement('regress_wide_table_24_ch') \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.placement_summary() \g | awk "$WIDEST"
-SELECT * FROM tiered_storage.simulate_placement('{"regress_wide_tier_fast_1": {"capacity_bytes": 99999999999999}}') \g | awk "$WIDEST"
-\set ECHO none
+BEGIN;
+\i :script
+ROLLBACK;
+-- A month in which nothing was read, by no standby either.
+SELECT tiered_storage.remove_standby('regress_wide_standby_24c') \g /dev/null
+SELECT pg_stat_force_next_flush() \g /dev/null
+SET tiered_storage.test_now = '2040-02-01';
+CALL tiered_storage.sample();
+SET tiered_storage.test_now = '2040-03-01';
+UPDATE _tiered_storage.relation_state SET size_bytes = 98 * 2 ^ 40, page_writes_fast = 999999999;
+SELECT * FROM tiered_storage.unused_relations('0') \g | awk -v name=unused_relations "$WIDEST"
 \pset format unaligned
 \pset footer off
 DROP EXTENSION tiered_storage CASCADE;

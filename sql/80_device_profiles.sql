@@ -20,11 +20,11 @@ SELECT tiered_storage.alter_device_profile('regress_flash',
 	'{"price_per_gb_month": 2000000, "random_read_ms": 0.1, "random_write_ms": 0.1, "sequential_read_mb_per_s": 1000,
 	"sequential_write_mb_per_s": 1000, "fsync_ms": 1, "parallelism": 1000000, "provider": "regress", "endurance_dwpd": 1}');
 SELECT profile, price_per_gb_month, random_read_ms, provider, prices_as_of, price_source, is_edited
-	FROM tiered_storage.device_profiles() WHERE profile IN ('regress_disk', 'cloud_gp3');
-SELECT price_source, prices_as_of = current_date AS today FROM tiered_storage.device_profiles()
+	FROM _tiered_storage.device_profiles() WHERE profile IN ('regress_disk', 'cloud_gp3');
+SELECT price_source, prices_as_of = current_date AS today FROM _tiered_storage.device_profiles()
 	WHERE profile = 'regress_flash';
 -- What is sold has a price with a date and a source.
-SELECT profile FROM tiered_storage.device_profiles() WHERE price_source IS NULL OR profile ~ '^cloud_'
+SELECT profile FROM _tiered_storage.device_profiles() WHERE price_source IS NULL OR profile ~ '^cloud_'
 	AND (prices_as_of IS NULL OR provider IS NULL);
 \set ECHO none
 SELECT * FROM pg_temp.refused($refused$
@@ -71,7 +71,7 @@ SELECT tiered_storage.alter_device_profile('regress_flash', NULL); \echo :SQLSTA
 -- What comes with the extension is there again.
 SELECT tiered_storage.alter_device_profile('cloud_gp3', '{"price_per_gb_month": 0.07}');
 SELECT tiered_storage.alter_device_profile('cloud_gp3', NULL);
-SELECT price_per_gb_month, prices_as_of, is_edited FROM tiered_storage.device_profiles() WHERE profile = 'cloud_gp3';
+SELECT price_per_gb_month, prices_as_of, is_edited FROM _tiered_storage.device_profiles() WHERE profile = 'cloud_gp3';
 
 ---------------------------------------------------------------------------
 -- A load

@@ -184,7 +184,7 @@ tier_catalog_find_profile(const char *name, TierCostProfile *figures, double *en
 	"SELECT random_read_ms, random_write_ms, sequential_read_mb_per_s, "
 	"sequential_write_mb_per_s, fsync_ms, parallelism, price_per_gb_month::float8, "
 	"COALESCE(scan_start_ms, 0), COALESCE(endurance_dwpd, 0) "
-	"FROM tiered_storage.device_profiles() WHERE profile = $1";
+	"FROM _tiered_storage.device_profiles() WHERE profile = $1";
 	double	   *fields[] = {
 		&figures->random_read_ms, &figures->random_write_ms, &figures->sequential_read_mb_per_s,
 		&figures->sequential_write_mb_per_s, &figures->fsync_ms, &figures->parallelism,

@@ -224,7 +224,7 @@ AS $$
 					'compression_ratio', t.compression_ratio)), '{}')::text],
 			ARRAY[NULL, NULL, NULL, NULL, NULL, '0.15', '0.8', '0.9', NULL]))
 		FROM _tiered_storage.tier t
-		LEFT JOIN tiered_storage.device_profiles() p ON p.profile = t.profile
+		LEFT JOIN _tiered_storage.device_profiles() p ON p.profile = t.profile
 		LEFT JOIN LATERAL (SELECT array_agg(d.tablespace_name ORDER BY d.tablespace_name)
 					AS tablespaces, bool_or(d.compressed) AS compressed
 			FROM _tiered_storage.tier_tablespaces x

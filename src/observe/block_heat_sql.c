@@ -50,7 +50,7 @@ enum
 	HEAT_USAGE_SUM,
 	HEAT_OS_CACHED_BYTES,
 	HEAT_HEAT,
-	HEAT_STANDARD_ERROR,
+	HEAT_ERROR,
 };
 
 typedef struct Bucket
@@ -133,6 +133,13 @@ heat_of(const Bucket *bucket, double share, double nblocks, int64 os_cached_byte
 		PAGECACHE_WEIGHT * Min(1.0, os_cached_bytes / (nblocks * BLCKSZ));
 }
 
+/* As many digits as a person reads. */
+static double
+three_digits(double number)
+{
+	return strtod(psprintf("%.3g", number), NULL);
+}
+
 Datum
 tier_block_heat(PG_FUNCTION_ARGS)
 {
@@ -187,10 +194,12 @@ tier_block_heat(PG_FUNCTION_ARGS)
 		tier_row_datum(&row, HEAT_USAGE_SUM, Int64GetDatum((int64) rint(bucket->usage / share)));
 		if (look.cached_bytes >= 0)
 			tier_row_datum(&row, HEAT_OS_CACHED_BYTES, Int64GetDatum(look.cached_bytes));
-		tier_row_datum(&row, HEAT_HEAT, Float8GetDatum(heat_of(bucket, share, (double) nblocks,
-															   look.cached_bytes)));
-		tier_row_datum(&row, HEAT_STANDARD_ERROR,
-					   Float8GetDatum(tier_buffers_error(bucket->cached / share, share)));
+		tier_row_datum(&row, HEAT_HEAT, Float8GetDatum(three_digits(heat_of(bucket, share,
+																			(double) nblocks,
+																			look.cached_bytes))));
+		tier_row_datum(&row, HEAT_ERROR,
+					   Float8GetDatum(three_digits(tier_buffers_error(bucket->cached / share,
+																	  share))));
 		tier_row_put(&row);
 	}
 	return (Datum) 0;

@@ -122,5 +122,6 @@ Datum
 tier_wrap(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_TEXT_P(cstring_to_text(tier_screen_wrap(text_to_cstring(PG_GETARG_TEXT_PP(0)),
-													  PG_GETARG_INT32(1), false)));
+													  PG_GETARG_INT32(1),
+													  PG_GETARG_BOOL(2))));
 }

@@ -98,7 +98,7 @@ AS $$
 			'Azure, managed disks, Standard HDD (S30), East US; without its price per operation')
 $$;
 
-CREATE FUNCTION tiered_storage.device_profiles(
+CREATE FUNCTION _tiered_storage.device_profiles(
 	OUT profile text,
 	OUT random_read_ms float8,
 	OUT random_write_ms float8,
@@ -123,6 +123,3 @@ AS $$
 		COALESCE(to_jsonb(d), '{}') || COALESCE(jsonb_strip_nulls(to_jsonb(e)), '{}')) f
 	ORDER BY d.ordinality, e.profile
 $$;
-COMMENT ON FUNCTION tiered_storage.device_profiles IS
-'device profiles for add_tier() and simulate_placement(), with figures and prices that are '
-'assumed until they are measured or given';

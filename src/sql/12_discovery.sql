@@ -176,7 +176,7 @@ BEGIN
 		ORDER BY x.tablespace_oid
 	LOOP
 		tablespace_name := d.tablespace_name;
-		device := d.device;
+		device := _tiered_storage.clip(d.device, 20);
 		kind := d.kind;
 		IF d.known_tier IS NOT NULL THEN
 			tier_name := d.known_tier;
@@ -213,6 +213,7 @@ BEGIN
 					'profile with alter_tier()';
 			END IF;
 		END IF;
+		action := _tiered_storage.wrap(action, 28);
 		RETURN NEXT;
 	END LOOP;
 	SELECT pg_catalog.string_agg(pg_catalog.format('"%s" is %s', t.tier_name, t.rank), ', '

@@ -80,16 +80,16 @@ AS $$
 DECLARE
 	p record;
 BEGIN
-	SELECT * INTO p FROM tiered_storage.device_profiles() q
+	SELECT * INTO p FROM _tiered_storage.device_profiles() q
 		WHERE q.profile = tier_with_profile.profile;
 	IF NOT FOUND THEN
 		PERFORM _tiered_storage.refuse('undefined_object',
 			format('device profile "%s" does not exist', profile),
 			hint => COALESCE('Did you mean "' || (SELECT q.profile
-				FROM tiered_storage.device_profiles() q
+				FROM _tiered_storage.device_profiles() q
 				WHERE _tiered_storage.is_alike(q.profile::name, tier_with_profile.profile::name)
 				LIMIT 1) || '"?',
-				'SELECT profile FROM tiered_storage.device_profiles() lists the profiles.'));
+				'SELECT profile FROM _tiered_storage.device_profiles() lists the profiles.'));
 	END IF;
 	/* The endurance of a tier is given, never assumed. */
 	RETURN jsonb_populate_record(t, to_jsonb(p) - 'endurance_dwpd'::text
@@ -112,7 +112,7 @@ BEGIN
 	IF given.random_read_ms IS NOT NULL THEN
 		t.scan_start_ms := (SELECT LEAST(given.random_read_ms
 				* (p.scan_start_ms / p.random_read_ms), l.highest::float8)
-			FROM tiered_storage.device_profiles() p, _tiered_storage.tier_limits() l
+			FROM _tiered_storage.device_profiles() p, _tiered_storage.tier_limits() l
 			WHERE p.profile = t.profile AND l.property = 'scan_start_ms'
 				AND p.scan_start_ms IS NOT NULL AND given.random_read_ms > 0);
 	END IF;

@@ -264,7 +264,7 @@ DECLARE
 	profile text := CASE WHEN is_fast THEN 'nvme' ELSE 'hdd_7200' END;
 	cloud record;
 BEGIN
-	SELECT p.* INTO cloud FROM tiered_storage.device_profiles() p
+	SELECT p.* INTO cloud FROM _tiered_storage.device_profiles() p
 		WHERE p.profile = CASE WHEN is_fast THEN 'cloud_gp3' ELSE 'cloud_st1' END;
 	IF EXISTS (SELECT FROM _tiered_storage.tablespace_devices() d
 			WHERE d.tablespace_name = ANY (tablespaces) AND d.is_virtual AND d.profile IS NULL)

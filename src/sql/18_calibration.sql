@@ -50,7 +50,7 @@ AS $$
 			abs(ln(q.random_read_ms / calibration_verdict.random_read_ms)) AS random_distance,
 			abs(ln(q.sequential_read_mb_per_s / calibration_verdict.sequential_read_mb_per_s))
 				AS sequential_distance
-		FROM tiered_storage.device_profiles() q
+		FROM _tiered_storage.device_profiles() q
 		WHERE q.profile = calibration_verdict.profile OR q.profile = ANY (
 			'{memory,nvme,sata_ssd,cloud_gp3,cloud_st1,hdd_15k,hdd_7200}')),
 	nearest AS (
@@ -219,8 +219,8 @@ CREATE FUNCTION tiered_storage.calibrate_tier(
 	max_seconds float8 DEFAULT 20,
 	max_bytes bigint DEFAULT 268435456,
 	dry_run boolean DEFAULT false,
-	OUT measurement text, OUT unit text, OUT prior float8, OUT previous float8,
-	OUT measured float8)
+	OUT measurement text, OUT unit text, OUT prior numeric, OUT previous numeric,
+	OUT measured numeric)
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 	SET search_path = pg_catalog, pg_temp
@@ -269,7 +269,7 @@ BEGIN
 	/* The WAL is measured with its tier, or with any if it is on none. */
 	has_wal := EXISTS (SELECT FROM _tiered_storage.directory_tiers() d
 		WHERE d.directory = 'pg_wal' AND COALESCE(d.tier_name, t.tier_name) = t.tier_name);
-	prior_figures := (SELECT pg_catalog.to_jsonb(q) FROM tiered_storage.device_profiles() q
+	prior_figures := (SELECT pg_catalog.to_jsonb(q) FROM _tiered_storage.device_profiles() q
 		WHERE q.profile = t.profile);
 	FOR m IN
 		SELECT * FROM _tiered_storage.measure_device(spc.tablespace_oid,
@@ -279,19 +279,21 @@ BEGIN
 	LOOP
 		measurement := m.measurement;
 		unit := m.unit;
-		measured := m.value;
-		prior := (prior_figures ->> m.measurement)::float8;
-		previous := (pg_catalog.to_jsonb(t) ->> m.measurement)::float8;
+		measured := _tiered_storage.readable(m.value);
+		prior := (prior_figures ->> m.measurement)::numeric;
+		previous := _tiered_storage.readable(
+			(pg_catalog.to_jsonb(t) ->> m.measurement)::float8);
 		IF NOT dry_run THEN
 			INSERT INTO _tiered_storage.tier_calibration
 					(tier_name, calibrated_at, measurement, unit, measured, previous, prior,
 						tablespace_name)
-				VALUES (t.tier_name, now_at, measurement, unit, measured, previous, prior,
+				VALUES (t.tier_name, now_at, measurement, unit, m.value,
+					(pg_catalog.to_jsonb(t) ->> m.measurement)::float8, prior,
 					spc.tablespace_name);
 		END IF;
 		IF pg_catalog.to_jsonb(t) ? m.measurement THEN
 			figures := COALESCE(figures, '{}')
-				|| pg_catalog.jsonb_build_object(measurement, measured);
+				|| pg_catalog.jsonb_build_object(measurement, m.value);
 		END IF;
 		RETURN NEXT;
 	END LOOP;
@@ -308,8 +310,8 @@ BEGIN
 			measurement := 'pg_wal ' || m.method;
 			unit := 'ms';
 			prior := NULL;
-			previous := m.previous_ms;
-			measured := m.write_ms;
+			previous := _tiered_storage.readable(m.previous_ms);
+			measured := _tiered_storage.readable(m.write_ms);
 			RETURN NEXT;
 		END LOOP;
 	END IF;

@@ -146,7 +146,7 @@ CREATE FUNCTION tiered_storage.block_heat(
 	relation regclass, buckets integer DEFAULT 100,
 	OUT bucket integer, OUT first_block bigint, OUT last_block bigint,
 	OUT cached_buffers bigint, OUT dirty_buffers bigint, OUT usage_sum bigint,
-	OUT os_cached_bytes bigint, OUT heat float8, OUT standard_error float8)
+	OUT os_cached_bytes bigint, OUT heat float8, OUT error float8)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_block_heat';

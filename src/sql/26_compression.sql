@@ -2,7 +2,7 @@
 -- How relations would compress.
 ---------------------------------------------------------------------------
 
-CREATE FUNCTION tiered_storage.estimate_compression(
+CREATE FUNCTION _tiered_storage.estimate_compression(
 	relation regclass, algorithm text DEFAULT NULL, include_indexes boolean DEFAULT true,
 	OUT part regclass, OUT compressor text,
 	OUT ratio float8, OUT ratio_low float8, OUT ratio_high float8,
@@ -11,6 +11,3 @@ CREATE FUNCTION tiered_storage.estimate_compression(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 4
 AS 'MODULE_PATHNAME', 'tier_estimate_compression';
-COMMENT ON FUNCTION tiered_storage.estimate_compression IS
-'estimates how a file system would compress a relation, its TOAST table and its indexes, from a'
-' sample of at most 64 MB of each; algorithm: zstd, lz4, zlib or lzo; null: all';

@@ -154,7 +154,7 @@ $$;
 
 CREATE FUNCTION tiered_storage.load_profile(
 	from_at timestamptz DEFAULT NULL, to_at timestamptz DEFAULT NULL,
-	OUT metric text, OUT total float8, OUT per_second float8, OUT per_transaction float8,
+	OUT metric text, OUT total numeric, OUT per_second numeric, OUT per_transaction numeric,
 	OUT unit text)
 RETURNS SETOF record
 LANGUAGE plpgsql STABLE ROWS 35 SET search_path = pg_catalog, pg_temp
@@ -202,9 +202,11 @@ BEGIN
 		NULLIF(max(t.total) FILTER (WHERE t.metric = 'transactions'), 0)
 		INTO period_s, transactions FROM _tiered_storage.load_totals(begins_at, ends_at) t;
 	RETURN QUERY
-		SELECT t.metric, t.total,
-			CASE WHEN t.unit <> 'ratio' AND t.place > 2 THEN t.total / period_s END,
-			CASE WHEN t.unit <> 'ratio' AND t.place > 2 THEN t.total / transactions END,
+		SELECT t.metric, _tiered_storage.readable(t.total),
+			CASE WHEN t.unit <> 'ratio' AND t.place > 2
+				THEN _tiered_storage.readable(t.total / period_s) END,
+			CASE WHEN t.unit <> 'ratio' AND t.place > 2
+				THEN _tiered_storage.readable(t.total / transactions) END,
 			t.unit
 		FROM _tiered_storage.load_totals(begins_at, ends_at) t
 		ORDER BY t.place;
@@ -217,9 +219,8 @@ COMMENT ON FUNCTION tiered_storage.load_profile IS
 
 CREATE FUNCTION tiered_storage.compare_load(
 	from1 timestamptz, to1 timestamptz, from2 timestamptz, to2 timestamptz,
-	OUT metric text, OUT first_per_s float8, OUT second_per_s float8, OUT per_second_ratio float8,
-	OUT first_per_transaction float8, OUT second_per_transaction float8,
-	OUT per_transaction_ratio float8, OUT unit text)
+	OUT metric text, OUT first_per_s numeric, OUT second_per_s numeric, OUT ratio numeric,
+	OUT first_per_xact numeric, OUT second_per_xact numeric, OUT unit text)
 RETURNS SETOF record
 LANGUAGE plpgsql STABLE ROWS 35 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -230,9 +231,9 @@ BEGIN
 			'both periods must have a begin and an end');
 	END IF;
 	RETURN QUERY
-		SELECT f.metric, f.value, s.value, s.value / NULLIF(f.value, 0),
-			f.per_transaction, s.per_transaction, s.per_transaction / NULLIF(f.per_transaction, 0),
-			f.unit
+		SELECT f.metric, f.value, s.value,
+			_tiered_storage.significant((s.value / NULLIF(f.value, 0))::float8),
+			f.per_transaction, s.per_transaction, f.unit
 		FROM (SELECT *, CASE WHEN per_second IS NULL THEN total ELSE per_second END AS value
 			FROM tiered_storage.load_profile(from1, to1) WITH ORDINALITY) f
 		JOIN (SELECT *, CASE WHEN per_second IS NULL THEN total ELSE per_second END AS value
@@ -241,5 +242,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.compare_load IS
-'load of two periods side by side, with ratios of the second to the first; metrics that are not'
-' rates are compared by value';
+'load of two periods side by side, with the ratio of the second rate to the first; metrics that '
+'are not rates are compared by value';

@@ -58,7 +58,7 @@ AS $$
 $$;
 
 /* Of the server as a whole only where it runs: a standby has other devices. */
-CREATE FUNCTION tiered_storage.recommend_settings(
+CREATE FUNCTION _tiered_storage.recommend_settings(
 	include_all boolean DEFAULT false,
 	OUT tier_name name, OUT tablespace_name name, OUT setting text,
 	OUT current_value text, OUT recommended_value text, OUT calibrated_at timestamptz,
@@ -112,6 +112,3 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.recommend_settings IS
-'settings that do not fit the tiers and the load, with recommended values, expected effects and'
-' commands; include_all: also settings that stay; changes nothing';

@@ -189,7 +189,7 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_simulate_placement';
 
-CREATE FUNCTION tiered_storage.tier_size_curve(
+CREATE FUNCTION _tiered_storage.tier_size_curve(
 	tier name,
 	points integer DEFAULT 21,
 	tiers name[] DEFAULT NULL,
@@ -205,12 +205,7 @@ CREATE FUNCTION tiered_storage.tier_size_curve(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_size_curve';
-COMMENT ON FUNCTION tiered_storage.tier_size_curve IS
-'sizes of a tier, each with its best placement and what that saves compared with now; is_knee '
-'marks the size beyond which more brings little; reason names limits that are exceeded; at most'
-' `points` rows';
-
-CREATE FUNCTION tiered_storage.unused_relations(
+CREATE FUNCTION _tiered_storage.unused_relations(
 	unused_for interval DEFAULT NULL,
 	OUT relation regclass, OUT kind text, OUT tier_name name, OUT unread_since timestamptz,
 	OUT size_bytes bigint, OUT page_writes_per_hour float8, OUT cheapest_tier name,
@@ -218,6 +213,3 @@ CREATE FUNCTION tiered_storage.unused_relations(
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_unused_relations';
-COMMENT ON FUNCTION tiered_storage.unused_relations IS
-'tables, materialized views and indexes that have not been read for unused_for (default: '
-'tiered_storage.observation_period), and what the cheapest tier would save';

@@ -216,7 +216,7 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION tiered_storage.recommend_partitioning(
+CREATE FUNCTION _tiered_storage.recommend_partitioning(
 	min_size_bytes bigint DEFAULT 1073741824, include_all boolean DEFAULT false,
 	OUT relation regclass, OUT size_bytes bigint, OUT hot_fraction float8,
 	OUT key_column name, OUT key_correlation float8, OUT other_keys text,
@@ -261,6 +261,3 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION tiered_storage.recommend_partitioning IS
-'large tables whose cached blocks lie together, with a partition key, an interval, and the '
-'saving; include_all: also tables for which partitions bring nothing, and why';

@@ -16,16 +16,12 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'tier_mover_progress';
 
-CREATE FUNCTION tiered_storage.orphaned_files(
+CREATE FUNCTION _tiered_storage.orphaned_files(
 	OUT tablespace_name name, OUT file_number oid, OUT path text, OUT size_bytes bigint,
 	OUT written_at timestamptz, OUT is_registered boolean)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_orphaned_files';
-COMMENT ON FUNCTION tiered_storage.orphaned_files IS
-'files of this database that no relation uses and no open transaction can have created, such as'
-' after a crash; the next move or worker cycle removes those that are registered';
-
 CREATE VIEW _tiered_storage.move_progress AS
 	SELECT m.move_id, CASE WHEN _tiered_storage.relation_persistence(m.relation_oid) IS NULL
 			THEN m.relation_name ELSE m.relation_oid::regclass::text END

@@ -127,7 +127,7 @@ BEGIN
 	RETURN jsonb_build_object('from', begins_at, 'to', ends_at, 'cut', true,
 		'rows', (SELECT jsonb_agg(jsonb_build_object('metric', p.metric, 'unit', p.unit,
 				'second_per_s', COALESCE(p.per_second, p.total),
-				'second_per_transaction', p.per_transaction) ORDER BY p.ordinality)
+				'second_per_xact', p.per_transaction) ORDER BY p.ordinality)
 			FROM tiered_storage.load_profile(begins_at, ends_at) WITH ORDINALITY p
 			WHERE COALESCE(p.per_second, p.total) IS NOT NULL));
 END
@@ -192,7 +192,7 @@ AS $$
 			point takes long, there are fewer. */
 		'curve', COALESCE((SELECT jsonb_build_object('tier_name', f.tier_name,
 				'rows', (SELECT jsonb_agg(to_jsonb(c) ORDER BY c.capacity_bytes)
-					FROM tiered_storage.tier_size_curve(f.tier_name,
+					FROM _tiered_storage.tier_size_curve(f.tier_name,
 						CASE WHEN f.relations > 3000 THEN 9 ELSE 21 END) c))
 			FROM (SELECT t.tier_name, count(*) OVER () AS n,
 				(SELECT sum(x.relations) FROM _tiered_storage.tiers x) AS relations

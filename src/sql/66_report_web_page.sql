@@ -28,9 +28,9 @@ AS $$
 		SELECT jsonb_agg(r || jsonb_build_object('name', replace(r ->> 'metric', '_', ' '),
 			'first', _tiered_storage.report_cell(r ->> 'first_per_s', v.unit),
 			'second', _tiered_storage.report_cell(r ->> 'second_per_s', v.unit),
-			'first_tx', _tiered_storage.report_cell(r ->> 'first_per_transaction', v.unit),
-			'second_tx', _tiered_storage.report_cell(r ->> 'second_per_transaction', v.unit),
-			'ratio', _tiered_storage.report_cell(r ->> 'per_second_ratio', '&times;'),
+			'first_tx', _tiered_storage.report_cell(r ->> 'first_per_xact', v.unit),
+			'second_tx', _tiered_storage.report_cell(r ->> 'second_per_xact', v.unit),
+			'ratio', _tiered_storage.report_cell(r ->> 'ratio', '&times;'),
 			'pair', '<svg class="pair" viewBox="0 0 100 14" aria-hidden="true">' || COALESCE(
 				_tiered_storage.report_bar(0, 1, 100 * v.first_per_s / v.most, 5, 'before')
 				|| _tiered_storage.report_bar(0, 8, 100 * v.second_per_s / v.most, 5, 'now'), '')

@@ -50,7 +50,7 @@ BEGIN
 		PERFORM _tiered_storage.refuse('null_value_not_allowed',
 			format('device profile "%s" is new, and not all of its figures are given', p.profile),
 			detail => format('Missing: %s.', missing),
-			hint => 'SELECT * FROM tiered_storage.device_profiles() shows those of others.');
+			hint => 'SELECT * FROM _tiered_storage.device_profiles() shows those of others.');
 	END IF;
 END
 $$;
@@ -74,7 +74,7 @@ BEGIN
 	SELECT d.* INTO p FROM _tiered_storage.device_profile d
 		WHERE d.profile = alter_device_profile.profile;
 	IF device IS NULL THEN
-		IF NOT EXISTS (SELECT FROM tiered_storage.device_profiles() d
+		IF NOT EXISTS (SELECT FROM _tiered_storage.device_profiles() d
 			WHERE d.profile = alter_device_profile.profile) THEN
 			PERFORM _tiered_storage.refuse('undefined_object',
 				format('device profile "%s" does not exist', profile),
@@ -100,7 +100,9 @@ BEGIN
 			PERFORM _tiered_storage.refuse('invalid_parameter_value',
 				format('invalid figures of device profile "%s"', profile), detail => COALESCE(
 					'Not known: ' || keys || '.', 'They are no object of JSON.'),
-				hint => 'The keys are columns of tiered_storage.device_profiles().');
+				hint => (SELECT format('Known keys: %s.', string_agg(k, ', '))
+					FROM jsonb_object_keys(to_jsonb(jsonb_populate_record(p, '{}'))) k
+					WHERE k <> 'profile'));
 		END IF;
 		p := jsonb_populate_record(p, device);
 		p.profile := profile;
@@ -118,12 +120,11 @@ BEGIN
 	END IF;
 	/* Tiers have copies of the figures, which may have been measured; an assumed price follows. */
 	UPDATE _tiered_storage.tier t SET price_per_gb_month = d.price_per_gb_month
-		FROM tiered_storage.device_profiles() d
+		FROM _tiered_storage.device_profiles() d
 		WHERE d.profile = alter_device_profile.profile AND t.profile = d.profile
 			AND t.price_is_assumed AND t.price_per_gb_month <> d.price_per_gb_month;
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.alter_device_profile IS
-'changes figures and prices of a device profile, or adds a profile; keys of device are columns '
-'of device_profiles(), where null restores the built-in value; device null restores a built-in '
-'profile or removes an added one';
+'changes figures and prices of a device profile, or adds a profile; a key of device with null '
+'restores its built-in value; device null restores a built-in profile or removes an added one';

@@ -31,8 +31,14 @@ AS $$
 			E'\\S*$', ''), ' ,;:') w
 $$;
 
-/* A text in lines of at most so many columns of a screen, broken between words. */
-CREATE FUNCTION _tiered_storage.wrap(what text, width integer) RETURNS text
+/*
+ * A text in lines of at most so many columns of a screen, broken between words.
+ *
+ * One with a statement is broken outside of its quotes only, and no word of it is cut: it can be
+ * executed as it is.
+ */
+CREATE FUNCTION _tiered_storage.wrap(what text, width integer, has_statement boolean DEFAULT false)
+RETURNS text
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'tier_wrap';
 
 /*

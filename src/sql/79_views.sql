@@ -15,6 +15,13 @@ RETURN
 	CASE WHEN number = 0 THEN 0 ELSE trim_scale(round(number::numeric,
 		LEAST(2 - floor(log(abs(number)))::integer, 12))) END;
 
+/* The number as an integer, or with three significant digits where it has fewer. */
+CREATE FUNCTION _tiered_storage.readable(number float8) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN
+	CASE WHEN abs(number) >= 99.95 THEN round(number::numeric)
+		ELSE _tiered_storage.significant(number) END;
+
 /* Bytes per hour in short; null: none, or not known. */
 CREATE FUNCTION _tiered_storage.short_rate(bytes float8) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -83,7 +83,7 @@ my $windows_sql =
 my $verdicts_sql =
   'SELECT policy_id, relation, verdict, to_tier, to_tablespace FROM _tiered_storage.evaluate_policies() ORDER BY 1, relation::text';
 my $profiles_sql =
-  'SELECT p FROM tiered_storage.device_profiles() p WHERE is_edited';
+  'SELECT p FROM _tiered_storage.device_profiles() p WHERE is_edited';
 
 my %expected = map { $_ => $node->safe_psql('app', $_) } $tiers_sql,
   $profiles_sql, $tablespaces_sql, $policies_sql, $fullness_sql, $pins_sql,

@@ -476,7 +476,7 @@ my $directory =
   . $node->safe_psql('measured',
 	'SELECT oid FROM pg_database WHERE datname = current_database()');
 my $orphans_sql =
-  "SELECT tablespace_name, file_number, size_bytes, is_registered FROM tiered_storage.orphaned_files()";
+  "SELECT tablespace_name, file_number, size_bytes, is_registered FROM _tiered_storage.orphaned_files()";
 append_to_file("$directory/$_", 'x' x 8192)
   foreach qw(4000000001 4000000001_vm 4000000002 t1_4000000003);
 utime 0, 0, map { "$directory/$_" } qw(4000000001 4000000001_vm);

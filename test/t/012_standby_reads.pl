@@ -361,7 +361,7 @@ is( $standby->safe_psql(
 	'0|t',
 	'figures of files are not those of its devices');
 $standby->safe_psql('app',
-	'SELECT count(*) FROM tiered_storage.recommend_partitioning(0, true)');
+	'SELECT count(*) FROM _tiered_storage.recommend_partitioning(0, true)');
 
 # The definitions are dumped, the counters are not.
 my $dump = $primary->basedir . '/dump.sql';

@@ -58,7 +58,7 @@ sub is_said
 	my ($db, $expected, $name, $notice) = @_;
 	my ($rc, $out, $err) = $node->psql(
 		$db, q(
-SELECT count(*) FROM tiered_storage.unused_relations() WHERE relation = 't'::regclass;
+SELECT count(*) FROM _tiered_storage.unused_relations() WHERE relation = 't'::regclass;
 SELECT recommended_tier, confidence, reason ~ 'not read since' FROM tiered_storage.recommend_placement(true, objective => 'money') WHERE relation = 't'::regclass;
 ));
 

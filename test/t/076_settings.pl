@@ -52,7 +52,7 @@ sub advice
 {
 	my ($setting, $columns) = @_;
 	return ask(
-		"SELECT $columns FROM tiered_storage.recommend_settings() WHERE setting = '$setting'"
+		"SELECT $columns FROM _tiered_storage.recommend_settings() WHERE setting = '$setting'"
 	);
 }
 
@@ -92,7 +92,7 @@ like(
 	),
 	qr/permission denied/,
 	'a role that only monitors may not measure');
-ask('SET ROLE pg_monitor; SELECT count(*) FROM tiered_storage.recommend_settings(true)'
+ask('SET ROLE pg_monitor; SELECT count(*) FROM _tiered_storage.recommend_settings(true)'
 );
 
 # ---------------------------------------------------------------------
@@ -138,7 +138,7 @@ sub checkpoints
 	);
 	return ask(
 		"SELECT string_agg(concat_ws(' ', setting, CASE WHEN setting <> 'wal_compression' THEN recommended_value END, round(expected_ratio::numeric, 2)), ', ' ORDER BY setting)
-		FROM tiered_storage.recommend_settings() WHERE setting ~ '^(checkpoint|max_wal|wal_comp)'"
+		FROM _tiered_storage.recommend_settings() WHERE setting ~ '^(checkpoint|max_wal|wal_comp)'"
 	);
 }
 
@@ -156,7 +156,7 @@ is(checkpoints(24, 0, '1e8'), '', 'little WAL');
 # Who has set it: another file does not win over ALTER SYSTEM, a database or a role does.
 my $who =
   "SELECT string_agg(setting || ': ' || COALESCE(substring(reason from '; (where ALTER .*|it is set .*)'), '-') || ', ' || COALESCE(command, 'no command') || ', ' || requires, chr(10) ORDER BY setting)
-	FROM tiered_storage.recommend_settings() WHERE setting ~ '^(max_wal|wal_comp)'";
+	FROM _tiered_storage.recommend_settings() WHERE setting ~ '^(max_wal|wal_comp)'";
 checkpoints(24, 0, '4e9');
 my $method = ask(
 	"SELECT CASE WHEN 'lz4' = ANY (enumvals) THEN 'lz4' ELSE 'pglz' END FROM pg_settings WHERE name = 'wal_compression'"
@@ -180,7 +180,7 @@ my $only = sub {
 
 	local $ENV{PGOPTIONS} = $options;
 	return ask(
-		"$set; SELECT substring(reason FROM 'the current value.*'), command FROM tiered_storage.recommend_settings(true) WHERE setting = 'wal_compression'"
+		"$set; SELECT substring(reason FROM 'the current value.*'), command FROM _tiered_storage.recommend_settings(true) WHERE setting = 'wal_compression'"
 	);
 };
 is( $only->('-c wal_compression=pglz', 'SELECT'),
@@ -197,12 +197,12 @@ like(
 ask('ALTER ROLE CURRENT_USER RESET wal_compression');
 my $of_tablespace = sub {
 	return ask(
-		"SET random_page_cost = 7; SELECT DISTINCT current_value, substring(reason FROM 'the current value.*'), command FROM tiered_storage.recommend_settings() WHERE setting = 'random_page_cost' AND tablespace_name = 'fast'"
+		"SET random_page_cost = 7; SELECT DISTINCT current_value, substring(reason FROM 'the current value.*'), command FROM _tiered_storage.recommend_settings() WHERE setting = 'random_page_cost' AND tablespace_name = 'fast'"
 	);
 };
 my $its_command =
   ask(
-	"SELECT command FROM tiered_storage.recommend_settings() WHERE setting = 'random_page_cost' AND tablespace_name = 'fast'"
+	"SELECT command FROM _tiered_storage.recommend_settings() WHERE setting = 'random_page_cost' AND tablespace_name = 'fast'"
   );
 # No cost that is recommended.
 $node->append_conf('other.conf', 'random_page_cost = 50');
@@ -225,7 +225,7 @@ SKIP:
 		  . "wal_compression: allow_alter_system is off: set it where the server's configuration comes from, no command, reload",
 		'ALTER SYSTEM is not allowed');
 	like(
-		ask("SELECT string_agg(DISTINCT command, ' ') FROM tiered_storage.recommend_settings()"
+		ask("SELECT string_agg(DISTINCT command, ' ') FROM _tiered_storage.recommend_settings()"
 		),
 		qr/^ALTER TABLESPACE/,
 		'... other statements are');
@@ -255,7 +255,7 @@ run_cycle($node, 'postgres');
 is( checkpoints(6, 0, '4e9'),
 	'wal_compression 0.60',
 	'no more checkpoints than there would be');
-is( ask("SELECT DISTINCT recommended_value, command, reason FROM tiered_storage.recommend_settings(true) WHERE setting ~ '^(checkpoint|max_wal)'"
+is( ask("SELECT DISTINCT recommended_value, command, reason FROM _tiered_storage.recommend_settings(true) WHERE setting ~ '^(checkpoint|max_wal)'"
 	),
 	'||full-page images are 80 % of the WAL, if they are as large in all databases; 3.0 checkpoints an hour; fewer would reduce the WAL by less than a tenth',
 	'... and why');
@@ -286,7 +286,7 @@ ask(q(CREATE OR REPLACE VIEW _tiered_storage.write_amplification AS SELECT NULL:
 	0::float8 AS full_page_image_bytes_per_hour, 1::float8 AS amplification WHERE false)
 );
 is(checkpoints(24, 0, '4e9', 0.8), '', 'no WAL is read');
-is( ask("SELECT DISTINCT reason FROM tiered_storage.recommend_settings(true) WHERE setting ~ '^(checkpoint|max_wal|wal_comp)'"
+is( ask("SELECT DISTINCT reason FROM _tiered_storage.recommend_settings(true) WHERE setting ~ '^(checkpoint|max_wal|wal_comp)'"
 	),
 	'the size of images is unknown: no WAL of this database was read',
 	'... and why');
@@ -310,7 +310,7 @@ ask("SELECT tiered_storage.alter_tier('hdd', device => jsonb_build_object('fsync
 ask("INSERT INTO _tiered_storage.tier_calibration SELECT t, now(), 'fsync_ms', 'ms', 1, 1, 1, 'x' FROM unnest('{hdd,ssd}'::name[]) t"
 );
 is(advice('pg_wal', '1'), '', 'nor before their devices are sampled');
-is( ask("SELECT reason FROM tiered_storage.recommend_settings(true) WHERE setting = 'pg_wal'"
+is( ask("SELECT reason FROM _tiered_storage.recommend_settings(true) WHERE setting = 'pg_wal'"
 	),
 	"the WAL is on \"hdd\"; how busy devices are is not known: the kernel's counters are not to be seen",
 	'and why: there was a sample, but none of a device');
@@ -323,7 +323,7 @@ sub sync_row
 	ask("UPDATE _tiered_storage.wal_calibration SET error_ms = 0, device = (SELECT device FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal'), write_ms = CASE method WHEN 'fdatasync' THEN 0.1 ELSE $ms END"
 	);
 	return ask(
-		"SELECT recommended_value, reason FROM tiered_storage.recommend_settings(true) WHERE setting = 'wal_sync_method'"
+		"SELECT recommended_value, reason FROM _tiered_storage.recommend_settings(true) WHERE setting = 'wal_sync_method'"
 	);
 }
 is( sync_row(0.089),
@@ -342,13 +342,13 @@ $standby->start;
 $node->wait_for_catchup($standby);
 is( $standby->safe_psql(
 		'postgres',
-		"SELECT string_agg(setting, ' ' ORDER BY setting), count(recommended_value), count(command), min(reason) FROM tiered_storage.recommend_settings(true) WHERE tablespace_name IS NULL AND reason !~ '^not touched'"
+		"SELECT string_agg(setting, ' ' ORDER BY setting), count(recommended_value), count(command), min(reason) FROM _tiered_storage.recommend_settings(true) WHERE tablespace_name IS NULL AND reason !~ '^not touched'"
 	),
 	"checkpoint_timeout max_wal_size pg_wal temp_tablespaces wal_compression wal_sync_method|0|0|this is a standby: measurements are on the primary",
 	'a standby says nothing of the server as a whole, and why');
 is( $standby->safe_psql(
 		'postgres',
-		"SELECT count(*) > 0, count(command), bool_and(reason ~ 'this is a standby: it is changed on the primary') FROM tiered_storage.recommend_settings() WHERE tablespace_name IS NOT NULL"
+		"SELECT count(*) > 0, count(command), bool_and(reason ~ 'this is a standby: it is changed on the primary') FROM _tiered_storage.recommend_settings() WHERE tablespace_name IS NOT NULL"
 	),
 	't|0|t',
 	'... and commands that fail there are none');

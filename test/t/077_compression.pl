@@ -33,7 +33,7 @@ sub estimate
 	my ($from) = @_;
 
 	return $from->safe_psql('postgres',
-		"SELECT part, sampled_pieces, reason FROM tiered_storage.estimate_compression('large', 'lz4') ORDER BY part::text"
+		"SELECT part, sampled_pieces, reason FROM _tiered_storage.estimate_compression('large', 'lz4') ORDER BY part::text"
 	);
 }
 
@@ -55,7 +55,7 @@ $node->poll_query_until('postgres',
 	"SELECT count(*) = 1 FROM pg_locks WHERE relation = 'large'::regclass AND NOT granted"
 ) or die 'nobody waits';
 is( $own->query_safe(
-		"SELECT sampled_pieces, pieces > 100, reason FROM tiered_storage.estimate_compression('large', 'lz4', false)"
+		"SELECT sampled_pieces, pieces > 100, reason FROM _tiered_storage.estimate_compression('large', 'lz4', false)"
 	),
 	'1|t|it ended early, because another session waits for a lock on it',
 	'who waits for a lock waits for one piece');
@@ -75,7 +75,7 @@ $node->wait_for_catchup($standby);
 like(estimate($standby), qr/^large\|32\|$/, 'on a standby');
 is( $standby->safe_psql(
 		'postgres',
-		"SELECT reason FROM tiered_storage.estimate_compression('unlogged', 'lz4')"
+		"SELECT reason FROM _tiered_storage.estimate_compression('unlogged', 'lz4')"
 	),
 	'it is unlogged, and empty on a standby',
 	'what a standby does not have');
@@ -112,7 +112,7 @@ SKIP:
 		my $kind = $relation eq 'number_i' ? 'INDEX' : 'TABLE';
 
 		my $estimated = $node->safe_psql('postgres',
-			"SELECT round(ratio::numeric, 2) FROM tiered_storage.estimate_compression('$relation', '$algorithm', false)"
+			"SELECT round(ratio::numeric, 2) FROM _tiered_storage.estimate_compression('$relation', '$algorithm', false)"
 		);
 		my $before = used_bytes($place);
 

@@ -94,7 +94,7 @@ sub advice
 
 	$setting ||= 'pg_wal';
 	return ask(
-		"SELECT $columns FROM tiered_storage.recommend_settings(true) WHERE setting = '$setting'"
+		"SELECT $columns FROM _tiered_storage.recommend_settings(true) WHERE setting = '$setting'"
 	);
 }
 

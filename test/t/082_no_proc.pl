@@ -152,7 +152,7 @@ CALL tiered_storage.sample();)
 		"$what: each setting has a reason");
 	like(
 		$ask->(
-			"SELECT reason FROM tiered_storage.recommend_settings(true) WHERE setting = 'pg_wal'"
+			"SELECT reason FROM _tiered_storage.recommend_settings(true) WHERE setting = 'pg_wal'"
 		),
 		qr/; how busy devices are is not known: the kernel's counters are not to be seen$/,
 		"$what: ... also the WAL's place");

@@ -386,7 +386,7 @@ CHECKPOINT;
 UPDATE pg_class SET reltablespace = (SELECT oid FROM pg_tablespace WHERE spcname = 'slow') WHERE oid = 'split'::regclass;
 ));
 is( $node->safe_psql(
-		'app', 'SELECT path FROM tiered_storage.orphaned_files()'),
+		'app', 'SELECT path FROM _tiered_storage.orphaned_files()'),
 	'',
 	'the file of a relation that the catalog has elsewhere is not reported');
 $node->safe_psql('app',

@@ -172,7 +172,7 @@ like(
 # first sample, and before the last look-up, whose time is known from 16 on.
 is( value_of(
 		q(SELECT count(*) FILTER (WHERE u.kind = 'table'), bool_or(u.relation::text ~ '^t[123]$')
-		FROM tiered_storage.unused_relations('1 microsecond') u
+		FROM _tiered_storage.unused_relations('1 microsecond') u
 		WHERE u.unread_since < (SELECT min(sampled_since) FROM _tiered_storage.relation_state)
 			AND u.unread_since < COALESCE((SELECT min((to_jsonb(s) ->> 'last_idx_scan')::timestamptz)
 				FROM pg_stat_user_tables s WHERE s.relname ~ '^t[123]$'), 'infinity'))
