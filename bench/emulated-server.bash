@@ -161,7 +161,7 @@ calibrate() { # tier...
 			FROM tiered_storage.calibrate_tier('$tier', max_seconds => 6, max_bytes => 64 << 20)")"
 	done
 	unthrottle
-	sql "SELECT format('SELECT tiered_storage.add_tier(%L, ARRAY[%L]::name[], profile => %L, reserve_fraction => 0, device => %L);',
+	sql "SELECT format('SELECT tiered_storage.add_tier(%L, %L, profile => %L, reserve_fraction => 0, device => %L);',
 			tier_name, tier_name, profile, jsonb_build_object('random_read_ms', random_read_ms, 'random_write_ms', random_write_ms,
 			'sequential_read_mb_per_s', sequential_read_mb_per_s, 'sequential_write_mb_per_s', sequential_write_mb_per_s,
 			'fsync_ms', fsync_ms, 'parallelism', parallelism, 'scan_start_ms', scan_start_ms)) FROM _tiered_storage.tier

@@ -3,7 +3,7 @@ CREATE EXTENSION tiered_storage;
 \if :plain_directories
 -- Two directories of one disk are one tier, so here the tiers have to be named.
 SELECT tiered_storage.add_tier('ssd', '{fast,pg_default}', profile => 'sata_ssd');
-SELECT tiered_storage.add_tier('hdd', '{slow}', profile => 'hdd_7200');
+SELECT tiered_storage.add_tier('hdd', 'slow', profile => 'hdd_7200');
 \endif
 -- Prices per GB and month are assumptions, until alter_tier() is told the true ones. Here they
 -- are those of a thousand times as much, as if the 345 MB were as many GB.

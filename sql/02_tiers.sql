@@ -127,6 +127,8 @@ SELECT tiered_storage.add_tier('regress_new', '{pg_default,NULL}')
 SELECT tiered_storage.add_tier('regress_new', '{{pg_default}}')
 SELECT tiered_storage.add_tier('regress_new', '{no_such_tablespace}')
 SELECT tiered_storage.add_tier('regress_new', '{pg_default,no_such_tablespace}')
+SELECT tiered_storage.add_tier('regress_new', 'no_such_tablespace')
+SELECT tiered_storage.add_tier('regress_new', '{pg_default')
 SELECT tiered_storage.add_tier('regress_new', '{pg_global}')
 SELECT tiered_storage.add_tier('regress_new', '{regress_ts_a}')
 SELECT tiered_storage.add_tier('regress_slow', '{pg_default}')
@@ -274,21 +276,21 @@ CREATE TABLESPACE "regress{,}\ts" LOCATION '';
 CREATE TABLESPACE "regress_größe_温" LOCATION '';
 CREATE TABLESPACE regress_2345678901234567890123456789012345678901234567890123456 LOCATION '';
 SELECT octet_length(spcname::text) FROM pg_tablespace WHERE spcname LIKE 'regress\_2345%';
-SELECT s.spcname, tiered_storage.add_tier(s.spcname, ARRAY[s.spcname], profile => 'nvme', rank => 5,
+SELECT s.spcname, tiered_storage.add_tier(s.spcname, ARRAY[s.spcname]::text, profile => 'nvme', rank => 5,
 	reserve_fraction => 0)
 	FROM (SELECT spcname FROM pg_tablespace
 		WHERE spcname IN ('regress_1 ts', 'regress"ts', 'regress''ts', 'Regress_Ts', 'regress{,}\ts',
 			'regress_größe_温')
 			OR spcname LIKE 'regress\_2345%' ORDER BY spcname COLLATE "C" LIMIT 1) s;
 SET client_min_messages = warning;
-SELECT count(tiered_storage.add_tier(s.spcname, ARRAY[s.spcname], profile => 'nvme', rank => 5, reserve_fraction => 0))
+SELECT count(tiered_storage.add_tier(s.spcname, ARRAY[s.spcname]::text, profile => 'nvme', rank => 5, reserve_fraction => 0))
 	FROM (SELECT spcname FROM pg_tablespace
 		WHERE spcname IN ('regress_1 ts', 'regress"ts', 'regress''ts', 'regress{,}\ts', 'regress_größe_温')
 			OR spcname LIKE 'regress\_2345%' ORDER BY spcname COLLATE "C") s;
 RESET client_min_messages;
 SELECT tier_name, tablespaces FROM _tiered_storage.tiers ORDER BY tier_name COLLATE "C";
 \echo '-- Messages quote them, and the hint can be pasted.'
-SELECT tiered_storage.add_tier('regress_new', ARRAY['regress''ts']::name[], reserve_fraction => 0);
+SELECT tiered_storage.add_tier('regress_new', 'regress''ts', reserve_fraction => 0);
 SELECT tiered_storage.add_tier('regress"ts', '{pg_default}');
 SELECT tiered_storage.alter_tier('regress_ts', rank => 1);
 SELECT tiered_storage.alter_tier('Regress_Ts', new_name => 'regress"; DROP TABLE x; --') \gset

@@ -152,7 +152,7 @@ BEGIN
 	FOR r IN SELECT * FROM regress_names ORDER BY n LOOP
 		EXECUTE format('CREATE SCHEMA %I', r.name);
 		EXECUTE format('CREATE ROLE %I', r.place);
-		PERFORM tiered_storage.add_tier(r.name, ARRAY[r.place], profile => 'sata_ssd', price_per_gb_month => 1000000 + r.n, reserve_fraction => 0,
+		PERFORM tiered_storage.add_tier(r.name, ARRAY[r.place]::text, profile => 'sata_ssd', price_per_gb_month => 1000000 + r.n, reserve_fraction => 0,
 	device => '{"capacity_bytes": 1000000000}');
 		EXECUTE format('CREATE TABLE %1$I.%1$I (%1$I bigint, "filler" text, "more'' ""*/" date) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast', r.name);
 		EXECUTE format('ALTER TABLE %1$I.%1$I ALTER filler SET STORAGE PLAIN', r.name);
@@ -230,7 +230,7 @@ SELECT n.n, regress_kind(h.hint) AS kind FROM regress_names n
 		10) || 'i')), '^Use (.*), and pin again what of it shall stay\.$') h (hint)
 	WHERE regress_kind(h.hint) <> 'SELECT' OR position(quote_literal(format('%1$I.%1$I', n.name)) IN h.hint) = 0;
 SELECT count(*) AS names FROM regress_names n
-	CROSS JOIN LATERAL regress_hint(format('SELECT tiered_storage.add_tier(''regress_new'', ARRAY[%L]::name[])',
+	CROSS JOIN LATERAL regress_hint(format('SELECT tiered_storage.add_tier(''regress_new'', ARRAY[%L]::text)',
 		n.place), '(tiered_storage.alter_tier.*)\.$') h (hint)
 	WHERE h.hint = format('tiered_storage.alter_tier(%L, tablespaces => ...), or remove_tier(%L)', n.name, n.name);
 \set ECHO none

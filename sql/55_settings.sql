@@ -60,8 +60,8 @@ SELECT effect FROM advice;
 SELECT * FROM advice;
 UPDATE _tiered_storage.file_state SET places = '{}';
 UPDATE _tiered_storage.file_history SET place = '';
-SELECT tiered_storage.alter_tier('regress_slow', tablespaces => ARRAY['regress_ts_slow', (SELECT default_place
-	FROM _tiered_storage.temp_places())]) \g /dev/null
+SELECT tiered_storage.alter_tier('regress_slow', tablespaces => format('{regress_ts_slow,%s}', (SELECT default_place
+	FROM _tiered_storage.temp_places()))) \g /dev/null
 SELECT setting, tier_name, value, replace(reason, (SELECT default_place
 	FROM _tiered_storage.temp_places()), 'the default') AS reason, command, effect, ratio, requires, is_assumed
 		FROM advice \gx

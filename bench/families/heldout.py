@@ -170,13 +170,13 @@ class Bench:
 
     def calibrate(self):
         self.sql("CREATE EXTENSION tiered_storage")
-        self.sql(*(f"SELECT tiered_storage.add_tier('{t}', ARRAY['{t}']::name[], reserve_fraction => 0)" for t in ("ssd", "hdd")))
+        self.sql(*(f"SELECT tiered_storage.add_tier('{t}', '{t}', reserve_fraction => 0)" for t in ("ssd", "hdd")))
         self.throttle()
         self.sql(*(f"SELECT count(*) FROM tiered_storage.calibrate_tier('{t}', max_seconds => 8, max_bytes => 64 << 20)"
                    for t in ("ssd", "hdd")))
         self.unthrottle()
         self.tiers_sql = self.sql(
-            "SELECT string_agg(format('SELECT tiered_storage.add_tier(%L, ARRAY[%L]::name[], reserve_fraction => 0, "
+            "SELECT string_agg(format('SELECT tiered_storage.add_tier(%L, %L, reserve_fraction => 0, "
             " device => %L)', tier_name, tier_name, jsonb_build_object('random_read_ms', random_read_ms,"
             " 'random_write_ms', random_write_ms, 'sequential_read_mb_per_s', sequential_read_mb_per_s,"
             " 'sequential_write_mb_per_s', sequential_write_mb_per_s, 'fsync_ms', fsync_ms, 'parallelism', parallelism,"

@@ -39,9 +39,25 @@ EXCEPTION WHEN invalid_text_representation OR numeric_value_out_of_range THEN
 END
 $$;
 
+/* The tablespaces that add_tier() and alter_tier() are given: a name, or an array of names. */
+CREATE FUNCTION _tiered_storage.tablespace_names(tablespaces text) RETURNS name[]
+LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF starts_with(tablespaces, '{') THEN
+		RETURN tablespaces::name[];
+	END IF;
+	RETURN ARRAY[tablespaces::name];
+EXCEPTION WHEN invalid_text_representation THEN
+	PERFORM _tiered_storage.refuse('invalid_parameter_value',
+		format('invalid array of tablespaces: %s', tablespaces),
+		hint => 'Give one name, such as ''fast'', or several, such as ''{fast,faster}''.');
+END
+$$;
+
 CREATE FUNCTION tiered_storage.add_tier(
 	name name,
-	tablespaces name[],
+	tablespaces text,
 	profile text DEFAULT NULL,
 	rank integer DEFAULT NULL,
 	price_per_gb_month numeric DEFAULT NULL,
@@ -56,6 +72,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 AS $$
 DECLARE
 	given _tiered_storage.tier := _tiered_storage.tier_figures(device);
+	members name[] := _tiered_storage.tablespace_names(tablespaces);
 	t _tiered_storage.tier;
 	d record;
 BEGIN
@@ -76,7 +93,7 @@ BEGIN
 	END IF;
 	/* The first tablespace whose device is known gives the profile. */
 	SELECT x.profile, x.compressed INTO d
-		FROM pg_catalog.unnest(tablespaces) WITH ORDINALITY s (spcname, i)
+		FROM pg_catalog.unnest(members) WITH ORDINALITY s (spcname, i)
 		JOIN _tiered_storage.tablespace_devices() x ON x.tablespace_name = s.spcname
 		ORDER BY s.i LIMIT 1;
 
@@ -91,12 +108,13 @@ BEGIN
 		t.compressed));
 
 	INSERT INTO _tiered_storage.tier SELECT t.*;
-	PERFORM _tiered_storage.tier_set_tablespaces(name, tablespaces, true);
+	PERFORM _tiered_storage.tier_set_tablespaces(name, members, true);
 	PERFORM _tiered_storage.tier_set_wear(name, device);
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.add_tier IS
-'creates a tier, a class of storage made of one or more tablespaces; figures that are not given'
+'creates a tier, a class of storage made of a tablespace or of several, as an array such as '
+'{fast,faster}; figures that are not given'
 ' come from the device profile, and the profile from the device; keys of device: '
 'random_read_ms, random_write_ms, sequential_read_mb_per_s, sequential_write_mb_per_s, '
 'scan_start_ms, fsync_ms, parallelism, capacity_bytes, compressed, compression_ratio, '
@@ -105,7 +123,7 @@ COMMENT ON FUNCTION tiered_storage.add_tier IS
 CREATE FUNCTION tiered_storage.alter_tier(
 	name name,
 	new_name name DEFAULT NULL,
-	tablespaces name[] DEFAULT NULL,
+	tablespaces text DEFAULT NULL,
 	profile text DEFAULT NULL,
 	rank integer DEFAULT NULL,
 	price_per_gb_month numeric DEFAULT NULL,
@@ -120,6 +138,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 AS $$
 DECLARE
 	given _tiered_storage.tier := _tiered_storage.tier_figures(device);
+	members name[] := _tiered_storage.tablespace_names(tablespaces);
 	t _tiered_storage.tier;
 BEGIN
 	PERFORM _tiered_storage.require_writable('tiered_storage.alter_tier()');
@@ -156,14 +175,14 @@ BEGIN
 		t.tier_name := new_name;
 	END IF;
 	/* Also without a new list, because the capacity is checked against the file systems. */
-	IF tablespaces IS NOT NULL
+	IF members IS NOT NULL
 		OR EXISTS (SELECT FROM _tiered_storage.tier_tablespaces r WHERE r.tier_name = t.tier_name)
 			THEN
 		PERFORM _tiered_storage.tier_set_tablespaces(t.tier_name,
-			COALESCE(tablespaces, (SELECT pg_catalog.array_agg(r.tablespace_name
+			COALESCE(members, (SELECT pg_catalog.array_agg(r.tablespace_name
 				ORDER BY r.tablespace_name)
 				FROM _tiered_storage.tier_tablespaces r WHERE r.tier_name = t.tier_name)),
-			tablespaces IS NOT NULL);
+			members IS NOT NULL);
 	END IF;
 	PERFORM _tiered_storage.tier_set_wear(t.tier_name, device);
 END

@@ -206,7 +206,7 @@ my $bytes = $node->safe_psql('one',
 like(
 	second_tier_of(
 		'all tablespaces',
-		qq(tiered_storage.add_tier('it''s \\', array_agg(spcname), profile => 'nvme', device => jsonb_build_object('capacity_bytes', $bytes))
+		qq(tiered_storage.add_tier('it''s \\', array_agg(spcname)::text, profile => 'nvme', device => jsonb_build_object('capacity_bytes', $bytes))
 			FROM pg_tablespace WHERE spcname <> 'pg_global')),
 	qr/^SELECT tiered_storage\.alter_tier\(.*; SELECT tiered_storage\.add_tier\('slow', .*, profile => '$profile{slow}'\);$/,
 	'all tablespaces: they are divided');

@@ -35,7 +35,7 @@ create_in_place_tablespace($node, 'slow');
 $node->safe_psql(
 	'postgres', q(
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.add_tier('slow', ARRAY['slow']::name[], profile => 'hdd_7200', reserve_fraction => 0))
+SELECT tiered_storage.add_tier('slow', 'slow', profile => 'hdd_7200', reserve_fraction => 0))
 );
 
 # By their present names: rows that were inserted, and scans of indexes; undef: the relation was
