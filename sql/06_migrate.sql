@@ -79,6 +79,9 @@ SELECT relation, kind, from_tier, to_tier, state, policy_id = :slow AS by_slow, 
 SELECT tier_name, last_evaluated_at IS NOT NULL AS evaluated, last_due, last_on_target, last_result
 	FROM _tiered_storage.policies ORDER BY policy_id;
 SELECT tableoid::regclass, count(*), min(at), max(at) FROM regress_p GROUP BY 1 ORDER BY 1;
+\echo '-- The view says why, and what it was expected to save.'
+SELECT DISTINCT regexp_replace(translate(regexp_replace(note, E'\n[0-9.]+ m?s, locked .*$', ''), E'\n', ' '), 'policy [0-9]+', 'policy N') AS note
+	FROM tiered_storage.moves ORDER BY 1;
 \echo '-- Done is done.'
 CALL tiered_storage.migrate();
 SELECT last_due, last_on_target, last_result FROM _tiered_storage.policies ORDER BY policy_id;

@@ -151,7 +151,7 @@ SELECT tiered_storage.pause();
 SELECT DISTINCT state, reason FROM _tiered_storage.move_queue_entries();
 -- In the views for people that it waits is said once.
 SELECT DISTINCT now FROM tiered_storage.activity WHERE part = 'queue' AND name <> '';
-SELECT DISTINCT state, replace(note, E'\n', '/') AS note FROM tiered_storage.moves WHERE at IS NULL;
+SELECT DISTINCT state, replace(note, E'\n', '/') AS note FROM tiered_storage.moves WHERE at IS NULL ORDER BY note;
 SELECT tiered_storage.resume();
 CREATE ROLE regress_nobody;
 SET ROLE regress_nobody;

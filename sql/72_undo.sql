@@ -37,6 +37,7 @@ SELECT * FROM regress_places;
 SELECT undo_command FROM _tiered_storage.move_batches WHERE batch_id = :batch;
 CALL tiered_storage.undo_move(:batch, dry_run => true);
 CALL tiered_storage.undo_move(:batch);
+SELECT DISTINCT replace(split_part(note, E'\n', 1), :'batch', 'N') AS why FROM tiered_storage.moves WHERE note ~ '^undo';
 SELECT batch_id - :batch AS batch, relation, from_tablespace, to_tablespace, state, failures FROM _tiered_storage.moves
 	ORDER BY move_id;
 
@@ -83,7 +84,7 @@ SELECT * FROM regress_places;
 REINDEX TABLE CONCURRENTLY regress_named;
 CALL tiered_storage.undo_move(relation => 'regress_named');
 SELECT * FROM regress_places;
-SELECT relation, batch, state FROM tiered_storage.moves WHERE relation ~ 'regress_named' ORDER BY relation, at;
+SELECT relation, batch, state, split_part(note, E'\n', 1) AS why FROM tiered_storage.moves WHERE relation ~ 'regress_named' ORDER BY relation, at, why;
 -- What is gone is counted.
 ALTER TABLE regress_named DROP CONSTRAINT regress_named_pkey;
 CALL tiered_storage.undo_move(relation => 'regress_named');

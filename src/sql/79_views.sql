@@ -44,6 +44,14 @@ RETURN
 		ELSE _tiered_storage.short_quantity(price_per_month, 1000, '', 'k', 'M', 'G')
 			|| ' a month' END;
 
+/* What a move saves, in short: the price, too, where it costs device time; null: not known. */
+CREATE FUNCTION _tiered_storage.short_savings(seconds float8, price_per_month float8) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN
+	NULLIF(concat_ws(', ', CASE WHEN seconds <= -0.05
+			THEN NULLIF(_tiered_storage.short_saving(0, price_per_month), '0 s/h') END,
+		_tiered_storage.short_saving(seconds, price_per_month)), '');
+
 /* From where to where, both in at most eight columns of a screen. */
 CREATE FUNCTION _tiered_storage.from_to(from_name text, to_name text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

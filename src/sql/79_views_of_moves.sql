@@ -24,38 +24,65 @@ COMMENT ON COLUMN tiered_storage.move_windows.state IS 'open, closed or disabled
 COMMENT ON COLUMN tiered_storage.move_windows.opens IS
 'next opening; null: none within three weeks';
 
+/* Why a relation is moved: what asked for it, and the reason of a policy or of the advice. */
+CREATE FUNCTION _tiered_storage.move_cause(m _tiered_storage.moves) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN
+	CASE WHEN m.undo_of IS NOT NULL OR m.reason = 'undo' THEN m.reason
+		WHEN m.batch_id IS NULL AND m.policy_kind IS NULL THEN 'by hand'
+		ELSE concat(CASE WHEN m.policy_kind IS NULL THEN 'advice'
+			ELSE format('policy %s', m.policy_id) END, ': ',
+			-- In short: days without their time, and how long ago they are.
+			regexp_replace(regexp_replace(m.reason, ', that is (more .*) before now \(.*$',
+				', \1 ago'), ' [0-9]{2}:[0-9]{2}:[0-9.]+[+-][0-9:]+', '', 'g')) END;
+
 CREATE VIEW tiered_storage.moves AS
 	WITH queue AS MATERIALIZED (
 		SELECT q.*, _tiered_storage.clip(q.relation::text, 130) AS relation_name
-		FROM _tiered_storage.move_queue_entries() q)
+		FROM _tiered_storage.move_queue_entries() q),
+	price AS MATERIALIZED (
+		SELECT t.tier_name, t.price_per_gb_month
+				/ CASE WHEN t.compressed THEN t.compression_ratio ELSE 1 END AS per_stored_gb
+			FROM _tiered_storage.tiers t)
 	SELECT m.at, m.relation, m.move, m.size, m.state, m.batch_id AS batch, m.note
 	FROM (
 		SELECT NULL AS at, q.relation_name AS relation, _tiered_storage.from_to(
 				COALESCE(q.from_tier, q.from_tablespace)::text,
 				COALESCE(q.to_tier, q.to_tablespace)::text) AS move,
 			_tiered_storage.short_bytes(q.size_bytes) AS size, q.state,
-			_tiered_storage.wrap(COALESCE(q.last_error,
-				regexp_replace(q.reason, '^waiting: ', '')), 21) AS note,
+			concat_ws(E'\n', CASE WHEN q.policy_id IS NOT NULL
+					THEN format('policy %s (%s)', q.policy_id, q.cause)
+					ELSE replace(q.cause, 'request', 'by hand') END,
+				_tiered_storage.wrap(COALESCE(q.last_error,
+					regexp_replace(q.reason, '^waiting: ', '')), 21)) AS note,
 			q.place, NULL::timestamptz AS started_at, NULL::int8 AS batch_id, NULL::int8 AS move_id
 		FROM queue q
 		UNION ALL
-		SELECT _tiered_storage.short_time(h.started_at), h.relation_name,
+		SELECT _tiered_storage.short_time(h.started_at), n.relation_name,
 			_tiered_storage.from_to(
 				COALESCE(h.from_tier, h.from_tablespace)::text,
 				COALESCE(h.to_tier, h.to_tablespace)::text),
 			_tiered_storage.short_bytes(h.size_bytes), h.state,
-			CASE WHEN h.state = 'done' THEN concat_ws(', ',
-				CASE WHEN h.elapsed_ms < 59950
-					THEN _tiered_storage.short_quantity(h.elapsed_ms, 1000, ' ms', ' s')
-					ELSE _tiered_storage.short_quantity(h.elapsed_ms / 6e4, 60, ' min', ' h') END,
-				concat('locked ', _tiered_storage.short_quantity(h.lock_held_ms, 1000,
-					' ms', ' s')))
-				ELSE _tiered_storage.wrap(COALESCE(h.error, h.reason), 21) END,
+			concat_ws(E'\n', _tiered_storage.wrap(_tiered_storage.move_cause(h.*), 21),
+				_tiered_storage.wrap('saves ' || _tiered_storage.short_savings(
+					h.predicted_saved_io_s_per_hour,
+					h.size_bytes / 1e9 * (f.per_stored_gb - t.per_stored_gb)), 21),
+				'saved ' || _tiered_storage.short_seconds(h.measured_saved_io_s_per_hour),
+				CASE WHEN h.state = 'done' THEN concat_ws(', ',
+					CASE WHEN h.elapsed_ms < 59950
+						THEN _tiered_storage.short_quantity(h.elapsed_ms, 1000, ' ms', ' s')
+						ELSE _tiered_storage.short_quantity(h.elapsed_ms / 6e4, 60, ' min', ' h')
+						END,
+					concat('locked ', _tiered_storage.short_quantity(h.lock_held_ms, 1000,
+						' ms', ' s')))
+					ELSE _tiered_storage.wrap(h.error, 21) END),
 			NULL, h.started_at, h.batch_id, h.move_id
-		FROM (SELECT x.*, _tiered_storage.clip(x.relation, 130) AS relation_name
-			FROM _tiered_storage.moves x) h
+		FROM _tiered_storage.moves h
+		CROSS JOIN LATERAL (SELECT _tiered_storage.clip(h.relation, 130) AS relation_name) n
+		LEFT JOIN price f ON f.tier_name = h.from_tier
+		LEFT JOIN price t ON t.tier_name = h.to_tier
 		WHERE NOT EXISTS (SELECT FROM queue q
-			WHERE q.relation_name = h.relation_name AND q.state = h.state)) m
+			WHERE q.relation_name = n.relation_name AND q.state = h.state)) m
 	ORDER BY m.place, m.started_at DESC, m.move_id DESC;
 COMMENT ON VIEW tiered_storage.moves IS
 'running and planned moves in their order, then past moves, latest first';
@@ -71,8 +98,9 @@ COMMENT ON COLUMN tiered_storage.moves.state IS
 COMMENT ON COLUMN tiered_storage.moves.batch IS
 'number of its batch, for undo_move(); null: none, use undo_move(relation => ...)';
 COMMENT ON COLUMN tiered_storage.moves.note IS
-'duration and longest strong lock of a completed move, otherwise the error or the reason for '
-'waiting';
+'why it is moved (policy, advice, by hand, undo); saving that was expected, of device time or '
+'price; saving that was measured, a day later; duration and longest strong lock, otherwise the '
+'error or the reason for waiting';
 
 CREATE VIEW tiered_storage.move_progress AS
 	SELECT _tiered_storage.clip(p.relation, 130) AS relation,
@@ -106,10 +134,8 @@ CREATE VIEW tiered_storage.move_batches AS
 			CASE WHEN b.moves_running > 0 THEN concat(b.moves_running, ' to go') END,
 			CASE WHEN b.moves_failed > 0 THEN concat(b.moves_failed, ' failed') END), 18) AS moves,
 		_tiered_storage.short_bytes(b.moved_bytes) AS moved,
-		NULLIF(concat_ws(', ', CASE WHEN b.predicted_saved_io_s_per_hour <= -0.05
-				THEN NULLIF(_tiered_storage.short_saving(0, b.saved_price_per_month), '0 s/h') END,
-			_tiered_storage.short_saving(b.predicted_saved_io_s_per_hour,
-				b.saved_price_per_month)), '') AS predicted,
+		_tiered_storage.short_savings(b.predicted_saved_io_s_per_hour, b.saved_price_per_month)
+			AS predicted,
 		_tiered_storage.short_seconds(b.measured_saved_io_s_per_hour) AS measured,
 		CASE WHEN b.undone_by IS NOT NULL THEN 'undone'
 			WHEN b.undo_command IS NOT NULL THEN 'can be' ELSE 'no' END AS undo

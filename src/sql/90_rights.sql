@@ -102,7 +102,7 @@ BEGIN
 		short_saving,no_heat,now_and_then,short_price,explain_placement,placement_summary,
 		simulate_placement,evaluate_policies,tier_size_curve,unused_relations,
 		recommend_partitioning,recommend_settings,device_profiles,estimate_compression,
-		orphaned_files,readable,
+		orphaned_files,readable,short_savings,move_cause,
 		short_seconds,short_time,percent,significant,from_to,metric_values,
 		activity_rows,report_heat,report_load,report_facts,report_answer,report_tiers,
 		report_is_young,report_heat_step,report_heat_map,report_budget,report_moved,
