@@ -13,6 +13,7 @@
 #include "src/act/policy_candidates.h"
 #include "src/act/level.h"
 #include "src/base/by_oid.h"
+#include "src/base/refuse.h"
 #include "src/base/sql.h"
 #include "src/catalog/tables.h"
 #include "src/decide/fullness.h"
@@ -191,8 +192,8 @@ explain_nothing(int npolicies)
 				 errhint("SELECT * FROM tiered_storage.policies lists the policies.")));
 }
 
-Datum
-tier_evaluate_policies(PG_FUNCTION_ARGS)
+static Datum
+evaluate_policies(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
@@ -232,4 +233,10 @@ tier_evaluate_policies(PG_FUNCTION_ARGS)
 	if (!any)
 		explain_nothing(npolicies);
 	return (Datum) 0;
+}
+
+Datum
+tier_evaluate_policies(PG_FUNCTION_ARGS)
+{
+	return tier_call_for_sql(evaluate_policies, fcinfo);
 }

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * base/refuse_sql.c
- *		Errors of functions that are written in PL/pgSQL: SQL function.
+ *		Errors of functions that are written in PL/pgSQL or SQL: SQL function.
  *
- * RAISE adds a CONTEXT line for each function of ours on the way.  Here these are left out, and
- * those of the caller's own functions stay.
+ * PostgreSQL adds a CONTEXT line for each function of ours on the way.  Here these are left out,
+ * and those of the caller's own functions stay.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,6 +12,8 @@
 
 #include "fmgr.h"
 #include "utils/builtins.h"
+
+#include "src/base/refuse.h"
 
 PG_FUNCTION_INFO_V1(tier_refuse);
 
@@ -50,6 +52,7 @@ condition_code(const char *name)
 static const char *
 context_of_caller(const char *context)
 {
+	static const char sql_function[] = "SQL function \"";
 	static const char *const ours[] = {"function tiered_storage.", "function _tiered_storage."};
 	const char *rest = context;
 
@@ -63,7 +66,46 @@ context_of_caller(const char *context)
 				at++;
 			rest = Max(rest, at);
 		}
+
+	/*
+	 * SQL functions have no schema here: what calls a function that is not
+	 * public is ours.
+	 */
+	while (strncmp(rest, sql_function, strlen(sql_function)) == 0)
+	{
+		rest += strcspn(rest, "\n");
+		rest += *rest == '\n';
+	}
 	return rest;
+}
+
+Datum
+tier_call_for_sql(PGFunction function, FunctionCallInfo fcinfo)
+{
+	MemoryContext own = CurrentMemoryContext;
+	const char *context = error_context_stack == NULL ? "" :
+	context_of_caller(GetErrorContextStack());
+	Datum		result = (Datum) 0;
+
+	PG_TRY();
+	{
+		result = function(fcinfo);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		/* What cannot happen is found by all lines. */
+		if (geterrcode() == ERRCODE_INTERNAL_ERROR)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(own);
+		error = CopyErrorData();
+		FlushErrorState();
+		error->context = *context == '\0' ? NULL : unconstify(char *, context);
+		ReThrowError(error);
+	}
+	PG_END_TRY();
+	return result;
 }
 
 static char *

@@ -19,6 +19,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "src/base/refuse.h"
 #include "src/compat.h"
 #include "src/decide/advice.h"
 #include "src/decide/advice_options.h"
@@ -190,8 +191,8 @@ explain_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, boo
 	return answer;
 }
 
-Datum
-tier_explain_placement(PG_FUNCTION_ARGS)
+static Datum
+explain_placement(PG_FUNCTION_ARGS)
 {
 	const TierAdviceUnit *unit;
 	TierAdviceOptions options;
@@ -239,4 +240,10 @@ tier_explain_placement(PG_FUNCTION_ARGS)
 		tier_row_put(&row);
 	}
 	return (Datum) 0;
+}
+
+Datum
+tier_explain_placement(PG_FUNCTION_ARGS)
+{
+	return tier_call_for_sql(explain_placement, fcinfo);
 }

@@ -34,6 +34,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "src/base/refuse.h"
 #include "src/compat.h"
 #include "src/base/sql.h"
 #include "src/server/relation.h"
@@ -501,8 +502,8 @@ put_plan(PlannedStmt *planned, const char *statement, Walk *walk)
 }
 
 /* _tiered_storage.plan_reads(query, executed) */
-Datum
-tier_plan_reads(PG_FUNCTION_ARGS)
+static Datum
+plan_reads(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TierResultRow row;
@@ -537,4 +538,10 @@ tier_plan_reads(PG_FUNCTION_ARGS)
 				 errdetail("Of them the share counts that was observed on each tier to come from "
 						   "devices; where nothing was, %s.", walk.executed ? "all" : "10 %")));
 	return (Datum) 0;
+}
+
+Datum
+tier_plan_reads(PG_FUNCTION_ARGS)
+{
+	return tier_call_for_sql(plan_reads, fcinfo);
 }

@@ -17,6 +17,7 @@
 #include "utils/timestamp.h"
 
 #include "src/base/clock.h"
+#include "src/base/refuse.h"
 #include "src/base/settings.h"
 #include "src/base/sql.h"
 #include "src/decide/advice.h"
@@ -89,8 +90,8 @@ notice_none(double unused_for_s, double longest_s)
 					 tier_advice_duration(longest_s / 2))));
 }
 
-Datum
-tier_unused_relations(PG_FUNCTION_ARGS)
+static Datum
+unused_relations(PG_FUNCTION_ARGS)
 {
 	double		unused_for_s = PG_ARGISNULL(0) ? tier_observation_period_min * 60.0 :
 	interval_s(PG_GETARG_INTERVAL_P(0));
@@ -138,4 +139,10 @@ tier_unused_relations(PG_FUNCTION_ARGS)
 	if (n == 0)
 		notice_none(unused_for_s, longest_s);
 	return (Datum) 0;
+}
+
+Datum
+tier_unused_relations(PG_FUNCTION_ARGS)
+{
+	return tier_call_for_sql(unused_relations, fcinfo);
 }

@@ -18,6 +18,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "src/base/refuse.h"
 #include "src/decide/advice.h"
 #include "src/decide/advice_options.h"
 #include "src/base/sql.h"
@@ -139,8 +140,8 @@ set_prediction(TierResultRow *row, int column, const TierAdvice *before, const T
 	set_number(row, column + 4, prediction.speedup_high);
 }
 
-Datum
-tier_placement_summary(PG_FUNCTION_ARGS)
+static Datum
+placement_summary(PG_FUNCTION_ARGS)
 {
 	TierAdviceOptions options;
 	TierAdvice *advice;
@@ -191,6 +192,12 @@ tier_placement_summary(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+Datum
+tier_placement_summary(PG_FUNCTION_ARGS)
+{
+	return tier_call_for_sql(placement_summary, fcinfo);
+}
+
 /* A smaller capacity is what the tier may use of its disks: no files of others are in it. */
 static void
 notice_taken(const TierAdvice *advice, const TierAdvice *simulated, int tier)
@@ -212,8 +219,8 @@ notice_taken(const TierAdvice *advice, const TierAdvice *simulated, int tier)
 			 errhint("A device has to hold both.")));
 }
 
-Datum
-tier_simulate_placement(PG_FUNCTION_ARGS)
+static Datum
+simulate_placement(PG_FUNCTION_ARGS)
 {
 	TierAdviceOptions options;
 	TierAdviceOptions changed;
@@ -277,6 +284,12 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 		tier_row_put(&row);
 	}
 	return (Datum) 0;
+}
+
+Datum
+tier_simulate_placement(PG_FUNCTION_ARGS)
+{
+	return tier_call_for_sql(simulate_placement, fcinfo);
 }
 
 /*
@@ -538,8 +551,8 @@ add_current(const Curve *curve, const CurvePoint *current, CurvePoint *rows)
 	return n;
 }
 
-Datum
-tier_size_curve(PG_FUNCTION_ARGS)
+static Datum
+size_curve(PG_FUNCTION_ARGS)
 {
 	TierAdviceOptions options;
 	TierAdvice *advice;
@@ -614,4 +627,10 @@ tier_size_curve(PG_FUNCTION_ARGS)
 	for (int i = 0; i < n; i++)
 		put_point(&row, &curve, &rows[i], now_s, i == knee);
 	return (Datum) 0;
+}
+
+Datum
+tier_size_curve(PG_FUNCTION_ARGS)
+{
+	return tier_call_for_sql(size_curve, fcinfo);
 }

@@ -29,6 +29,7 @@
 #include "storage/fd.h"
 #include "utils/timestamp.h"
 
+#include "src/base/refuse.h"
 #include "src/compat.h"
 #include "src/catalog/tables.h"
 #include "src/move/file_use.h"
@@ -209,8 +210,8 @@ has_prepared_transactions(void)
 	return found;
 }
 
-Datum
-tier_orphaned_files(PG_FUNCTION_ARGS)
+static Datum
+orphaned_files(PG_FUNCTION_ARGS)
 {
 	TimestampTz oldest = oldest_transaction();
 	List	   *tablespaces = tier_tablespaces();
@@ -253,4 +254,10 @@ tier_orphaned_files(PG_FUNCTION_ARGS)
 		tier_row_put(&row);
 	}
 	return (Datum) 0;
+}
+
+Datum
+tier_orphaned_files(PG_FUNCTION_ARGS)
+{
+	return tier_call_for_sql(orphaned_files, fcinfo);
 }

@@ -20,6 +20,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "src/base/refuse.h"
 #include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/base/sql.h"
@@ -237,8 +238,8 @@ parts_of(const TierRelationInfo *info, bool include_indexes)
 	return parts;
 }
 
-Datum
-tier_estimate_compression(PG_FUNCTION_ARGS)
+static Datum
+estimate_compression(PG_FUNCTION_ARGS)
 {
 	TierRelationInfo info;
 	TierResultRow row;
@@ -267,4 +268,10 @@ tier_estimate_compression(PG_FUNCTION_ARGS)
 			put_method(&row, &part, &methods.of[i]);
 	}
 	return (Datum) 0;
+}
+
+Datum
+tier_estimate_compression(PG_FUNCTION_ARGS)
+{
+	return tier_call_for_sql(estimate_compression, fcinfo);
 }

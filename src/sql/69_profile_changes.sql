@@ -104,13 +104,19 @@ BEGIN
 					FROM jsonb_object_keys(to_jsonb(jsonb_populate_record(p, '{}'))) k
 					WHERE k <> 'profile'));
 		END IF;
-		p := jsonb_populate_record(p, device);
-		p.profile := profile;
-		/* Another price is another list. */
-		IF device ? 'price_per_gb_month' THEN
-			p.prices_as_of := COALESCE((device ->> 'prices_as_of')::date, current_date);
-			p.price_source := COALESCE(device ->> 'price_source', 'alter_device_profile()');
-		END IF;
+		BEGIN
+			p := jsonb_populate_record(p, device);
+			p.profile := profile;
+			/* Another price is another list. */
+			IF device ? 'price_per_gb_month' THEN
+				p.prices_as_of := COALESCE((device ->> 'prices_as_of')::date, current_date);
+				p.price_source := COALESCE(device ->> 'price_source', 'alter_device_profile()');
+			END IF;
+		EXCEPTION WHEN data_exception THEN
+			PERFORM _tiered_storage.refuse('invalid_parameter_value',
+				format('invalid figures of device profile "%s"', profile),
+				detail => SQLERRM || '.');
+		END;
 		PERFORM _tiered_storage.profile_check(p);
 	END IF;
 	DELETE FROM _tiered_storage.device_profile d

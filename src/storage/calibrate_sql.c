@@ -23,6 +23,7 @@
 #include "src/compat.h"
 #include "src/storage/calibrate.h"
 #include "src/storage/device.h"
+#include "src/base/refuse.h"
 #include "src/base/sql.h"
 
 PG_FUNCTION_INFO_V1(tier_measure_device);
@@ -109,8 +110,8 @@ random_write_ms(const TierCalibration *found, double parallelism)
  * measure_device(tablespace_oid, max_seconds, max_bytes, reserve_fraction,
  * compressed, parallelism, sample_relation): rows of measurement, value, unit.
  */
-Datum
-tier_measure_device(PG_FUNCTION_ARGS)
+static Datum
+measure_device(PG_FUNCTION_ARGS)
 {
 	TierResultRow row;
 	Oid			tablespace_oid = PG_GETARG_OID(0);
@@ -160,4 +161,10 @@ tier_measure_device(PG_FUNCTION_ARGS)
 	put(&row, "written_bytes", found->written_bytes, "bytes");
 	put(&row, "elapsed_s", found->elapsed_s, "s");
 	return (Datum) 0;
+}
+
+Datum
+tier_measure_device(PG_FUNCTION_ARGS)
+{
+	return tier_call_for_sql(measure_device, fcinfo);
 }
