@@ -336,13 +336,14 @@ figure,.card,.tile,tr,.lead{break-inside:avoid}h2,h3,caption,.lead{break-after:a
 #recommendations{break-before:page}
 #recommendations th:last-child,#recommendations td:last-child{display:none}
 .scroll{overflow:visible;background:none}.chart{min-width:0}table{font-size:8px}
-th,td{padding-right:6px}thead th{font-size:8px;min-width:0}
+th,td{padding:3px 6px 3px 0}thead th{font-size:8px;min-width:0}
 .why,td>code{width:auto!important;min-width:0!important;max-width:none!important;font-size:8px}
 #recommendations .why,#moves .why{min-width:130px!important}
 code{font-size:.95em}
 th,td{white-space:normal}td.n{white-space:nowrap}
 tbody th,.why,td>code{overflow-wrap:anywhere}
-.tiles{grid-template-columns:repeat(4,1fr)}.tile dd{font-size:18px}
+.tiles{grid-template-columns:repeat(4,1fr)}.tile dd,.card .big{font-size:18px}
+.tile dt,.tile small,.card p,.legend{font-size:11px}
 .answer{font-size:15px}#heat details{display:none}}
 $css$ || (SELECT string_agg(format('.%s{fill:var(--%1$s);background:var(--%1$s)}', class), E'\n')
 			FROM unnest('{t0,t1,t2,t3,t4,t5,h1,h2,h3,h4,h5,h6,h7,w1,w2,w3,w4,w5,w6,w7,w8,w9}'
