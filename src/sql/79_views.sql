@@ -50,7 +50,9 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN
 	NULLIF(concat_ws(', ', CASE WHEN seconds <= -0.05
 			THEN NULLIF(_tiered_storage.short_saving(0, price_per_month), '0 s/h') END,
-		_tiered_storage.short_saving(seconds, price_per_month)), '');
+		CASE WHEN seconds IS NULL AND price_per_month > 0 AND price_per_month < 0.005
+			THEN 'under 0.01 a month'
+			ELSE _tiered_storage.short_saving(seconds, price_per_month) END), '');
 
 /* From where to where, both in at most eight columns of a screen. */
 CREATE FUNCTION _tiered_storage.from_to(from_name text, to_name text) RETURNS text
