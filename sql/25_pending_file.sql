@@ -60,6 +60,14 @@ SELECT count(*), count(DISTINCT v) FROM live;
 ALTER TABLE _tiered_storage.move_file DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY;
 DROP TRIGGER refuse ON _tiered_storage.move_file;
 
+-- Nor does an index that an unfinished REINDEX CONCURRENTLY has left; any other one could run code.
+CREATE UNIQUE INDEX remnant ON _tiered_storage.move_file (tablespace_oid, file_number);
+CALL tiered_storage.move_relation('other', 'regress_pending');
+UPDATE pg_index SET indisvalid = false WHERE indexrelid = '_tiered_storage.remnant'::regclass;
+CALL tiered_storage.move_relation('other', 'regress_pending');
+CALL sweep();
+DROP INDEX _tiered_storage.remnant;
+
 -- What nobody uses and does not exist any more is forgotten.
 INSERT INTO _tiered_storage.move_file (tablespace_oid, file_number, relation_oid, pid, created_at, system_identifier)
 SELECT t, 4294967290 + n, 1, 1, now(), system_identifier

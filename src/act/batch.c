@@ -22,6 +22,7 @@
 #include "src/base/settings.h"
 #include "src/base/transaction.h"
 #include "src/catalog/tables.h"
+#include "src/move/pending_file.h"
 #include "src/move/throttle.h"
 
 /*
@@ -89,6 +90,7 @@ tier_batch_run(void (*body) (void *argument), void *argument)
 	PG_CATCH();
 	{
 		end_batches();
+		tier_pending_release_spares();
 		PG_RE_THROW();
 	}
 	PG_END_TRY();

@@ -19,7 +19,7 @@
 
 /*
  * Calls body(argument), in which batches may begin, and ends these, however body() ends: by an
- * error or a cancel, too.
+ * error or a cancel, too.  An error also releases files that were registered ahead.
  */
 extern void tier_batch_run(void (*body) (void *argument), void *argument);
 

@@ -86,7 +86,10 @@ struct TierMoveRequest
 	void	   *argument;		/* the caller's */
 	const TierIdle *idle;		/* NULL: nothing else to do */
 
-	/* The tiers as the caller has loaded them at that monotonic time; NULL: he has not. */
+	/*
+	 * The tiers as the caller has loaded them at that monotonic time; NULL:
+	 * he has not.
+	 */
 	const TierSet *set;
 	int64		set_at;
 

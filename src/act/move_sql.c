@@ -209,16 +209,71 @@ announce_call(const TierMoveCall *call)
 		tier_foresee_report(&counts, NULL);
 }
 
+/* A call, and what has become of its relations. */
+typedef struct Series
+{
+	TierMoveCall call;
+	Moved		moved;
+	int			failed;
+	TierMoveReport first_failure;
+	List	   *tried;
+	bool		is_over;		/* the extension has gone */
+} Series;
+
+/* The ones of the list; one that fails does not stop the others. */
+static void
+move_these(Series *series, const List *todo)
+{
+	ListCell   *cell;
+
+	foreach(cell, todo)
+	{
+		TierRelationInfo member;
+		TierMoveRequest request;
+		TierMoveReport report;
+
+		series->is_over = !tier_batch_may_go_on(false);
+		if (series->is_over)
+			return;
+		series->tried = lappend_oid(series->tried, lfirst_oid(cell));
+		if (!tier_relation_lookup(lfirst_oid(cell), &member))
+			continue;
+		request = tier_call_request(&series->call, &member, NULL);
+		tier_pending_expect(list_length(todo) - 1 - foreach_current_index(cell));
+		report = tier_move_one(&request);
+		if (report.state == TIER_STATE_DONE)
+			add_moved(&series->moved, &member, request.tablespace_oid, &report);
+		if (report.state != TIER_STATE_SKIPPED && report.state != TIER_STATE_FAILED)
+			continue;
+		if (todo != series->call.relations)
+			warn_left(&report);
+		else if (series->failed++ == 0)
+			series->first_failure = report;
+	}
+}
+
+/* Those of the call; then what has come meanwhile, until nothing is left. */
+static void
+move_all(void *argument)
+{
+	Series	   *series = argument;
+	const List *asked = series->call.relations;
+	MemoryContext context = CurrentMemoryContext;
+
+	for (const List *todo = asked; todo != NIL && !series->is_over;
+		 todo = list_length(series->tried) < MOST_RELATIONS * list_length(asked) ?
+		 tier_call_left(&series->call, series->tried) : NIL)
+		move_these(series, todo);
+	tier_pending_unregister_spares();
+	tier_transaction_commit_async();
+	MemoryContextSwitchTo(context);
+}
+
 Datum
 tier_move_relation(PG_FUNCTION_ARGS)
 {
-	TierMoveCall call;
-	ListCell   *cell;
-	TierMoveReport first_failure = {0};
-	List	   *tried = NIL;
-	Moved		moved = {0};
-	int			failed = 0;
-	bool		is_over = false;
+	Series		series = {0};
+	TierMoveCall *call = &series.call;
 	int64		started_us = tier_clock_monotonic_us();
 	double		waited_ms = tier_progress_waited_ms();
 
@@ -227,63 +282,34 @@ tier_move_relation(PG_FUNCTION_ARGS)
 		tier_connect_nonatomic(fcinfo, "CALL tiered_storage.move_relation");
 
 	/* 1. What, and where to?  Refuse before anything is moved. */
-	tier_call_read(fcinfo, &call);
-	tier_call_check(&call);
-	tier_call_notice_inheritors(&call);
-	tell_wear(&call);
+	tier_call_read(fcinfo, call);
+	tier_call_check(call);
+	tier_call_notice_inheritors(call);
+	tell_wear(call);
 	if (PG_GETARG_BOOL(5))
 	{
-		announce_call(&call);
+		announce_call(call);
 		PG_RETURN_NULL();
 	}
 	tier_transaction_commit();
 	tier_pending_sweep();
 	tier_transaction_commit();
 
-	/*
-	 * 2. One after the other; one that fails does not stop the others.  Then
-	 * what has come meanwhile, until nothing is left.
-	 */
-	for (List *todo = call.relations; todo != NIL && !is_over;
-		 todo = list_length(tried) < MOST_RELATIONS * list_length(call.relations) ?
-		 tier_call_left(&call, tried) : NIL)
-	{
-		foreach(cell, todo)
-		{
-			TierRelationInfo member;
-			TierMoveRequest request;
-			TierMoveReport report;
-
-			is_over = !tier_batch_may_go_on(false);
-			if (is_over)
-				break;
-			tried = lappend_oid(tried, lfirst_oid(cell));
-			if (!tier_relation_lookup(lfirst_oid(cell), &member))
-				continue;
-			request = tier_call_request(&call, &member, NULL);
-			report = tier_move_one(&request);
-			if (report.state == TIER_STATE_DONE)
-				add_moved(&moved, &member, request.tablespace_oid, &report);
-			if (report.state != TIER_STATE_SKIPPED && report.state != TIER_STATE_FAILED)
-				continue;
-			if (todo != call.relations)
-				warn_left(&report);
-			else if (failed++ == 0)
-				first_failure = report;
-		}
-	}
-	warn_detaching(&call);
+	/* 2. One after the other. */
+	tier_batch_run(move_all, &series);
+	warn_detaching(call);
 
 	/*
 	 * 3. All moves that succeeded are committed; now say so, and what did
 	 * not.
 	 */
-	if (!is_over || moved.relations > 0)
-		report_moved(&call, &moved, failed,
+	if (!series.is_over || series.moved.relations > 0)
+		report_moved(call, &series.moved, series.failed,
 					 tier_progress_time_text((tier_clock_monotonic_us() - started_us) / 1000.0,
 											 tier_progress_waited_ms() - waited_ms));
-	if (failed > 0)
-		report_failures(&first_failure, failed, list_length(call.relations));
+	if (series.failed > 0)
+		report_failures(&series.first_failure, series.failed,
+						list_length(call->relations));
 	tier_disconnect_nonatomic();
 	PG_RETURN_NULL();
 }

@@ -100,6 +100,21 @@ static struct
 	RelFileLocator locator[TIER_RELATION_MAX_PARTS];
 }			held;
 
+/*
+ * Files that are registered already, for relations that the same call moves next: one flush of
+ * the WAL for them all.  Each has its lock, as those of `held`, unless the session has given up
+ * all its advisory locks meanwhile.  Their rows may have gone with the extension.
+ */
+#define MOST_SPARES 24
+
+static struct
+{
+	int			relations;		/* that are expected to follow */
+	int			n;
+	LOCKTAG		tag[MOST_SPARES];
+	RelFileLocator locator[MOST_SPARES];
+}			spare;
+
 /* ---------------------------------------------------------------------
  * Locks
  * ---------------------------------------------------------------------
@@ -193,6 +208,21 @@ tier_pending_release(void)
 	unlock(&held.has_guard, &held.guard, AccessShareLock);
 }
 
+void
+tier_pending_expect(int relations)
+{
+	spare.relations = relations;
+}
+
+void
+tier_pending_release_spares(void)
+{
+	spare.relations = 0;
+	while (spare.n > 0)
+		if (tier_compat_lock_is_held(&spare.tag[--spare.n], ExclusiveLock))
+			LockRelease(&spare.tag[spare.n], ExclusiveLock, true);
+}
+
 /* ---------------------------------------------------------------------
  * Dropping a file
  * ---------------------------------------------------------------------
@@ -258,20 +288,21 @@ tier_pending_is_registered(RelFileLocator file)
  * ---------------------------------------------------------------------
  */
 
-/* What register_step is called with. */
+/* What register_step is called with, and what it has done. */
 typedef struct Registration
 {
 	Oid			relation_oid;
 	Oid			tablespace_oid;
 	int			n;
 	const Oid  *part_oids;
+	bool		has_written;	/* out: it has to be flushed */
 } Registration;
 
-/* A number that nobody has, and whose lock we have, for the next file. */
+/* A number that nobody has, and whose lock we have, for the next of n files. */
 static RelFileLocator
-choose_file(Relation table, Oid tablespace_oid)
+choose_file(Relation table, Oid tablespace_oid, LOCKTAG *tags, RelFileLocator *files, int *n)
 {
-	LOCKTAG    *tag = &held.file[held.nfiles];
+	LOCKTAG    *tag = &tags[*n];
 
 	for (int i = 0; i < MAX_NUMBERS; i++)
 	{
@@ -282,23 +313,71 @@ choose_file(Relation table, Oid tablespace_oid)
 		set_file_tag(tag, file);
 		if (!lock_for_session(tag))
 			continue;
-		held.locator[held.nfiles++] = file;
+		files[(*n)++] = file;
 		tier_debug_point("choosing");
 		if (!tier_pending_row_find(table, file, &row))
 			return file;
-		held.nfiles--;
+		(*n)--;
 		LockRelease(tag, ExclusiveLock, true);
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("could not find a free file number in %d attempts", MAX_NUMBERS)));
-	return held.locator[0];		/* not reached */
+	return files[0];			/* not reached */
+}
+
+/*
+ * Makes a spare file the next one of the relation; false: there is none.  That its row is found
+ * proves that its registration was committed, which has flushed it.
+ */
+static bool
+take_spare(Relation table, Oid tablespace_oid)
+{
+	while (spare.n > 0)
+	{
+		LOCKTAG    *tag = &spare.tag[--spare.n];
+		RelFileLocator file = spare.locator[spare.n];
+		TierPendingRow row;
+
+		if (!tier_compat_lock_is_held(tag, ExclusiveLock))
+			continue;
+		held.file[held.nfiles] = *tag;
+		held.locator[held.nfiles++] = file;
+		if (tier_compat_locator_tablespace(file) == tablespace_oid &&
+			tier_pending_row_find(table, file, &row) && row.pid == MyProcPid)
+			return true;
+		LockRelease(&held.file[--held.nfiles], ExclusiveLock, true);
+	}
+	return false;
+}
+
+/* The files of the relation, and spare ones for those that are expected, as far as it writes. */
+static void
+register_files(Relation table, Registration *registration)
+{
+	Oid			tablespace_oid = registration->tablespace_oid;
+	int			ahead;
+
+	for (int i = 0; i < registration->n; i++)
+		if (!take_spare(table, tablespace_oid))
+		{
+			tier_pending_row_insert(table, registration->part_oids[i],
+									choose_file(table, tablespace_oid, held.file, held.locator,
+												&held.nfiles));
+			registration->has_written = true;
+		}
+	ahead = registration->has_written ?
+		Min(spare.relations, MOST_SPARES / registration->n) * registration->n : 0;
+	for (int i = 0; i < ahead; i++)
+		tier_pending_row_insert(table, InvalidOid,
+								choose_file(table, tablespace_oid, spare.tag, spare.locator,
+											&spare.n));
 }
 
 static void
 register_step(void *argument)
 {
-	const Registration *registration = argument;
+	Registration *registration = argument;
 	TierExtensionState state = tier_catalog_extension_state();
 	Relation	table = NULL;
 
@@ -334,9 +413,7 @@ register_step(void *argument)
 				 errmsg("another process is moving it"),
 				 errhint("SELECT * FROM tiered_storage.move_progress shows it.")));
 
-	for (int i = 0; i < registration->n; i++)
-		tier_pending_row_insert(table, registration->part_oids[i],
-								choose_file(table, registration->tablespace_oid));
+	register_files(table, registration);
 	table_close(table, NoLock);
 }
 
@@ -345,7 +422,7 @@ tier_pending_register(Oid relation_oid, Oid tablespace_oid, int n, const Oid *pa
 					  RelFileLocator *files)
 {
 	static bool is_callback_registered = false;
-	Registration registration = {relation_oid, tablespace_oid, n, part_oids};
+	Registration registration = {relation_oid, tablespace_oid, n, part_oids, false};
 	ErrorData  *error;
 
 	if (!is_callback_registered)
@@ -358,11 +435,13 @@ tier_pending_register(Oid relation_oid, Oid tablespace_oid, int n, const Oid *pa
 	if (error != NULL)
 	{
 		tier_pending_release();
+		tier_pending_release_spares();
 		ReThrowError(error);
 	}
 
 	/* No crash may lose it, whatever synchronous_commit says. */
-	ForceSyncCommit();
+	if (registration.has_written)
+		ForceSyncCommit();
 	memcpy(files, held.locator, sizeof(RelFileLocator) * n);
 }
 
@@ -412,6 +491,21 @@ tier_pending_unregister(RelFileLocator file, bool is_ours)
 	else if (tier_pending_row_find(table, file, &row))
 		(void) tier_pending_row_delete(table, &row.tid);
 	table_close(table, NoLock);
+}
+
+void
+tier_pending_unregister_spares(void)
+{
+	Relation	table = spare.n > 0 ? tier_pending_table_open_if_free(held.table_oid) : NULL;
+	TierPendingRow row;
+
+	for (int i = 0; table != NULL && i < spare.n; i++)
+		if (tier_compat_lock_is_held(&spare.tag[i], ExclusiveLock) &&
+			tier_pending_row_find(table, spare.locator[i], &row) && row.pid == MyProcPid)
+			(void) tier_pending_row_delete(table, &row.tid);
+	if (table != NULL)
+		table_close(table, NoLock);
+	tier_pending_release_spares();
 }
 
 /* ---------------------------------------------------------------------

@@ -27,6 +27,21 @@ extern void tier_pending_register(Oid relation_oid, Oid tablespace_oid, int n,
 								  const Oid *part_oids, RelFileLocator *files);
 
 /*
+ * So many relations more are moved next by this process, to about the same place: 0 at
+ * first.  The next tier_pending_register() that has to wait for its WAL registers files for
+ * some of them as well, which need not wait then.
+ */
+extern void tier_pending_expect(int relations);
+
+/*
+ * Ends the registration of files that no relation has come for, in the current transaction, and
+ * expects no more.  After an error, where nothing can be written: releases their locks only, and
+ * the next sweep ends the registration.  Harmless when repeated.
+ */
+extern void tier_pending_unregister_spares(void);
+extern void tier_pending_release_spares(void);
+
+/*
  * Keeps DROP EXTENSION waiting, so that what is registered stays known.  To be
  * called at the beginning of each transaction while a file is registered: a
  * rollback releases it.  Does not wait; false when the extension is being dropped, or

@@ -57,15 +57,38 @@ tier_pending_table_oid(Oid extension_oid)
 	return table_oid;
 }
 
+/*
+ * The key, or what an unfinished REINDEX CONCURRENTLY of it has left: an invalid index without
+ * expressions and predicate.
+ */
+static bool
+is_key(Relation table, Oid index_oid)
+{
+	Relation	index;
+	bool		is_remnant;
+
+	if (index_oid == table->rd_pkindex)
+		return true;
+	index = index_open(index_oid, AccessShareLock);
+	is_remnant = !index->rd_index->indisvalid &&
+		heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, NULL) &&
+		heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
+	index_close(index, NoLock);
+	return is_remnant;
+}
+
 bool
 tier_pending_table_is_intact(Relation table)
 {
 	static const Oid types[NCOLUMNS] = {OIDOID, OIDOID, OIDOID, INT4OID, TIMESTAMPTZOID, INT8OID};
 	TupleDesc	descriptor = RelationGetDescr(table);
 	List	   *indexes = RelationGetIndexList(table);
-	bool		fits = descriptor->natts == NCOLUMNS && list_length(indexes) == 1 &&
-	linitial_oid(indexes) == table->rd_pkindex && table->rd_rel->relkind == RELKIND_RELATION &&
-	table->rd_rel->relam == HEAP_TABLE_AM_OID;
+	bool		fits = descriptor->natts == NCOLUMNS && OidIsValid(table->rd_pkindex) &&
+	table->rd_rel->relkind == RELKIND_RELATION && table->rd_rel->relam == HEAP_TABLE_AM_OID;
+	ListCell   *cell;
+
+	foreach(cell, indexes)
+		fits = fits && is_key(table, lfirst_oid(cell));
 
 	for (int i = 0; fits && i < NCOLUMNS; i++)
 		fits = TupleDescAttr(descriptor, i)->atttypid == types[i];
