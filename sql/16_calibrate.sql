@@ -142,6 +142,12 @@ GRANT CREATE ON TABLESPACE calibrate_a, calibrate_b TO calibrate_nobody;
 SET ROLE calibrate_nobody;
 SELECT DISTINCT unit FROM tiered_storage.calibrate_tier('known', 0.1, 8388608, dry_run => true) WHERE unit = 'MB/s';
 RESET ROLE;
+-- Nor through what a superuser evaluates as the owner: he has the right, the owner may not.
+CREATE MATERIALIZED VIEW calibrate_view AS
+	SELECT unit FROM tiered_storage.calibrate_tier('known', 0.1, 8388608, dry_run => true) WITH NO DATA;
+ALTER MATERIALIZED VIEW calibrate_view OWNER TO calibrate_nobody;
+REFRESH MATERIALIZED VIEW calibrate_view;
+DROP MATERIALIZED VIEW calibrate_view;
 REVOKE CREATE ON TABLESPACE calibrate_a, calibrate_b FROM calibrate_nobody;
 REVOKE EXECUTE ON FUNCTION tiered_storage.calibrate_tier FROM calibrate_nobody;
 REVOKE USAGE ON SCHEMA tiered_storage, _tiered_storage FROM calibrate_nobody;

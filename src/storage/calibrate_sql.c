@@ -132,6 +132,15 @@ measure_device(PG_FUNCTION_ARGS)
 				 errmsg("tablespace with OID %u cannot be calibrated", tablespace_oid)));
 
 	/*
+	 * In an expression of an index, say, that ANALYZE evaluates: the outer
+	 * user is who runs ANALYZE, and not the role that wrote the expression.
+	 */
+	if (InSecurityRestrictedOperation())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("cannot calibrate a tier within a security-restricted operation")));
+
+	/*
 	 * The caller of calibrate_tier(), which runs as the owner of the
 	 * extension.
 	 */
