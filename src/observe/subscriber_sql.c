@@ -49,6 +49,17 @@ tier_ignore_replicated(PG_FUNCTION_ARGS)
 }
 
 /*
+ * Is it a statement whose rows tier_ignore_replicated() ignores?  A logical worker runs triggers
+ * of users, too, which may have set session_replication_role; and TRUNCATE has no rows.
+ */
+static bool
+is_ignored(TriggerEvent event)
+{
+	return IsLogicalWorker() && SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA &&
+		!TRIGGER_FIRED_BY_TRUNCATE(event);
+}
+
+/*
  * A trigger of a statement.  Rows name the roles in whose name something is moved, and servers
  * to connect to.  So only the owner and superusers write them, whatever else a role may write:
  * a member of pg_write_all_data has rights of its own alone.  Rows of a logical worker are
@@ -65,7 +76,8 @@ tier_refuse_other_roles(PG_FUNCTION_ARGS)
 				 errmsg("function \"%s\" was not called by trigger manager",
 						"refuse_other_roles")));
 	table = ((TriggerData *) fcinfo->context)->tg_relation;
-	if (GetUserId() != table->rd_rel->relowner && !superuser() && !IsLogicalWorker())
+	if (GetUserId() != table->rd_rel->relowner && !superuser() &&
+		!is_ignored(((TriggerData *) fcinfo->context)->tg_event))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for table %s", RelationGetRelationName(table)),
