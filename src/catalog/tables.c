@@ -365,7 +365,8 @@ execute_step(void *argument)
  *
  * A restart is no failure of the relation, so it is tried again at once; but after some more
  * its move may be what has crashed the server.  That has restarted if its checkpointer is
- * younger.  How much was copied is not known: all of it counts for limits.
+ * younger; the crash counts once, with the move that began last.  How much was copied is not
+ * known: all of it counts for limits.
  */
 void
 tier_catalog_refresh_identities(void)
@@ -399,7 +400,8 @@ tier_catalog_refresh_identities(void)
 	"error = CASE WHEN e.arrived THEN NULL "
 	"ELSE 'the process that moved it ended before it was done' END, "
 	"sqlstate = CASE WHEN e.arrived THEN NULL WHEN e.crashed THEN '57P02' ELSE '57P01' END, "
-	"crashes = m.crashes + (e.crashed AND NOT e.arrived)::integer "
+	"crashes = m.crashes + (e.move_id IS NOT DISTINCT FROM (SELECT max(l.move_id) FROM ended l "
+	"WHERE l.crashed AND NOT l.arrived))::integer "
 	"FROM ended e WHERE e.move_id = m.move_id";
 
 	static const char *const refreshed[][2] = {

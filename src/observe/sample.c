@@ -16,6 +16,7 @@
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "pgstat.h"
+#include "postmaster/bgworker.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
@@ -333,8 +334,11 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	}
 	tier_catalog_restore_state();
 
-	/* A transaction that may stay open keeps the rows of nobody. */
-	if (!IsTransactionBlock())
+	/*
+	 * A transaction that may stay open locks no row.  A worker, which may
+	 * sample in a subtransaction between moves, ends it at once.
+	 */
+	if (MyBgworkerEntry != NULL || !IsTransactionBlock())
 		tier_catalog_refresh_identities();
 	writes = tier_writes_begin(started_at);
 	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
