@@ -23,7 +23,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "catalog/pg_database.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "storage/ipc.h"
@@ -35,12 +34,10 @@
 #include "src/base/shmem.h"
 #include "src/move/pace.h"
 #include "src/move/throttle.h"
+#include "src/server/processes.h"
 
 /* In the data directory, which is the working directory of all processes. */
 #define PAUSE_FILE "tiered_storage.paused"
-
-/* How often a process that would leave looks whether its database is wanted. */
-#define DATABASE_INTERVAL_US 500000
 
 /* So much of the past may be made up for. */
 #define THROTTLE_SLACK_US 100000
@@ -268,31 +265,10 @@ tier_throttle_leaves_because(void)
 	return leaves_because;
 }
 
-/*
- * DROP, RENAME and CREATE DATABASE with it as template have it locked while they wait five
- * seconds for its processes to leave.
- */
-static bool
-is_database_wanted(void)
-{
-	static int64 looked_at = 0;
-	int64		now = tier_clock_monotonic_us();
-	LOCKTAG		tag;
-
-	if (looked_at != 0 && now < looked_at + DATABASE_INTERVAL_US)
-		return false;
-	looked_at = now;
-	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
-	if (LockAcquire(&tag, RowExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
-		return true;
-	LockRelease(&tag, RowExclusiveLock, true);
-	return false;
-}
-
 void
 tier_throttle_check_pause(void)
 {
-	if (leaves_on_pause && leaves_because == NULL && is_database_wanted())
+	if (leaves_on_pause && leaves_because == NULL && tier_processes_database_is_wanted())
 		leaves_because = "another session waited for the database";
 	if (tier_throttle_leaves_because() != NULL)
 		ereport(ERROR,

@@ -14,6 +14,7 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/pg_database.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -27,7 +28,11 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
+#include "src/base/clock.h"
 #include "src/server/processes.h"
+
+/* A statement of the lock manager each time, which a loop over blocks would feel. */
+#define DATABASE_INTERVAL_US 500000
 
 bool
 tier_processes_read(int i, PgBackendStatus *status)
@@ -311,4 +316,20 @@ tier_processes_may_have_vacuumed(TimestampTz when)
 			return true;
 	}
 	return false;
+}
+
+bool
+tier_processes_database_is_wanted(void)
+{
+	static int64 looked_at = 0;
+	int64		now = tier_clock_monotonic_us();
+	LOCKTAG		tag;
+	int			holders;
+
+	if (looked_at != 0 && now < looked_at + DATABASE_INTERVAL_US)
+		return false;
+	looked_at = now;
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
+	pfree(GetLockConflicts(&tag, RowExclusiveLock, &holders));
+	return holders > 0;
 }

@@ -70,4 +70,12 @@ extern bool tier_processes_may_have_extended(Oid table_oid, TimestampTz when);
 /* May one that was at work at that time still hand on counters of a vacuum or analyze? */
 extern bool tier_processes_may_have_vacuumed(TimestampTz when);
 
+/*
+ * Has somebody the database of this process locked, as DROP, RENAME and CREATE DATABASE with it as
+ * template have while they wait five seconds for its processes to leave?  Who waits for that lock
+ * does not count: the server looks at his rights only when he has it.  Looks once in
+ * DATABASE_INTERVAL_US; in between: no.
+ */
+extern bool tier_processes_database_is_wanted(void);
+
 #endif							/* TIER_PROCESSES_H */

@@ -27,7 +27,11 @@
 #include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/base/sql.h"
+#include "src/server/processes.h"
 #include "src/server/remote.h"
+
+/* How often a wait looks whether it is to end. */
+#define LOOK_INTERVAL_MS 1000
 
 #define CONNECT_S		3
 #define MOST_CONNECT_S	10
@@ -234,10 +238,13 @@ wait_for_socket(TierRemote *remote, int event)
 	if (PQsocket(remote->connection) < 0)
 		tier_remote_fail("connection was lost");
 	(void) WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH | event,
-							 PQsocket(remote->connection), (long) (left_us / 1000 + 1),
+							 PQsocket(remote->connection),
+							 (long) Min(left_us / 1000 + 1, LOOK_INTERVAL_MS),
 							 PG_WAIT_EXTENSION);
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
+	if (tier_processes_database_is_wanted())
+		tier_remote_fail("another session waited for the database");
 }
 
 /* libpq has no message for an answer that is in order, but not one to a query. */

@@ -35,7 +35,7 @@ typedef struct Supposed
 {
 	int			n;
 	TierSupposition entries[FLEXIBLE_ARRAY_MEMBER]; /* by relation */
-} Supposed;
+}			Supposed;
 
 static char *setting = NULL;
 static const Supposed *supposed = NULL; /* NULL: nothing is */
