@@ -18,7 +18,7 @@ CALL tiered_storage.sample();
 CALL tiered_storage.move_relation('regress_w_big', 'regress_w_a_long_name_of_a_tier', include_indexes => false);
 CALL tiered_storage.move_relation('regress_w_表の名前がとても長くて端末の幅に', 'regress_w_a_long_name_of_a_tier');
 \set ECHO all
-SELECT relation, move, size ~ '^[0-9.]+ [kM]B$' AS size, state, note ~ '^[0-9.]+ m?s, locked [0-9.]+ ms$' AS note
+SELECT relation, move, size ~ '^[0-9.]+ [kM]B$' AS size, state, note ~ E'^by hand\n(saves .*\n)?[0-9.]+ m?s, locked [0-9.]+ ms$' AS note
 	FROM tiered_storage.moves;
 SELECT at = to_char(now(), 'MM-DD HH24:MI') OR at = to_char(now() - interval '1 minute', 'MM-DD HH24:MI') AS at
 	FROM tiered_storage.moves;
