@@ -127,7 +127,8 @@ for my $sql (
   )
 {
 	my $busy = start_sql($node, 'postgres', $sql);
-	reason_is('in use', 'a statement that has committed', "in use: $sql");
+	reason_is('in use', 'a statement that commits has been running',
+		"in use: $sql");
 	$node->safe_psql('postgres', 'CALL tiered_storage.migrate()');
 	is( $node->safe_psql(
 			'postgres',
