@@ -27,48 +27,83 @@
 #include "src/compat.h"
 #include "src/base/shmem.h"
 
-#define TIER_TRANCHE_NAME "tiered_storage"
+/* All that the library has: the state of workers, of counting and of queries. */
+#define MOST_RESERVED 3
+
+typedef struct Reservation
+{
+	const char *name;
+	Size		size;
+	int			nlocks;
+	TierShmemAttach attach;
+}			Reservation;
 
 TierShmem  *tier_shmem = NULL;
+
+static Reservation reserved[MOST_RESERVED];
+static int	nreserved = 0;
 
 static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
 static shmem_request_hook_type previous_shmem_request_hook = NULL;
 
 static void
-tier_shmem_request(void)
+shmem_request(void)
 {
 	if (previous_shmem_request_hook)
 		previous_shmem_request_hook();
-
-	RequestAddinShmemSpace(MAXALIGN(sizeof(TierShmem)));
-	RequestNamedLWLockTranche(TIER_TRANCHE_NAME, 1);
+	for (int i = 0; i < nreserved; i++)
+	{
+		RequestAddinShmemSpace(MAXALIGN(reserved[i].size));
+		RequestNamedLWLockTranche(reserved[i].name, reserved[i].nlocks);
+	}
 }
 
 static void
-tier_shmem_startup(void)
+shmem_startup(void)
 {
-	bool		found;
-
 	if (previous_shmem_startup_hook)
 		previous_shmem_startup_hook();
-
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	tier_shmem = ShmemInitStruct("tiered_storage", sizeof(TierShmem), &found);
-	if (!found)
+	for (int i = 0; i < nreserved; i++)
 	{
-		memset(tier_shmem, 0, sizeof(TierShmem));
-		tier_shmem->lock = &(GetNamedLWLockTranche(TIER_TRANCHE_NAME))->lock;
+		bool		found;
+		void	   *memory = ShmemInitStruct(reserved[i].name, reserved[i].size, &found);
+
+		if (!found)
+			memset(memory, 0, reserved[i].size);
+		reserved[i].attach(memory, GetNamedLWLockTranche(reserved[i].name));
 	}
 	LWLockRelease(AddinShmemInitLock);
 }
 
 void
+tier_shmem_reserve(const char *name, Size size, int nlocks, TierShmemAttach attach)
+{
+	Assert(nreserved < MOST_RESERVED);
+	if (nreserved == 0)
+	{
+		previous_shmem_request_hook = shmem_request_hook;
+		shmem_request_hook = shmem_request;
+		previous_shmem_startup_hook = shmem_startup_hook;
+		shmem_startup_hook = shmem_startup;
+	}
+	reserved[nreserved++] = (Reservation)
+	{
+		name, size, nlocks, attach
+	};
+}
+
+static void
+attach_workers(void *memory, LWLockPadded *locks)
+{
+	tier_shmem = memory;
+	tier_shmem->lock = &locks->lock;
+}
+
+void
 tier_shmem_init(void)
 {
-	previous_shmem_request_hook = shmem_request_hook;
-	shmem_request_hook = tier_shmem_request;
-	previous_shmem_startup_hook = shmem_startup_hook;
-	shmem_startup_hook = tier_shmem_startup;
+	tier_shmem_reserve("tiered_storage", sizeof(TierShmem), 1, attach_workers);
 }
 
 TierDatabaseSlot *

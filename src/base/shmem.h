@@ -188,7 +188,15 @@ typedef struct TierShmem
 
 extern TierShmem *tier_shmem;
 
-/* Installs the shared memory hooks; only while preloading. */
+/*
+ * Reserves memory for all processes, all zero at the start of the server, and locks, which are a
+ * tranche of that name.  `attach` is told where they are.  Only while preloading; the name is
+ * kept.
+ */
+typedef void (*TierShmemAttach) (void *memory, LWLockPadded *locks);
+extern void tier_shmem_reserve(const char *name, Size size, int nlocks, TierShmemAttach attach);
+
+/* Reserves what is above; only while preloading. */
 extern void tier_shmem_init(void);
 
 /*

@@ -22,19 +22,16 @@
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "port/pg_bitutils.h"
-#include "storage/ipc.h"
 #include "storage/lwlock.h"
-#include "storage/shmem.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/base/debug.h"
+#include "src/base/shmem.h"
 #include "src/observe/access_shared.h"
 #include "src/server/io_workers.h"
-
-#define TRANCHE_NAME "tiered_storage_access"
 
 #define NREGIONS 16
 
@@ -128,9 +125,6 @@ static uint32 generation_seen = 0;
 /* As this process has taken it last. */
 static uint32 uncounted_seen = 0;
 
-static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
-static shmem_request_hook_type previous_shmem_request_hook = NULL;
-
 static uint32
 region_slots(void)
 {
@@ -145,41 +139,17 @@ shared_size(void)
 }
 
 static void
-access_shmem_request(void)
+attach(void *memory, LWLockPadded *locks)
 {
-	if (previous_shmem_request_hook)
-		previous_shmem_request_hook();
-
-	RequestAddinShmemSpace(MAXALIGN(shared_size()));
-	RequestNamedLWLockTranche(TRANCHE_NAME, 1 + NREGIONS);
-}
-
-static void
-access_shmem_startup(void)
-{
-	bool		found;
-
-	if (previous_shmem_startup_hook)
-		previous_shmem_startup_hook();
-
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	shared = ShmemInitStruct("tiered_storage access", shared_size(), &found);
-	if (!found)
-	{
-		memset(shared, 0, shared_size());
-		shared->locks = GetNamedLWLockTranche(TRANCHE_NAME);
-		shared->region_slots = region_slots();
-	}
-	LWLockRelease(AddinShmemInitLock);
+	shared = memory;
+	shared->locks = locks;
+	shared->region_slots = region_slots();
 }
 
 void
 tier_access_shared_init(void)
 {
-	previous_shmem_request_hook = shmem_request_hook;
-	shmem_request_hook = access_shmem_request;
-	previous_shmem_startup_hook = shmem_startup_hook;
-	shmem_startup_hook = access_shmem_startup;
+	tier_shmem_reserve("tiered_storage_access", shared_size(), 1 + NREGIONS, attach);
 }
 
 bool
