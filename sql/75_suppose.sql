@@ -208,8 +208,13 @@ $refused$);
 SELECT tiered_storage.suppose('orders_temp', 'regress_slow');
 SELECT tiered_storage.suppose(reltoastrelid, 'regress_slow') FROM pg_class WHERE oid = 'orders'::regclass;
 \set VERBOSITY default
-\echo '-- The setting that holds it is nobody''s to set.'
-SET tiered_storage.supposed = '1:1';
+\echo '-- The setting that holds it is the session''s alone, and no value of it does harm.'
+SET tiered_storage.supposed = '1:1,2:3';
+SELECT * FROM tiered_storage.supposed;
+EXPLAIN (COSTS OFF) SELECT * FROM pg_class;
+SET tiered_storage.supposed = '1:1,';
+SET tiered_storage.supposed = '1';
+RESET tiered_storage.supposed;
 ALTER ROLE CURRENT_USER SET tiered_storage.supposed = '1:1';
 SELECT count(*) FROM pg_settings WHERE name = 'tiered_storage.supposed';
 SELECT * FROM tiered_storage.supposed;

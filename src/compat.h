@@ -639,6 +639,16 @@ tier_compat_backend_entry(int i)
 #define tier_compat_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0, true)
 #endif
 
+/* From 18 on extensions add options to EXPLAIN; 19 also has them checked for settings. */
+#define TIER_COMPAT_HAS_EXPLAIN_OPTIONS (PG_VERSION_NUM >= 180000)
+#if PG_VERSION_NUM >= 190000
+#define tier_compat_register_explain_option(name, handler) \
+	RegisterExtensionExplainOption(name, handler, GUCCheckBooleanExplainOption)
+#elif PG_VERSION_NUM >= 180000
+#define tier_compat_register_explain_option(name, handler) \
+	RegisterExtensionExplainOption(name, handler)
+#endif
+
 /* Of what a node, or one worker's part of it, was measured by.  19 nests it. */
 #if PG_VERSION_NUM >= 190000
 #define TIER_COMPAT_BUFFER_USAGE(instrument) ((instrument)->instr.bufusage)

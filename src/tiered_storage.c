@@ -28,6 +28,7 @@
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
 #include "src/act/launcher.h"
+#include "src/decide/explain_plan.h"
 #include "src/server/distributed.h"
 #include "src/server/suppose.h"
 
@@ -42,6 +43,7 @@ _PG_init(void)
 	tier_debug_init();
 	tier_distributed_init();
 	tier_suppose_init();
+	tier_explain_init();
 	tier_guc_init();			/* last of the settings: it closes the prefix */
 	tier_settings_init();
 

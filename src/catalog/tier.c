@@ -433,28 +433,6 @@ tier_catalog_second_tier_statements(MemoryContext context)
 	return tier_get_text(context, 0, 1);
 }
 
-char *
-tier_catalog_planner_cost_statements(const Oid *tablespace_oids, int n)
-{
-	static const char sql[] =
-	"WITH wanted AS (SELECT s.* FROM _tiered_storage.settings_of_tablespaces() s "
-	"JOIN pg_tablespace t ON t.spcname = s.tablespace_name "
-	"WHERE t.oid = ANY ($1) AND s.setting LIKE '%page_cost'), "
-	"differs AS (SELECT FROM wanted w GROUP BY w.setting "
-	"HAVING count(*) < cardinality($1) OR count(DISTINCT w.recommended_value) > 1) "
-	"SELECT string_agg(w.command, ' ' ORDER BY w.tablespace_name, w.setting) FROM wanted w "
-	"WHERE EXISTS (SELECT FROM differs)";
-	MemoryContext context = CurrentMemoryContext;
-	TierCatalogScope scope;
-	char	   *statements;
-
-	tier_catalog_enter(&scope);
-	(void) tier_query(sql, tier_arg_oids(tablespace_oids, n));
-	statements = tier_get_text(context, 0, 1);
-	tier_catalog_leave(&scope);
-	return statements;
-}
-
 bool
 tier_catalog_tier_has(const char *tier_name, Oid tablespace_oid)
 {

@@ -106,13 +106,6 @@ extern bool tier_catalog_find_profile(const char *name, TierCostProfile *figures
  */
 extern char *tier_catalog_second_tier_statements(MemoryContext context);
 
-/*
- * The statements of recommend_settings() that give these tablespaces, whose planner costs are the
- * same, different ones; NULL: by their figures they are equally fast.  In the current memory
- * context, outside of a scope.
- */
-extern char *tier_catalog_planner_cost_statements(const Oid *tablespace_oids, int n);
-
 /* Does the tier have this tablespace now? */
 extern bool tier_catalog_tier_has(const char *tier_name, Oid tablespace_oid);
 

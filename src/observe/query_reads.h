@@ -13,14 +13,10 @@
 /* What one query has missed of one relation, in blocks. */
 typedef struct TierQueryRead
 {
-	Oid			relation_oid;	/* InvalidOid: of several, each less than of
-								 * the others */
+	Oid			relation_oid;
 	double		random;
 	double		sequential;
 } TierQueryRead;
-
-/* Of one query no more relations than this are told apart. */
-#define TIER_QUERY_RELATIONS 8
 
 /* Reserves and attaches to the shared memory; only while preloading. */
 extern void tier_query_reads_init(void);

@@ -8,19 +8,18 @@
  * after other hooks, which may add hypothetical indexes; these are supposed to be where
  * their table is.  Nothing else reads that field, so no plan touches another file.
  *
- * What is supposed is the value of a setting that nobody can SET and no list shows.
+ * What is supposed is the value of a setting that no list shows and nothing stores.
  * So it ends as settings do, with rolled back transactions, by DISCARD ALL of a
  * connection pool, after functions with SECURITY_RESTRICTED_OPERATION, and parallel
- * workers, which may plan what functions execute, have the same.  The hook is
+ * workers, which may plan what functions execute, have the same.  Whatever its
+ * value, it changes costs alone, which a session may set as it likes.  The hook is
  * installed by the first supposition: other sessions never pay for it.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "lib/stringinfo.h"
-#include "nodes/pathnodes.h"
 #include "utils/guc.h"
 #include "utils/plancache.h"
 #include "utils/syscache.h"
@@ -34,31 +33,22 @@
 typedef struct Supposed
 {
 	int			n;
-	TierSupposition entries[FLEXIBLE_ARRAY_MEMBER]; /* by relation */
-}			Supposed;
+	TierSupposition entries[FLEXIBLE_ARRAY_MEMBER];
+} Supposed;
 
 static char *setting = NULL;
 static const Supposed *supposed = NULL; /* NULL: nothing is */
-static bool may_change = false; /* it is tier_suppose() that sets it */
 
 static TierCompatRelationHook previous_hook = NULL;
 static bool has_hook = false;
 
-static int
-compare_relations(const void *a, const void *b)
-{
-	Oid			left = ((const TierSupposition *) a)->relation_oid;
-	Oid			right = ((const TierSupposition *) b)->relation_oid;
-
-	return left < right ? -1 : left > right;
-}
-
 static const TierSupposition *
 find(const TierSupposition *entries, int n, Oid relation_oid)
 {
-	TierSupposition key = {.relation_oid = relation_oid};
-
-	return n == 0 ? NULL : bsearch(&key, entries, n, sizeof(key), compare_relations);
+	for (int i = 0; i < n; i++)
+		if (entries[i].relation_oid == relation_oid)
+			return &entries[i];
+	return NULL;
 }
 
 /* Once a process has supposed something, it runs for all relations that are planned there. */
@@ -86,32 +76,32 @@ plan_as_supposed(TIER_COMPAT_RELATION_HOOK_PARAMETERS)
 	}
 }
 
+/* Nothing else than this session has it: no role, database, function or client brings it along. */
 static bool
 check_setting(char **new_value, void **extra, GucSource source)
 {
 	Supposed   *made;
 	int			n = 0;
+	int			length = 0;
 
 	if (**new_value == '\0')
 		return true;
-	if (!may_change && !InitializingParallelWorker)
-	{
-		GUC_check_errhint("tiered_storage.suppose() supposes something, suppose_reset() ends it.");
+	if (source != PGC_S_SESSION)
 		return false;
-	}
 	for (const char *at = *new_value; at != NULL; at = strchr(at + 1, ','))
 		n++;
 	made = tier_compat_setting_extra(offsetof(Supposed, entries) + sizeof(TierSupposition) * n);
 	if (made == NULL)
 		return false;
-	made->n = 0;
-	for (const char *at = *new_value; made->n < n && at != NULL; at = strchr(at, ','))
+	made->n = n;
+	for (const char *at = *new_value; n > 0; at += length)
 	{
-		TierSupposition *entry = &made->entries[made->n++];
+		TierSupposition *entry = &made->entries[--n];
 
-		at += *at == ',';
-		if (sscanf(at, "%u:%u", &entry->relation_oid, &entry->tablespace_oid) != 2)
-			elog(ERROR, "invalid value of " SETTING);
+		length = 0;
+		if (sscanf(at, "%u:%u%n,%n", &entry->relation_oid, &entry->tablespace_oid, &length,
+				   &length) < 2)
+			return false;
 	}
 	*extra = made;
 	return true;
@@ -142,65 +132,30 @@ tier_suppose_init(void)
 							   check_setting, assign_setting, NULL);
 }
 
-/*
- * Adds what is supposed already and not said anew, but for relations that have been dropped
- * since, to the first n entries.  Returns how many there are.
- */
-static int
-add_earlier(TierSupposition *entries, int n)
-{
-	int			all = n;
-
-	for (int i = 0; supposed != NULL && i < supposed->n; i++)
-	{
-		Oid			relation_oid = supposed->entries[i].relation_oid;
-
-		if (find(entries, n, relation_oid) == NULL &&
-			SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation_oid)))
-			entries[all++] = supposed->entries[i];
-	}
-	qsort(entries, all, sizeof(TierSupposition), compare_relations);
-	return all;
-}
-
 void
 tier_suppose(const TierSupposition *entries, int n, bool instead)
 {
-	int			room = Max(n + (supposed == NULL ? 0 : supposed->n), 1);
-	TierSupposition *all = palloc(sizeof(TierSupposition) * room);
 	StringInfoData value;
+	int			all = 0;
 
+	initStringInfo(&value);
 	for (int i = 0; i < n; i++)
-		all[i] = entries[i];
-	qsort(all, n, sizeof(TierSupposition), compare_relations);
-	if (!instead)
-		n = add_earlier(all, n);
-	if (n > TIER_MOST_SUPPOSITIONS)
+		appendStringInfo(&value, "%s%u:%u", all++ == 0 ? "" : ",", entries[i].relation_oid,
+						 entries[i].tablespace_oid);
+	for (int i = 0; !instead && supposed != NULL && i < supposed->n; i++)
+	{
+		const TierSupposition *earlier = &supposed->entries[i];
+
+		if (find(entries, n, earlier->relation_oid) == NULL &&
+			SearchSysCacheExists1(RELOID, ObjectIdGetDatum(earlier->relation_oid)))
+			appendStringInfo(&value, "%s%u:%u", all++ == 0 ? "" : ",", earlier->relation_oid,
+							 earlier->tablespace_oid);
+	}
+	if (all > TIER_MOST_SUPPOSITIONS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a session cannot suppose the tiers of more than %d relations",
 						TIER_MOST_SUPPOSITIONS),
 				 errhint("tiered_storage.suppose_reset() ends all suppositions.")));
-	initStringInfo(&value);
-	for (int i = 0; i < n; i++)
-		appendStringInfo(&value, "%s%u:%u", i == 0 ? "" : ",", all[i].relation_oid,
-						 all[i].tablespace_oid);
-	may_change = true;
-	PG_TRY();
-	{
-		(void) set_config_option(SETTING, value.data, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SET,
-								 true, 0, false);
-	}
-	PG_FINALLY();
-	{
-		may_change = false;
-	}
-	PG_END_TRY();
-}
-
-const TierSupposition *
-tier_supposed(int *n)
-{
-	*n = supposed == NULL ? 0 : supposed->n;
-	return supposed == NULL ? NULL : supposed->entries;
+	SetConfigOption(SETTING, value.data, PGC_USERSET, PGC_S_SESSION);
 }

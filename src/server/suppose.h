@@ -32,7 +32,4 @@ extern void tier_suppose_init(void);
  */
 extern void tier_suppose(const TierSupposition *entries, int n, bool instead);
 
-/* What is supposed now, sorted by relation, *n of them.  Valid until the next change. */
-extern const TierSupposition *tier_supposed(int *n);
-
 #endif							/* TIER_SUPPOSE_H */

@@ -70,14 +70,17 @@ DECLARE
 	moves integer := 0;
 	firm integer := 0;
 	tentative integer := 0;
+	width integer;
 	what text;
 BEGIN
 	/* Tiers are clipped, or left out, and the reason is short, where names are long. */
 	FOR r IN SELECT p.*, 81 - max(length(p.relation::text)) OVER w
 				- GREATEST(max(length(p.confidence)) OVER w, 10)
 				- GREATEST(max(length(p.firm_when)) OVER w, 9) AS room,
-			max(length(p.current_tier) + length(p.recommended_tier)) OVER w + 3 AS move_width
+			max(length(p.current_tier) + length(p.recommended_tier)) OVER w + 3 AS move_width,
+			m.query
 		FROM tiered_storage.recommend_placement() p
+		LEFT JOIN _tiered_storage.main_queries() m ON m.relation_oid = p.relation::oid
 		WINDOW w AS ()
 		ORDER BY p.saved_io_s_per_hour DESC, p.price_delta_per_month, p.relation
 	LOOP
@@ -91,9 +94,11 @@ BEGIN
 		saves := _tiered_storage.short_saving(r.saved_io_s_per_hour, -r.price_delta_per_month);
 		confidence := r.confidence;
 		firm_when := r.firm_when;
-		reason := _tiered_storage.short_reason(r.reason, GREATEST(r.room
-			- CASE WHEN r.room - r.move_width >= 24 THEN r.move_width
-				WHEN r.room >= 39 THEN 19 ELSE 14 END, 16));
+		width := GREATEST(r.room - CASE WHEN r.room - r.move_width >= 24 THEN r.move_width
+			WHEN r.room >= 39 THEN 19 ELSE 14 END, 16);
+		reason := concat(_tiered_storage.short_reason(r.reason, width), E'\n'
+			|| _tiered_storage.wrap('mostly for query ' || _tiered_storage.clip(r.query, 60),
+				width));
 		moves := moves + 1;
 		firm := firm + (r.confidence = 'firm')::integer;
 		tentative := tentative + (r.confidence = 'tentative')::integer;

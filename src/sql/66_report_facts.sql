@@ -166,9 +166,10 @@ AS $$
 		'advice', (WITH summary AS MATERIALIZED (
 			SELECT s.*, row_number() OVER () AS place FROM _tiered_storage.placement_summary() s),
 		advice AS MATERIALIZED (
-			SELECT r.*, row_number() OVER (ORDER BY r.saved_io_s_per_hour DESC NULLS LAST,
-				r.price_delta_per_month, r.size_bytes DESC, r.relation) AS place
-			FROM tiered_storage.recommend_placement() r),
+			SELECT r.*, m.query, row_number() OVER (ORDER BY r.saved_io_s_per_hour DESC NULLS
+				LAST, r.price_delta_per_month, r.size_bytes DESC, r.relation) AS place
+			FROM tiered_storage.recommend_placement() r
+			LEFT JOIN _tiered_storage.main_queries() m ON m.relation_oid = r.relation::oid),
 		total AS (
 			SELECT count(*) AS moves, COALESCE(sum(a.size_bytes), 0) AS size_bytes,
 				count(*) FILTER (WHERE a.confidence = 'firm') AS firm,

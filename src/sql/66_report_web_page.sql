@@ -88,7 +88,8 @@ AS $$
 		FROM jsonb_array_elements(facts -> 'wear') WITH ORDINALITY x (d, n)),
 	advice AS (
 		SELECT COALESCE(jsonb_agg(r || jsonb_build_object('name', _tiered_storage.report_cell(
-				r ->> 'relation', 'name'), 'why', r ->> 'reason') ORDER BY n), '[]')
+				r ->> 'relation', 'name'), 'why', concat_ws('; mostly for query ',
+				r ->> 'reason', _tiered_storage.clip(r ->> 'query', 80))) ORDER BY n), '[]')
 			|| CASE WHEN (a ->> 'others')::float8 > 0 THEN jsonb_build_object('name',
 				_tiered_storage.report_cell(a ->> 'others', 'others'),
 				'size_bytes', a -> 'others_bytes', 'saved_io_s_per_hour', a -> 'others_io_s',

@@ -28,6 +28,20 @@ CREATE FUNCTION tiered_storage.explain_placement(
 RETURNS SETOF record
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
+	WITH answer AS MATERIALIZED (
+		SELECT e.* FROM _tiered_storage.explain_placement(relation, tiers, overrides, horizon,
+			objective, schemas, relations) e),
+	/* From where it is to where it should be. */
+	gains AS (
+		SELECT q.query, q.random * (f.random_read_ms - t.random_read_ms) + q.sequential * 8.192
+			* (1 / f.sequential_read_mb_per_s - 1 / t.sequential_read_mb_per_s) AS gain
+		FROM answer now
+		JOIN answer best ON best.is_recommended AND NOT best.is_current
+		JOIN _tiered_storage.tiers f ON f.tier_name = now.tier_name
+		JOIN _tiered_storage.tiers t ON t.tier_name = best.tier_name
+		JOIN _tiered_storage.relation_queries() q
+			ON q.relation_oid = explain_placement.relation::oid
+		WHERE now.is_current ORDER BY gain DESC LIMIT 3)
 	SELECT e.tier_name, CASE WHEN e.is_current THEN CASE WHEN e.is_recommended THEN 'stays'
 			ELSE 'now' END WHEN e.is_recommended THEN 'recommended' END,
 		_tiered_storage.short_seconds(e.random_read_s_per_hour),
@@ -35,9 +49,10 @@ AS $$
 		_tiered_storage.short_seconds(e.write_s_per_hour),
 		_tiered_storage.short_price(e.price_per_month),
 		_tiered_storage.short_quantity(NULLIF(e.move_cost_s, 0), 60, ' s', ' min', ' h'),
-		_tiered_storage.wrap(e.reason, 24)
-	FROM _tiered_storage.explain_placement(relation, tiers, overrides, horizon, objective, schemas,
-		relations) e
+		concat(_tiered_storage.wrap(e.reason, 24), CASE WHEN e.is_recommended THEN (
+			SELECT E'\nqueries that gain most:\n' || string_agg(_tiered_storage.clip(g.query, 24),
+				E'\n' ORDER BY g.gain DESC) FROM gains g WHERE g.gain > 0) END)
+	FROM answer e
 $$;
 COMMENT ON FUNCTION tiered_storage.explain_placement IS
 'costs of a relation on each tier: device time per hour, price per month, device time of the '

@@ -2,9 +2,13 @@
 -- What statements read of each tier, and which queries wait for which.
 ---------------------------------------------------------------------------
 
-/* What the nodes of a statement's plan read: with the caller's rights and settings. */
+/*
+ * What the nodes of a statement's plan read: with the caller's rights and settings.  The query is
+ * null while EXPLAIN (TIERS) asks.
+ */
 CREATE FUNCTION _tiered_storage.plan_reads(
-	query text, executed boolean, OUT node text, OUT relation_oid oid, OUT tablespace_oid oid,
+	query text, executed boolean, OUT node_id integer, OUT node text,
+	OUT relation_oid oid, OUT tablespace_oid oid,
 	OUT random float8, OUT sequential float8, OUT scans float8, OUT device_share float8)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
@@ -15,27 +19,27 @@ AS 'MODULE_PATHNAME', 'tier_plan_reads';
  * statement.  Where a relation is tells how much of it is in memory; elsewhere it would be the
  * same.
  */
-CREATE FUNCTION tiered_storage.explain_tiers(
-	query text, "analyze" boolean DEFAULT false,
-	OUT node text, OUT relation regclass, OUT tier name, OUT random_reads numeric,
-	OUT sequential_reads numeric, OUT device_ms numeric)
+CREATE FUNCTION _tiered_storage.priced_plan(
+	query text, executed boolean, OUT node_id integer, OUT supposed boolean, OUT node text,
+	OUT relation regclass, OUT tier name, OUT random_reads numeric, OUT sequential_reads numeric,
+	OUT device_ms numeric)
 RETURNS SETOF record
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
 	WITH reads AS MATERIALIZED (
 		SELECT row_number() OVER () AS n, r.*, f.tier_name AS tier, t.tier_name AS supposed_tier,
 			s.is_supposed,
-			CASE WHEN explain_tiers."analyze" THEN COALESCE(r.device_share, o.of_misses, 1)
+			CASE WHEN priced_plan.executed THEN COALESCE(r.device_share, o.of_misses, 1)
 				ELSE COALESCE(o.of_pages, 0.1) END AS share
-		FROM _tiered_storage.plan_reads(explain_tiers.query, explain_tiers."analyze") r
+		FROM _tiered_storage.plan_reads(priced_plan.query, priced_plan.executed) r
 		LEFT JOIN _tiered_storage.tier_tablespaces f ON f.tablespace_oid = r.tablespace_oid
 		LEFT JOIN _tiered_storage.observed_shares o ON o.tier_name = f.tier_name
-		CROSS JOIN (SELECT count(*) > 0 AS is_supposed FROM _tiered_storage.suppositions()) s
-		LEFT JOIN _tiered_storage.suppositions() p ON p.relation_oid = r.relation_oid
+		CROSS JOIN (SELECT count(*) > 0 AS is_supposed FROM _tiered_storage.suppositions) s
+		LEFT JOIN _tiered_storage.suppositions p ON p.relation_oid = r.relation_oid
 		LEFT JOIN _tiered_storage.tier_tablespaces t
 			ON t.tablespace_oid = COALESCE(p.tablespace_oid, r.tablespace_oid)),
 	priced AS (
-		SELECT r.n, r.node, r.relation_oid, r.random, r.sequential, l.supposed, l.tier,
+		SELECT r.n, r.node_id, r.node, r.relation_oid, r.random, r.sequential, l.supposed, l.tier,
 			l.tier IS DISTINCT FROM r.tier AS is_elsewhere, d.rank,
 			r.share * (r.random * d.random_read_ms + r.sequential * 8.192
 				/ d.sequential_read_mb_per_s) + LEAST(r.scans, r.share * r.sequential)
@@ -45,57 +49,36 @@ BEGIN ATOMIC
 			UNION ALL SELECT true, r.supposed_tier WHERE r.is_supposed) l
 		LEFT JOIN _tiered_storage.tiers d ON d.tier_name = l.tier),
 	shown AS (
-		SELECT p.n, p.supposed, NULL::integer AS rank,
+		SELECT p.n, p.node_id, p.supposed, NULL::integer AS rank,
 			CASE WHEN p.supposed THEN 'supposed' ELSE p.node END AS node,
 			NULLIF(p.relation_oid, 0) AS relation_oid, p.tier, p.random, p.sequential, p.ms
 		FROM priced p WHERE NOT p.supposed OR p.is_elsewhere
 		UNION ALL
-		SELECT NULL, p.supposed, p.rank, CASE WHEN p.supposed THEN 'supposed sum' ELSE 'sum' END,
-			NULL, p.tier, sum(p.random), sum(p.sequential), sum(p.ms)
+		SELECT NULL, -1, p.supposed, p.rank,
+			CASE WHEN p.supposed THEN 'supposed sum' ELSE 'sum' END, NULL, p.tier,
+			sum(p.random), sum(p.sequential), sum(p.ms)
 		FROM priced p GROUP BY p.supposed, p.rank, p.tier)
-	SELECT s.node, s.relation_oid::regclass, s.tier, _tiered_storage.significant(s.random),
+	SELECT s.node_id, s.supposed, s.node, s.relation_oid::regclass, s.tier,
+		_tiered_storage.significant(s.random),
 		_tiered_storage.significant(s.sequential), _tiered_storage.significant(s.ms)
 	FROM shown s
 	ORDER BY s.n NULLS LAST, s.supposed, s.rank, s.tier;
+END;
+
+CREATE FUNCTION tiered_storage.explain_tiers(
+	query text, "analyze" boolean DEFAULT false,
+	OUT node text, OUT relation regclass, OUT tier name, OUT random_reads numeric,
+	OUT sequential_reads numeric, OUT device_ms numeric)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+	SELECT p.node, p.relation, p.tier, p.random_reads, p.sequential_reads, p.device_ms
+	FROM _tiered_storage.priced_plan(explain_tiers.query, explain_tiers."analyze") p;
 END;
 COMMENT ON FUNCTION tiered_storage.explain_tiers IS
 'what the plan of a statement reads of each relation, and the time that devices take for it, '
 'where the relations are and are supposed to be, with sums by tier; estimated by the planner, '
 'or with analyze executed, with all effects, and counted; with the rights of the caller';
-
-/* What the queries of this database have missed, as far as the caller may see it. */
-CREATE FUNCTION _tiered_storage.query_reads(
-	OUT user_oid oid, OUT query_id bigint, OUT calls float8, OUT relation_oid oid,
-	OUT random float8, OUT sequential float8)
-RETURNS SETOF record
-LANGUAGE C VOLATILE PARALLEL RESTRICTED
-AS 'MODULE_PATHNAME', 'tier_query_reads_sql';
-
-/*
- * The texts of queries, from pg_stat_statements as the caller sees it; none where it is not
- * there or not loaded.  The view is the member of that extension, wherever it is.
- */
-CREATE FUNCTION _tiered_storage.query_texts()
-RETURNS TABLE (user_oid oid, query_id bigint, query text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	source regclass := (SELECT d.objid FROM pg_extension e
-		JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
-			AND d.classid = 'pg_class'::regclass AND d.deptype = 'e'
-		CROSS JOIN LATERAL _tiered_storage.relation_entry(d.objid) c
-		WHERE e.extname = 'pg_stat_statements' AND c.relname = 'pg_stat_statements');
-BEGIN
-	IF source IS NOT NULL THEN
-		RETURN QUERY EXECUTE format('SELECT s.userid, s.queryid, min(s.query) FROM %s s '
-			'WHERE s.queryid IS NOT NULL AND s.dbid = (SELECT d.oid FROM pg_database d '
-			'WHERE d.datname = current_database()) GROUP BY 1, 2', source);
-	END IF;
-EXCEPTION
-	WHEN object_not_in_prerequisite_state OR insufficient_privilege THEN
-		RETURN;
-END
-$$;
 
 /*
  * Where what each query reads is, and would be: of what devices were read for, the share of all
@@ -111,7 +94,7 @@ CREATE VIEW _tiered_storage.query_costs AS
 		d.random * f.random_read_ms + d.sequential * 8.192 / f.sequential_read_mb_per_s AS ms,
 		COALESCE(d.random * (f.random_read_ms - t.random_read_ms) + d.sequential * 8.192
 			* (1 / f.sequential_read_mb_per_s - 1 / t.sequential_read_mb_per_s), 0) AS saved_ms
-	FROM _tiered_storage.query_reads() r
+	FROM _tiered_storage.query_reads(true) r
 	JOIN _tiered_storage.heat h ON h.relation::oid = r.relation_oid
 	JOIN _tiered_storage.tiers f ON f.tier_name = h.tier_name
 	LEFT JOIN _tiered_storage.heat o ON h.kind = 'index' AND o.relation::oid = h.heap_oid

@@ -75,6 +75,7 @@ GRANT SELECT ON _tiered_storage.tier_tablespaces,
 	_tiered_storage.tier_calibration, _tiered_storage.wal_calibration, _tiered_storage.last_sample,
 	_tiered_storage.tiers, _tiered_storage.heat, _tiered_storage.placed_heat,
 	_tiered_storage.observed_shares, _tiered_storage.query_costs,
+	_tiered_storage.suppositions, _tiered_storage.planner_costs,
 	_tiered_storage.device_io,
 	_tiered_storage.write_amplification,
 	_tiered_storage.standbys, _tiered_storage.policies, _tiered_storage.fullness_policies,
@@ -108,8 +109,9 @@ BEGIN
 		report_is_young,report_heat_step,report_heat_map,report_budget,report_moved,
 		report_unknown,report_escape,
 		report_words,report_cell,report_table,report_figure,report_label,report_bar,report_bars,
-		report_legend,report_ticks,report_time_ticks,report_page,suppositions,
-		plan_reads,query_reads,query_texts}',
+		report_legend,report_ticks,report_time_ticks,report_page,suppose_moves,
+		warn_of_equal_costs,
+		plan_reads,priced_plan,query_reads,query_texts,relation_queries,main_queries}',
 		ARRAY(SELECT pg_catalog.concat('stored_', t)
 			FROM pg_catalog.unnest(_tiered_storage.state_tables()) t))
 	LOOP

@@ -20,7 +20,7 @@ SELECT views_are('tiered_storage', ARRAY[
 	'query_tiers', 'standbys', 'supposed', 'tiers', 'workers', 'write_amplification']);
 SELECT views_are('_tiered_storage', ARRAY[
 	'device_io', 'file_rows', 'fullness_policies', 'heat', 'history_rows',
-	'last_load', 'last_sample', 'load_rows', 'observed_shares', 'query_costs',
+	'last_load', 'last_sample', 'load_rows', 'observed_shares', 'planner_costs', 'query_costs', 'suppositions',
 	'move_batches', 'move_progress', 'move_windows', 'moves', 'pin_targets', 'pinned_relations',
 	'pins', 'placed_heat', 'policies', 'policy_schemas', 'standbys', 'tier_tablespaces', 'tiers',
 	'write_amplification']);

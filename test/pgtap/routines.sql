@@ -35,9 +35,9 @@ $$, $$ VALUES
 	('function', 'placement_summary', 'tiers name[] DEFAULT NULL::name[], overrides jsonb DEFAULT NULL::jsonb, horizon interval DEFAULT ''30 days''::interval, objective text DEFAULT ''time''::text, schemas name[] DEFAULT NULL::name[], relations regclass[] DEFAULT NULL::regclass[], OUT tier_name name, OUT used text, OUT room text, OUT work text, OUT price text, OUT reason text', 'SETOF record', 'volatile', false, false, 'unsafe', 'sql'),
 	('function', 'preflight', 'relation regclass, target name, include_indexes boolean DEFAULT true, allow_lock boolean DEFAULT false, index_target name DEFAULT NULL::name, include_all boolean DEFAULT false, OUT check_name text, OUT verdict text, OUT finding text, OUT remedy text', 'SETOF record', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'explain_tiers', 'query text, "analyze" boolean DEFAULT false, OUT node text, OUT relation regclass, OUT tier name, OUT random_reads numeric, OUT sequential_reads numeric, OUT device_ms numeric', 'SETOF record', 'volatile', false, false, 'unsafe', 'sql'),
-	('function', 'suppose', 'relation regclass, tier name, include_indexes boolean DEFAULT true', 'integer', 'volatile', false, false, 'unsafe', 'c'),
-	('function', 'suppose_recommended', '', 'integer', 'volatile', false, false, 'unsafe', 'c'),
-	('function', 'suppose_reset', '', 'integer', 'volatile', false, false, 'unsafe', 'c'),
+	('function', 'suppose', 'relation regclass, tier name, include_indexes boolean DEFAULT true', 'integer', 'volatile', false, false, 'unsafe', 'sql'),
+	('function', 'suppose_recommended', '', 'integer', 'volatile', false, false, 'unsafe', 'sql'),
+	('function', 'suppose_reset', '', 'integer', 'volatile', false, false, 'unsafe', 'sql'),
 	('function', 'simulate_placement', 'changes jsonb DEFAULT ''{}''::jsonb, load_factor double precision DEFAULT 1, tiers name[] DEFAULT NULL::name[], overrides jsonb DEFAULT NULL::jsonb, horizon interval DEFAULT ''30 days''::interval, objective text DEFAULT ''time''::text, schemas name[] DEFAULT NULL::name[], relations regclass[] DEFAULT NULL::regclass[], OUT tier_name name, OUT used text, OUT room text, OUT work text, OUT price text, OUT reason text', 'SETOF record', 'volatile', false, false, 'unsafe', 'sql'),
 	('function', 'tier_size_curve', 'tier name, points integer DEFAULT 21, tiers name[] DEFAULT NULL::name[], overrides jsonb DEFAULT NULL::jsonb, horizon interval DEFAULT ''30 days''::interval, objective text DEFAULT ''time''::text, schemas name[] DEFAULT NULL::name[], relations regclass[] DEFAULT NULL::regclass[], OUT capacity_bytes bigint, OUT used text, OUT work text, OUT queues text, OUT saves text, OUT price text, OUT mark text, OUT reason text', 'SETOF record', 'volatile', false, false, 'unsafe', 'sql'),
 	('function', 'recommend_settings', 'include_all boolean DEFAULT false, OUT setting text, OUT tablespace_name text, OUT value text, OUT reason text, OUT command text', 'SETOF record', 'stable', false, false, 'unsafe', 'sql'),
@@ -66,7 +66,7 @@ $$, 'the functions and procedures are these, with these arguments, defaults, res
 
 -- Those beneath have names.
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_storage' $$, $$ VALUES
-	('plan_reads'), ('query_reads'), ('query_texts'), ('state_tables'), ('take_snapshot'), ('restore_state'), ('ring_member'), ('empty_member'), ('split_samples'), ('roll_up'), ('refuse'), ('first_hour'), ('forget_standbys'),
+	('plan_reads'), ('priced_plan'), ('query_reads'), ('query_texts'), ('relation_queries'), ('main_queries'), ('state_tables'), ('take_snapshot'), ('restore_state'), ('ring_member'), ('empty_member'), ('split_samples'), ('roll_up'), ('refuse'), ('first_hour'), ('forget_standbys'),
 	('calibration_store'), ('calibration_verdict'),
 	('calibration_warn'), ('claimed_elsewhere'), ('device_fit'), 
 	('effect_verdict'), ('counted_file_io'), ('counter_growth'), ('directory_tiers'), ('file_class_io'),
@@ -106,7 +106,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('tier_size_curve'), ('unused_relations'), ('recommend_partitioning'), ('recommend_settings'), ('device_profiles'),
 	('estimate_compression'), ('orphaned_files'), ('readable'), ('short_savings'), ('move_cause'), ('tablespace_names'),
 	('from_to'), ('metric_values'), ('percent'), ('short_rate'), ('short_saving'), ('short_seconds'),
-	('short_time'), ('significant'), ('suppositions')
+	('short_time'), ('significant'), ('suppose_moves'), ('warn_of_equal_costs')
 	UNION ALL SELECT 'stored_' || t FROM unnest(_tiered_storage.state_tables()) t$$,
 	'beneath them are these');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE nspname = 'tiered_storage' AND COALESCE(comment, '') = '' $$,

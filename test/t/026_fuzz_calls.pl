@@ -376,6 +376,7 @@ my %sound_by_name = (
 	'schemas' => [qw(f)],
 	'conninfo' => ['host=/nonexistent'],
 	'statement' => ['SELECT 1'],
+	'query' => [ 'SELECT count(*) FROM f.t', 'DELETE FROM f.others' ],
 	'objective' => [qw(time money)],
 	'key_unit' => [qw(seconds milliseconds)],
 	'rank' => [ 0, 1, 5 ],
@@ -612,11 +613,12 @@ sub judge
 	return 'took too long' if $state eq '57014';
 	return 'out of resources' if $state =~ /^(53|54)/;
 
-	# What a node is asked is the caller's query.
+	# What a node is asked, and what is explained, is the caller's query.
 	return 'the system' if $state =~ /^(58|57P|08)/;
 	return 'a query that is wrong'
 	  if $state =~ /^(42601|42703|42702|42883|42725|42804|42846|42P13|42P18)$/
-	  && $routine->{name} ne 'answer_within'
+	  && $routine->{name} !~
+	  /^(answer_within|explain_tiers|plan_reads|priced_plan)$/
 	  && $error =~ /^(QUERY|CONTEXT):/m;
 	return 'a leak'
 	  if !$routine->{internal}

@@ -54,7 +54,7 @@ $node->safe_psql(
 $node->safe_psql('app', 'CALL tiered_storage.sample()');
 
 my $of_app =
-  "FROM _tiered_storage.query_reads() WHERE user_oid = 'app'::regrole AND relation_oid = 't'::regclass";
+  "FROM _tiered_storage.query_reads(true) WHERE user_oid = 'app'::regrole AND relation_oid = 't'::regclass";
 is($node->safe_psql('app', "SELECT calls, random + sequential $of_app"),
 	"1|$pages", 'a call and each block of it');
 is( $node->safe_psql(
@@ -80,7 +80,7 @@ $node->safe_psql('app',
 is( $node->safe_psql(
 		'app',
 		"SELECT count(*) > 0, count(*) FILTER (WHERE user_oid <> 'app'::regrole)
-		FROM _tiered_storage.query_reads()",
+		FROM _tiered_storage.query_reads(true)",
 		extra_params => [ '-U', 'app' ]),
 	't|0',
 	'others see their own');
@@ -97,9 +97,45 @@ is( $node->safe_psql(
 	"t|t\nu|t",
 	'blocks are counted once, those of an InitPlan, too');
 
-my ($ret, $out, $err) = $node->psql('app',
-	'SET compute_query_id = off; SELECT count(*) FROM _tiered_storage.query_reads()'
+# What is advised names the query that most of it is for.
+$node->restart;
+$node->safe_psql(
+	'app',
+	'SELECT sum(length(pad)) FROM t',
+	extra_params => [ '-U', 'app' ]);
+seem_hot($node, 'app', t => 100000);
+my $main = $node->safe_psql('app',
+	"SELECT query FROM _tiered_storage.main_queries() WHERE relation_oid = 't'::regclass"
 );
-like($err, qr/queries have no identifiers/, 'without identifiers it says so');
+like($main, qr/^-?\d+$/, 'one query reads most of it');
+like(
+	$node->safe_psql('app',
+		"SELECT replace(reason, E'\n', ' ') FROM tiered_storage.recommendations WHERE relation = 't'::regclass"
+	),
+	qr/mostly for query $main/,
+	'the recommendation names it');
+like(
+	$node->safe_psql('app',
+		"SELECT reason FROM tiered_storage.explain_placement('t') WHERE place = 'recommended'"
+	),
+	qr/\nqueries that gain most:\n$main/,
+	'so does what explains it');
+like($node->safe_psql('app', 'SELECT tiered_storage.report()'),
+	qr/mostly for query $main/, 'and the report');
+unlike(
+	$node->safe_psql(
+		'app',
+		"SET ROLE app; SELECT count(*) FROM _tiered_storage.query_reads(true) WHERE user_oid <> 'app'::regrole"
+	),
+	qr/[1-9]/,
+	'others see none of it');
+
+my ($ret, $out, $err) = $node->psql('app',
+	'SET compute_query_id = off; SELECT count(*) FROM _tiered_storage.query_reads(true)'
+);
+like(
+	$err,
+	qr/queries are not counted.*compute_query_id = on/s,
+	'without identifiers it says so');
 
 done_testing();

@@ -1,0 +1,422 @@
+/*-------------------------------------------------------------------------
+ *
+ * decide/explain_plan.c
+ *		What a plan reads of each relation, node by node.
+ *
+ * A plan has costs, and costs are pages and CPU in one.  So while a statement is planned here, a
+ * hook notes how many pages of the table and of the index each path by an index was
+ * reckoned with; it asks the access method again, and goes on as cost_index() does.  The
+ * plan's index scans find theirs by index and cost.  Of other nodes the plan itself
+ * says enough.  How often a node runs comes from the nodes above it.
+ *
+ * The hook is installed by the first statement that is explained.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+#include <sys/resource.h>
+
+#include "access/amapi.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+#include "utils/rel.h"
+
+#include "src/compat.h"
+#include "src/decide/explain_plan.h"
+#include "src/server/relation.h"
+#include "src/storage/page_cache.h"
+
+/* One scan by an index, in blocks, as the planner has reckoned it. */
+typedef struct IndexReads
+{
+	Oid			index_oid;
+	Cost		total_cost;
+	double		random;			/* of the table */
+	double		sequential;
+	double		index;
+} IndexReads;
+
+/* More are not noted: they may be of queries that functions execute. */
+#define MOST_NOTED 100000
+
+TierExplained *tier_explained = NULL;
+
+static set_rel_pathlist_hook_type previous_hook = NULL;
+
+/* On the way down it. */
+typedef struct Walk
+{
+	TierPut    *put;
+	PlanState  *parent;			/* NULL: it is the top */
+	double		loops;			/* in each process */
+	double		processes;
+	double		fraction;		/* of its rows are asked for */
+} Walk;
+
+/* ---------------------------------------------------------------------
+ * While it is planned
+ * ---------------------------------------------------------------------
+ */
+
+/* How often it will run: as get_loop_count(), for the rarest of the relations around it. */
+static double
+loops_of_path(PlannerInfo *root, const Path *path)
+{
+	double		loops = 0.0;
+	int			relid = -1;
+
+	while (path->param_info != NULL &&
+		   (relid = bms_next_member(path->param_info->ppi_req_outer, relid)) >= 0)
+	{
+		RelOptInfo *outer = root->simple_rel_array[relid];
+
+		if (outer != NULL && (loops == 0.0 || outer->rows < loops))
+			loops = outer->rows;
+	}
+	return Max(loops, 1.0);
+}
+
+/* As in cost_index(), in pages. */
+static void
+note_index_path(PlannerInfo *root, RelOptInfo *rel, IndexPath *path)
+{
+	IndexOptInfo *index = path->indexinfo;
+	IndexReads *reads = palloc(sizeof(IndexReads));
+	double		loops = loops_of_path(root, &path->path);
+	double		unseen = path->path.pathtype == T_IndexOnlyScan ? 1.0 - rel->allvisfrac : 1.0;
+	double		correlation;
+	double		least;
+	double		most;
+	Selectivity selectivity;
+	Cost		startup_cost;
+	Cost		total_cost;
+
+	((amcostestimate_function) index->amcostestimate) (root, path, loops, &startup_cost,
+													   &total_cost, &selectivity, &correlation,
+													   &reads->index);
+	least = ceil(selectivity * rel->pages);
+	most = index_pages_fetched(clamp_row_est(selectivity * rel->tuples) * loops, rel->pages,
+							   index->pages, root) / loops;
+	if (loops > 1.0)
+	{
+		least = index_pages_fetched(least * loops, rel->pages, index->pages, root) / loops;
+		reads->index = index_pages_fetched(reads->index * loops, index->pages, index->pages,
+										   root) / loops;
+	}
+	correlation *= correlation;
+	reads->index_oid = index->indexoid;
+	reads->total_cost = path->path.total_cost;
+	reads->sequential = loops > 1.0 ? 0.0 : unseen * correlation * Max(least - 1.0, 0.0);
+	reads->random = unseen * (most + correlation * (least - most)) - reads->sequential;
+	tier_explained->noted = lappend(tier_explained->noted, reads);
+}
+
+/* For each relation of a query, when all its paths are there. */
+static void
+note_relation(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *entry)
+{
+	MemoryContext context;
+	ListCell   *cell;
+
+	if (previous_hook != NULL)
+		previous_hook(root, rel, rti, entry);
+	if (tier_explained == NULL)
+		return;
+	context = MemoryContextSwitchTo(tier_explained->context);
+	foreach(cell, list_concat_copy(rel->pathlist, rel->partial_pathlist))
+	{
+		if (IsA(lfirst(cell), IndexPath) && list_length(tier_explained->noted) < MOST_NOTED)
+			note_index_path(root, rel, lfirst(cell));
+	}
+	MemoryContextSwitchTo(context);
+}
+
+/* What the kernel has read from devices for this process. */
+static double
+device_blocks(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_inblock * 512.0 / BLCKSZ : 0.0;
+}
+
+static void
+end(void *explained)
+{
+	if (tier_explained == explained)
+		tier_explained = NULL;
+}
+
+TierExplained *
+tier_explain_begin(void)
+{
+	static bool has_hook = false;
+	TierExplained *explained = palloc0(sizeof(TierExplained));
+
+	if (!has_hook)
+	{
+		previous_hook = set_rel_pathlist_hook;
+		set_rel_pathlist_hook = note_relation;
+		has_hook = true;
+	}
+	explained->context = CurrentMemoryContext;
+	explained->callback.func = end;
+	explained->callback.arg = explained;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &explained->callback);
+	explained->device_blocks = device_blocks();
+	explained->misses = pgBufferUsage.shared_blks_read;
+	tier_explained = explained;
+	return explained;
+}
+
+/* ---------------------------------------------------------------------
+ * When it is planned, or has run
+ * ---------------------------------------------------------------------
+ */
+
+/* The costs of the top of a plan may have grown since they were noted: the nearest. */
+static IndexReads
+find_index(const List *notes, Oid index_oid, Cost total_cost)
+{
+	IndexReads	nearest = {index_oid, INFINITY,.random = 1.0,.index = 1.0};
+	ListCell   *cell;
+
+	foreach(cell, notes)
+	{
+		const IndexReads *reads = lfirst(cell);
+
+		if (reads->index_oid == index_oid &&
+			fabs(reads->total_cost - total_cost) < fabs(nearest.total_cost - total_cost))
+			nearest = *reads;
+	}
+	return nearest;
+}
+
+/* Leaves of an index that have so many of its entries. */
+static double
+leaves_of(Oid index_oid, double entries)
+{
+	Relation	index = RelationIdGetRelation(index_oid);
+	double		pages = index->rd_rel->relpages;
+
+	pages = Min(ceil(pages * entries / Max(index->rd_rel->reltuples, 1.0)), pages);
+	RelationClose(index);
+	return Max(pages, 1.0);
+}
+
+static int64
+misses_of(const PlanState *node)
+{
+	const BufferUsage *usage = &TIER_COMPAT_BUFFER_USAGE(node->instrument);
+
+	return usage->shared_blks_read + usage->local_blks_read;
+}
+
+static bool
+subtract_child(PlanState *node, void *misses)
+{
+	*(int64 *) misses -= misses_of(node);
+	return false;
+}
+
+/*
+ * How often what was reckoned for once is read; executed: so that all of it is what was missed.
+ *
+ * An InitPlan is a child of one node, and runs within another one below that, which asks for its
+ * value first: the one has less than its children then, and the other one has it to give.
+ */
+static double
+times_of(const Walk *walk, PlanState *node, double all)
+{
+	int64		misses;
+
+	if (!walk->put->executed)
+		return Max(walk->loops * walk->fraction *
+				   (node->plan->parallel_aware ? 1.0 : walk->processes), 1.0 / Max(all, 1.0));
+	misses = misses_of(node);
+	(void) planstate_tree_walker(node, subtract_child, &misses);
+	if (misses < 0)
+		walk->put->twice -= misses;
+	else if (misses >= walk->put->twice && !bms_is_empty(node->plan->allParam))
+	{
+		misses -= walk->put->twice;
+		walk->put->twice = 0;
+	}
+	return Max(misses, 0) / Max(all, 1e-9);
+}
+
+static void
+put_read(const Walk *walk, const PlanState *node, const char *name, Oid relation_oid,
+		 double random, double sequential)
+{
+	TierPut    *put = walk->put;
+	TierResultRow *row = &put->row;
+	TierRelationInfo info = {.tablespace_oid = InvalidOid};
+	bool		is_known = tier_relation_lookup(relation_oid, &info);
+
+	if (!is_known && random <= 0.0)
+		return;
+	tier_row_clear(row);
+	tier_row_datum(row, 0, Int32GetDatum(node->plan->plan_node_id));
+	tier_row_text(row, 1, name);
+	tier_row_datum(row, 2, ObjectIdGetDatum(relation_oid));
+	tier_row_datum(row, 3, ObjectIdGetDatum(info.tablespace_oid));
+	tier_row_datum(row, 4, Float8GetDatum(random));
+	tier_row_datum(row, 5, Float8GetDatum(sequential));
+	tier_row_datum(row, 6, Float8GetDatum(sequential > 0.0 ? walk->loops : 0.0));
+	if (put->share >= 0.0 && is_known && tier_pagecache_counts_readers(info.tablespace_oid))
+		tier_row_datum(row, 7, Float8GetDatum(put->share));
+	else
+		put->is_measured = false;
+	tier_row_put(row);
+}
+
+/* As in cost_bitmap_heap_scan(): the more of the table, the more of it in sequence. */
+static void
+reckon_bitmap(double pages, double tuples, IndexReads *reads)
+{
+	double		fetched = Min(ceil(2.0 * pages * tuples / (2.0 * pages + tuples)), pages);
+
+	reads->sequential = fetched < 2.0 ? 0.0 : fetched * sqrt(fetched / pages);
+	reads->random = fetched - reads->sequential;
+}
+
+static void
+put_node_reads(const Walk *walk, PlanState *node)
+{
+	Plan	   *plan = node->plan;
+	const ScanState *scan = (ScanState *) node; /* if it is one */
+	const List *noted = walk->put->explained->noted;
+	Relation	table = NULL;
+	IndexReads	reads = {0};
+	const char *name;
+	double		times;
+
+	switch (nodeTag(plan))
+	{
+		case T_SeqScan:
+		case T_SampleScan:
+		case T_TidRangeScan:
+			name = "Seq Scan";
+			table = scan->ss_currentRelation;
+			reads.sequential = RelationGetNumberOfBlocks(table);
+			break;
+		case T_TidScan:
+			name = "Tid Scan";
+			table = scan->ss_currentRelation;
+			reads.random = plan->plan_rows;
+			break;
+		case T_BitmapHeapScan:
+			name = "Bitmap Heap Scan";
+			table = scan->ss_currentRelation;
+			reckon_bitmap(Max(RelationGetNumberOfBlocks(table), 1.0),
+						  outerPlan(plan)->plan_rows, &reads);
+			break;
+		case T_BitmapIndexScan:
+			name = "Bitmap Index Scan";
+			reads.index_oid = ((BitmapIndexScan *) plan)->indexid;
+			reads.index = leaves_of(reads.index_oid, plan->plan_rows);
+			break;
+		case T_IndexScan:
+			name = "Index Scan";
+			table = scan->ss_currentRelation;
+			reads = find_index(noted, ((IndexScan *) plan)->indexid, plan->total_cost);
+			break;
+		case T_IndexOnlyScan:
+			name = "Index Only Scan";
+			table = scan->ss_currentRelation;
+			reads = find_index(noted, ((IndexOnlyScan *) plan)->indexid, plan->total_cost);
+			break;
+		default:
+
+			/*
+			 * By functions, of TOAST tables, of indexes that take in rows: as
+			 * it was executed.
+			 */
+			name = "other";
+			reads.random = walk->put->executed ? 1.0 : 0.0;
+			break;
+	}
+	times = times_of(walk, node, reads.random + reads.sequential + reads.index);
+	if (!OidIsValid(reads.index_oid) || table != NULL)
+		put_read(walk, node, name, table == NULL ? InvalidOid : RelationGetRelid(table),
+				 reads.random * times, reads.sequential * times);
+	if (OidIsValid(reads.index_oid))
+		put_read(walk, node, name, reads.index_oid, reads.index * times, 0.0);
+}
+
+/* From its parent to a node: how often does it run, and how much of it is asked for? */
+static void
+descend(Walk *walk, PlanState *node)
+{
+	const PlanState *parent = walk->parent;
+	Plan	   *above = parent->plan;
+	int			workers = 0;
+
+	switch (nodeTag(above))
+	{
+		case T_NestLoop:
+			if (node == innerPlanState(parent) && !IsA(node->plan, Material))
+				walk->loops *= Max(outerPlan(above)->plan_rows, 1.0);
+			break;
+		case T_Limit:
+			walk->fraction *= Min(above->plan_rows / Max(node->plan->plan_rows, 1.0), 1.0);
+			break;
+		case T_Gather:
+		case T_GatherMerge:
+			workers = IsA(above, Gather) ? ((Gather *) above)->num_workers :
+				((GatherMerge *) above)->num_workers;
+			break;
+		case T_BitmapHeapScan:
+			walk->processes = above->parallel_aware ? 1.0 : walk->processes;
+			break;
+		case T_Agg:
+		case T_Sort:
+		case T_Hash:
+			if (!IsA(above, Agg) || ((Agg *) above)->aggstrategy != AGG_SORTED)
+				walk->fraction = 1.0;
+			break;
+		default:
+			break;
+	}
+	/* As get_parallel_divisor(): the leader has others to serve. */
+	if (workers > 0)
+		walk->processes = workers +
+			(parallel_leader_participation ? Max(1.0 - 0.3 * workers, 0.0) : 0.0);
+	/* A subplan that depends on the row. */
+	if (parent->subPlan != NIL && node != outerPlanState(parent) &&
+		node != innerPlanState(parent) && !bms_is_empty(node->plan->extParam))
+		walk->loops *= Max(above->plan_rows, 1.0);
+}
+
+static bool
+put_node(PlanState *node, void *arg)
+{
+	Walk		walk = *(Walk *) arg;
+
+	CHECK_FOR_INTERRUPTS();
+	check_stack_depth();
+	if (walk.parent != NULL)
+		descend(&walk, node);
+	put_node_reads(&walk, node);
+	walk.parent = node;
+	return planstate_tree_walker(node, put_node, &walk);
+}
+
+/* The kernel does not count here what parallel workers have read. */
+void
+tier_explain_put(TierPut * put, PlanState *top)
+{
+	double		blocks = device_blocks() - put->explained->device_blocks;
+	int64		misses = pgBufferUsage.shared_blks_read - put->explained->misses;
+	Walk		walk = {.put = put,.loops = 1.0,.processes = 1.0,.fraction = 1.0};
+
+	put->share = !put->executed || !tier_compat_reads_ahead_are_own() ||
+		top->state->es_plannedstmt->parallelModeNeeded ? -1.0 :
+		misses > 0 ? Min(blocks / misses, 1.0) : 0.0;
+	(void) put_node(top, &walk);
+}
