@@ -19,6 +19,7 @@
 #include <sys/resource.h>
 
 #include "access/amapi.h"
+#include "executor/instrument.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"

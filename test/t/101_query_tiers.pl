@@ -103,6 +103,15 @@ $node->safe_psql(
 	'app',
 	'SELECT sum(length(pad)) FROM t',
 	extra_params => [ '-U', 'app' ]);
+$node->safe_psql(
+	'app', q(
+CREATE TABLESPACE query_fast LOCATION '';
+DROP EXTENSION tiered_storage;
+CREATE EXTENSION tiered_storage;
+SELECT tiered_storage.add_tier('query_slow', '{query_slow}', profile => 'hdd_7200', rank => 9, reserve_fraction => 0),
+	tiered_storage.add_tier('query_fast', '{query_fast}', profile => 'nvme', rank => 0, reserve_fraction => 0);
+CALL tiered_storage.sample();
+));
 seem_hot($node, 'app', t => 100000);
 my $main = $node->safe_psql('app',
 	"SELECT query FROM _tiered_storage.main_queries() WHERE relation_oid = 't'::regclass"
@@ -120,16 +129,9 @@ like(
 	),
 	qr/\nqueries that gain most:\n$main/,
 	'so does what explains it');
-like($node->safe_psql('app', 'SELECT tiered_storage.report()'),
-	qr/mostly for query $main/, 'and the report');
-unlike(
-	$node->safe_psql(
-		'app',
-		"SET ROLE app; SELECT count(*) FROM _tiered_storage.query_reads(true) WHERE user_oid <> 'app'::regrole"
-	),
-	qr/[1-9]/,
-	'others see none of it');
-
+ok( $node->safe_psql('app', 'SELECT tiered_storage.report()') =~
+	  /mostly for query $main/,
+	'and the report');
 my ($ret, $out, $err) = $node->psql('app',
 	'SET compute_query_id = off; SELECT count(*) FROM _tiered_storage.query_reads(true)'
 );
