@@ -59,7 +59,7 @@ is($node->safe_psql('app', "SELECT calls, random + sequential $of_app"),
 	"1|$pages", 'a call and each block of it');
 is( $node->safe_psql(
 		'app',
-		"SELECT tier, device_ms > 0, query IS NULL FROM tiered_storage.query_tiers
+		"SELECT tier, device_ms >= 0, query IS NULL FROM tiered_storage.query_tiers
 		WHERE query_id = (SELECT query_id $of_app)",
 		extra_params => [ '-U', 'reader' ]),
 	'query_slow|t|t',
@@ -99,6 +99,7 @@ is( $node->safe_psql(
 
 # What is advised names the query that most of it is for.
 $node->restart;
+$node->safe_psql('app', 'CALL tiered_storage.sample()');
 $node->safe_psql(
 	'app',
 	'SELECT sum(length(pad)) FROM t',
