@@ -36,7 +36,7 @@ typedef struct Reservation
 	Size		size;
 	int			nlocks;
 	TierShmemAttach attach;
-}			Reservation;
+} Reservation;
 
 TierShmem  *tier_shmem = NULL;
 

@@ -410,7 +410,7 @@ put_node(PlanState *node, void *arg)
 
 /* The kernel does not count here what parallel workers have read. */
 void
-tier_explain_put(TierPut * put, PlanState *top)
+tier_explain_put(TierPut *put, PlanState *top)
 {
 	double		blocks = device_blocks() - put->explained->device_blocks;
 	int64		misses = pgBufferUsage.shared_blks_read - put->explained->misses;

@@ -23,26 +23,26 @@ typedef struct TierExplained
 	int64		misses;
 	PlanState  *top;			/* while EXPLAIN is answered */
 	List	   *shown;			/* of char **: that answer, by row */
-}			TierExplained;
+} TierExplained;
 
 /* What is put of a plan. */
 typedef struct TierPut
 {
 	TierResultRow row;
-	const		TierExplained *explained;
+	const TierExplained *explained;
 	bool		executed;
 	double		share;			/* of the misses came from devices; -1: not
 								 * known */
 	bool		is_measured;	/* for all rows */
 	int64		twice;			/* misses that an InitPlan and who asked for
 								 * it first both have */
-}			TierPut;
+} TierPut;
 
 /* What is planned is noted for this one; NULL: for none. */
-extern TierExplained * tier_explained;
+extern TierExplained *tier_explained;
 
 /* Another one, in the current memory context: until that ends, at the latest. */
-extern TierExplained * tier_explain_begin(void);
+extern TierExplained *tier_explain_begin(void);
 
 /*
  * Puts a row for each relation that each node of a plan reads: plan_node_id, name of the node,
@@ -50,7 +50,7 @@ extern TierExplained * tier_explain_begin(void);
  * the share of the blocks that came from devices (null: not measured).  The plan has been started;
  * put->explained, ->executed and ->is_measured (true) are set.
  */
-extern void tier_explain_put(TierPut * put, PlanState *top);
+extern void tier_explain_put(TierPut *put, PlanState *top);
 
 /* Adds the option TIERS to EXPLAIN, where the server lets extensions; from _PG_init. */
 extern void tier_explain_init(void);

@@ -47,7 +47,7 @@ prepare(const char *statement)
 }
 
 static void
-put_statement(TierPut * put, PlannedStmt *planned, const char *statement)
+put_statement(TierPut *put, PlannedStmt *planned, const char *statement)
 {
 	QueryDesc  *query;
 
@@ -69,7 +69,7 @@ put_statement(TierPut * put, PlannedStmt *planned, const char *statement)
 }
 
 static void
-put_query(TierPut * put, const char *statement)
+put_query(TierPut *put, const char *statement)
 {
 	SPIPlanPtr	prepared;
 	CachedPlan *plan;
@@ -136,7 +136,7 @@ static explain_per_node_hook_type previous_node_hook = NULL;
 static explain_per_plan_hook_type previous_plan_hook = NULL;
 
 static void
-begin_option(ExplainState * es, DefElem * option, ParseState * pstate)
+begin_option(ExplainState * es, DefElem * option, ParseState *pstate)
 {
 	TierExplained *explained = NULL;
 
@@ -150,7 +150,7 @@ begin_option(ExplainState * es, DefElem * option, ParseState * pstate)
 }
 
 static void
-price(TierExplained * explained, PlanState *top, bool executed)
+price(TierExplained *explained, PlanState *top, bool executed)
 {
 	explained->top = top;
 	explained->shown = NIL;
@@ -196,7 +196,7 @@ show_row(char **row, ExplainState * es)
 
 /* Of a node; -1, which none has: the sums. */
 static void
-show(const TierExplained * explained, int node_id, ExplainState * es)
+show(const TierExplained *explained, int node_id, ExplainState * es)
 {
 	ListCell   *cell;
 

@@ -34,7 +34,7 @@ typedef struct Supposed
 {
 	int			n;
 	TierSupposition entries[FLEXIBLE_ARRAY_MEMBER];
-} Supposed;
+}			Supposed;
 
 static char *setting = NULL;
 static const Supposed *supposed = NULL; /* NULL: nothing is */
