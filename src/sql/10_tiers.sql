@@ -232,7 +232,7 @@ CREATE TRIGGER tier_tablespace_before_insert BEFORE INSERT ON _tiered_storage.ti
  * A parallel restore loads tables in any order, whatever their foreign keys, and a row that names
  * a tier may come before it.  Then the tier gets a row for the time being (its profile is ''),
  * which its own replaces as that of a tier that was discovered.  Functions of the extension have
- * looked for the tier, and get the error of the foreign key.  Names count, and not OIDs.
+ * looked for the tier, and get the error of the foreign key.
  */
 CREATE FUNCTION _tiered_storage.expect_tiers() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
@@ -262,20 +262,19 @@ BEGIN
 			FROM _tiered_storage.tier x);
 		INSERT INTO _tiered_storage.tier SELECT (t).*;
 	END LOOP;
-	/*
-	 * The OIDs are of the database and of the server that were dumped, even if the row comes back
-	 * to them: pg_dumpall --clean makes tablespaces and roles anew.  OIDs count only for what was
-	 * renamed since.
-	 */
+	/* The OIDs are of the database that was dumped, even if the row comes back to it. */
 	IF TG_TABLE_NAME IN ('policy', 'pin') THEN
 		NEW.database_oid := 0;
 	END IF;
-	IF (CASE TG_TABLE_NAME WHEN 'tier_tablespace' THEN EXISTS (SELECT FROM pg_tablespace s
-				WHERE s.spcname = restored ->> 'tablespace_name')
-			ELSE NOT EXISTS (SELECT
-				FROM unnest('{created_by,pinned_by,owner_name}'::text[]) k (key)
-				WHERE restored ? k.key AND restored ->> k.key NOT IN
-					(SELECT r.rolname FROM pg_roles r)) END) THEN
+	/*
+	 * Nor are those of roles and tablespaces any that exist, if they were made anew meanwhile, as
+	 * pg_dumpall --clean does.  Those that exist have been renamed at most.
+	 */
+	IF NOT (CASE TG_TABLE_NAME WHEN 'tier_tablespace'
+			THEN (restored ->> 'tablespace_oid')::oid IN (SELECT s.oid FROM pg_tablespace s)
+			ELSE (SELECT bool_and((restored ->> k.key)::oid IN (SELECT r.oid FROM pg_roles r))
+				FROM unnest('{created_by_oid,pinned_by_oid,owner_oid}'::text[]) k (key)
+				WHERE restored ? k.key) END) THEN
 		NEW.system_identifier := 0;
 	END IF;
 	RETURN NEW;
