@@ -41,6 +41,7 @@
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
 #include "src/base/transaction.h"
+#include "src/move/throttle.h"
 #include "src/server/waits.h"
 
 /*
@@ -116,6 +117,32 @@ scan_databases(void)
 	if (!overflow)
 		tier_shmem_keep_claims(known, nknown);
 	LWLockRelease(tier_shmem->lock);
+}
+
+/*
+ * A pause is a file, which DROP EXTENSION leaves.  It goes when each database has been found to be
+ * without the extension since that was asked for.
+ */
+static void
+forget_pause(void)
+{
+	TimestampTz paused_at = tier_throttle_paused_at();
+	bool		is_obeyed;
+
+	if (paused_at == 0)
+		return;
+	LWLockAcquire(tier_shmem->lock, LW_SHARED);
+	is_obeyed = tier_shmem->database_overflow || tier_shmem->ndatabases == 0;
+	for (int i = 0; i < tier_shmem->ndatabases; i++)
+	{
+		const TierDatabaseSlot *slot = &tier_shmem->databases[i];
+
+		is_obeyed |= OidIsValid(slot->database_oid) &&
+			(slot->state != TIER_WORKER_NO_EXTENSION || slot->started_at <= paused_at);
+	}
+	LWLockRelease(tier_shmem->lock);
+	if (!is_obeyed)
+		tier_throttle_forget_pause();
 }
 
 /*
@@ -264,6 +291,7 @@ tier_launcher_main(Datum argument)
 			scan_databases();
 			scanned_at = now;
 		}
+		forget_pause();
 		next_at = TimestampTzPlusMilliseconds(scanned_at, DATABASE_SCAN_INTERVAL_MS);
 		while (start_next_worker())
 			CHECK_FOR_INTERRUPTS();

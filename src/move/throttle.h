@@ -10,6 +10,8 @@
 
 #include "postgres.h"
 
+#include "datatype/timestamp.h"
+
 /*
  * All movers share tiered_storage.move_rate_limit; without preload each has it
  * alone.  In a background worker tiered_storage.worker_rate_limit counts, too, and with
@@ -57,6 +59,13 @@ extern bool tier_throttle_resume(void);
  * file in the data directory does.
  */
 extern bool tier_throttle_is_paused(void);
+
+/*
+ * When moves were last asked to be paused, up to a second later; 0: they are not.  And ends a
+ * pause that nothing obeys any more.  For the launcher.
+ */
+extern TimestampTz tier_throttle_paused_at(void);
+extern void tier_throttle_forget_pause(void);
 
 /*
  * A worker is in the way of whoever drops, renames or copies its database.  So from
