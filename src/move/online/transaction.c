@@ -184,6 +184,9 @@ unregister_step(TierOnline *move)
 {
 	for (int i = 0; i < move->nparts; i++)
 		tier_pending_unregister(move->parts[i].target, move->made_files);
+
+	/* Whatever ends the move may end the call. */
+	tier_pending_unregister_spares();
 	return TIER_STEP_GO_ON;
 }
 
