@@ -305,31 +305,7 @@ throw_cancel(ErrorData *error)
 	ThrowErrorData(error);
 }
 
-/* A definition of tiers that is younger, in microseconds, need not be loaded again. */
-#define RECENT_TIERS_US 1000000
-
-/*
- * The tiers as they are now: those of the caller, or in a context of their own, since a batch
- * may have begun hours ago, and what a tier holds and keeps free may have been changed since.
- * NULL: the extension has gone.
- */
-static const TierSet *
-load_tiers(const TierMoveRequest *request, MemoryContext *tiers_context)
-{
-	MemoryContext caller = CurrentMemoryContext;
-	const TierSet *set;
-
-	if (request->set != NULL && tier_clock_monotonic_us() - request->set_at < RECENT_TIERS_US)
-		return request->set;
-	*tiers_context = AllocSetContextCreate(caller, "tiered_storage tiers of a move",
-										   ALLOCSET_DEFAULT_SIZES);
-	MemoryContextSwitchTo(*tiers_context);
-	set = tier_catalog_tiers_now();
-	MemoryContextSwitchTo(caller);
-	return set;
-}
-
-/* What load_tiers() has made. */
+/* What tier_move_load_tiers() has made. */
 static void
 free_tiers(MemoryContext tiers_context)
 {
@@ -461,7 +437,7 @@ prepare_step(void *argument)
 	if (!tier_move_is_needed(request->relation_oid, request->tablespace_oid))
 		return;
 	preparation->why_not_online = tier_relation_why_not_online(info);
-	move->set = load_tiers(request, &preparation->tiers_context);
+	move->set = tier_move_load_tiers(request, &preparation->tiers_context);
 	if (move->set == NULL)
 		return;
 

@@ -66,25 +66,38 @@ tier_move_target(const TierMoveRequest *request)
 	return where;
 }
 
+/* A definition of tiers that is younger, in microseconds, need not be loaded again. */
+#define RECENT_TIERS_US 1000000
+
+const TierSet *
+tier_move_load_tiers(const TierMoveRequest *request, MemoryContext *tiers_context)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	const TierSet *set;
+
+	if (request->set != NULL && tier_clock_monotonic_us() - request->set_at < RECENT_TIERS_US)
+		return request->set;
+	*tiers_context = AllocSetContextCreate(caller, "tiered_storage tiers of a move",
+										   ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(*tiers_context);
+	set = tier_catalog_tiers_now();
+	MemoryContextSwitchTo(caller);
+	return set;
+}
+
 void
 tier_move_choose(TierMoveRequest *request, const char *tier_name)
 {
-	MemoryContext old_context = CurrentMemoryContext;
-	MemoryContext context = AllocSetContextCreate(old_context, "tiered_storage choice",
-												  ALLOCSET_DEFAULT_SIZES);
-	Oid			chosen_oid = InvalidOid;
-	const TierSet *set;
-	int			tier;
+	MemoryContext context = NULL;
+	const TierSet *set = tier_move_load_tiers(request, &context);
+	int			tier = set == NULL ? -1 : tier_set_find_tier(set, tier_name);
+	Oid			chosen_oid = tier < 0 ? InvalidOid :
+	tier_set_usable_tablespace(set, tier, request->requester_oid);
 
-	MemoryContextSwitchTo(context);
-	set = tier_catalog_tiers_now();
-	tier = set == NULL ? -1 : tier_set_find_tier(set, tier_name);
-	if (tier >= 0)
-		chosen_oid = tier_set_usable_tablespace(set, tier, request->requester_oid);
 	if (OidIsValid(chosen_oid))
 		request->tablespace_oid = chosen_oid;
-	MemoryContextSwitchTo(old_context);
-	MemoryContextDelete(context);
+	if (context != NULL)
+		MemoryContextDelete(context);
 }
 
 /* What moves that were announced before have still to write, of each tablespace of a set. */

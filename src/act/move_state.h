@@ -138,4 +138,12 @@ extern bool tier_move_is_still_wanted(const TierOnlineRequest *request);
 /* Likewise: who uses the relation on a standby?  Only a worker can ask there; commits. */
 extern char *tier_move_why_wait(const TierOnlineRequest *request);
 
+/*
+ * The tiers as they are now: those of the request, if they are recent, or in a context of their
+ * own, since a batch may have begun hours ago, and what a tier holds and keeps free may have been
+ * changed since.  NULL: the extension has gone.  In a transaction, outside of a scope.
+ */
+extern const TierSet *tier_move_load_tiers(const TierMoveRequest *request,
+										   MemoryContext *tiers_context);
+
 #endif							/* TIER_MOVE_STATE_H */
