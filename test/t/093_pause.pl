@@ -187,8 +187,11 @@ my $file = $node->data_dir . '/tiered_storage.paused';
 wait_for_cycle($node, 'app');
 ok(-e $file, 'a pause is kept while a database has the extension');
 $node->safe_psql($_, 'DROP EXTENSION IF EXISTS tiered_storage')
-  foreach split /\n/, $node->safe_psql('postgres',
-	'SELECT datname FROM pg_database WHERE datallowconn AND NOT datistemplate');
+  foreach split /\n/,
+  $node->safe_psql(
+	'postgres',
+	'SELECT datname FROM pg_database WHERE datallowconn AND NOT datistemplate'
+  );
 # A start looks at all of them; else each is looked at again after ten minutes.
 $node->restart;
 for (my $i = 0; -e $file && $i < 1800; $i++)

@@ -119,13 +119,15 @@ my $main = $node->safe_psql('app',
 );
 like($main, qr/^-?\d+$/, 'one query reads most of it');
 like(
-	$node->safe_psql('app',
+	$node->safe_psql(
+		'app',
 		"SELECT replace(reason, E'\n', ' ') FROM tiered_storage.recommendations WHERE relation = 't'::regclass"
 	),
 	qr/mostly for query $main/,
 	'the recommendation names it');
 like(
-	$node->safe_psql('app',
+	$node->safe_psql(
+		'app',
 		"SELECT reason FROM tiered_storage.explain_placement('t') WHERE place = 'recommended'"
 	),
 	qr/\nqueries that gain most:\n$main/,
