@@ -33,8 +33,8 @@ RETURN
 		ELSE concat(CASE WHEN m.policy_kind IS NULL THEN 'advice'
 			ELSE format('policy %s', m.policy_id) END, ': ',
 			-- In short: days without their time, and how long ago they are.
-			regexp_replace(regexp_replace(m.reason, ', that is (more .*) before now \(.*$',
-				', \1 ago'), ' [0-9]{2}:[0-9]{2}:[0-9.]+[+-][0-9:]+', '', 'g')) END;
+			regexp_replace(regexp_replace(m.reason, E', that is (more .*) before now \\(.*$',
+				E', \\1 ago'), ' [0-9]{2}:[0-9]{2}:[0-9.]+[+-][0-9:]+', '', 'g')) END;
 
 CREATE VIEW tiered_storage.moves AS
 	WITH queue AS MATERIALIZED (
