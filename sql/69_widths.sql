@@ -115,7 +115,7 @@ UPDATE arguments SET list = quote_literal(list) WHERE name = 'simulate_placement
 CREATE TEMP TABLE for_programs (name text);
 INSERT INTO for_programs VALUES ('history'), ('metrics'), ('recommend_placement');
 
--- A statement for each; psql formats the rows, a program counts, and says so if a number has 15 digits.
+-- A statement for each; psql formats the rows, a program counts, and says so if a number has too many digits.
 CREATE TEMP VIEW measured AS
 	SELECT o.name, CASE WHEN p.name IS NOT NULL THEN format('\echo %s: for programs', o.name)
 		WHEN o.has_arguments AND a.name IS NULL THEN format('\echo %s: not measured', o.name)
@@ -124,7 +124,7 @@ CREATE TEMP VIEW measured AS
 		UNION ALL SELECT proname, true FROM pg_proc WHERE pronamespace = 'tiered_storage'::regnamespace AND proretset)
 		o (name, has_arguments)
 	LEFT JOIN arguments a ON a.name = o.name AND o.has_arguments LEFT JOIN for_programs p ON p.name = o.name;
-\setenv WIDEST '{if (length > m) m = length; if (/[0-9][.][0-9]{7}/) n = ", long numbers"} END {print name ": " (m <= 120 ? "fits" : m " columns") (NR > 4 ? ", with rows" : ", no row") n}'
+\setenv WIDEST '{if (length > m) m = length; if (/[1-9][.][0-9]{7}/ || /[.]0*[1-9][0-9]{6}/) n = ", long numbers"} END {print name ": " (m <= 120 ? "fits" : m " columns") (NR > 4 ? ", with rows" : ", no row") n}'
 \getenv abs_builddir PG_ABS_BUILDDIR
 \set script :abs_builddir '/results/69_widths.psql'
 \pset tuples_only on

@@ -54,7 +54,7 @@ SET enable_bitmapscan = on;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_seqscan = off;
-SELECT * FROM tiers_of('SELECT filler FROM orders WHERE id < 2000');
+SELECT * FROM tiers_of('SELECT filler FROM orders WHERE id < 2000') ORDER BY node;
 RESET enable_indexscan;
 RESET enable_indexonlyscan;
 RESET enable_seqscan;

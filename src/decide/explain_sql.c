@@ -31,7 +31,7 @@ prepare(const char *statement)
 	SPIPlanPtr	prepared = SPI_prepare_cursor(statement, 0, NULL, CURSOR_OPT_PARALLEL_OK);
 	List	   *sources = prepared == NULL ? NIL : SPI_plan_get_plan_sources(prepared);
 	List	   *queries = list_length(sources) != 1 ? NIL :
-	linitial_node(CachedPlanSource, sources)->query_list;
+	((CachedPlanSource *) linitial(sources))->query_list;
 	bool		is_planned = queries != NIL;
 	ListCell   *cell;
 
