@@ -211,7 +211,7 @@ choose_unit(void *argument, int i)
 	if (tier_candidate_may_move(choice->request, choice->advice, candidate, &obstacle))
 	{
 		if (tier_by_oid_find(unit->relation_oid, choice->request->backoff,
-							 choice->request->nbackoff, sizeof(Oid)) != NULL)
+							 choice->request->nbackoff, sizeof(TierBackoff)) != NULL)
 			choice->candidates[--choice->last] = *candidate;
 		else
 			choice->n++;

@@ -32,7 +32,8 @@ typedef struct TierApplyRequest
 
 	/* Of the plan that asks. */
 	TierForesight *foresight;	/* what it has moved before; NULL: nothing */
-	const Oid  *backoff;		/* relations that failed lately, sorted */
+	const		TierBackoff *backoff;	/* relations that failed lately, by
+										 * OID */
 	int			nbackoff;
 } TierApplyRequest;
 

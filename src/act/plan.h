@@ -34,12 +34,10 @@ typedef enum TierPlanSource
 	TIER_SOURCE_RETURN,			/* a tiering policy brings it back */
 	TIER_SOURCE_FULLNESS,
 	TIER_SOURCE_ADVICE,
-	TIER_SOURCE_REQUEST,		/* a CALL */
 } TierPlanSource;
 
 typedef enum TierPlanState
 {
-	TIER_PLAN_RUNNING,			/* of no entry: as the view shows it */
 	TIER_PLAN_READY,			/* the next run moves it */
 	TIER_PLAN_WAITING,			/* it would not begin now */
 	TIER_PLAN_FAILED,			/* it was tried, and will be again later */
@@ -56,7 +54,7 @@ typedef struct TierPlanEntry
 	double		bytes;
 	TierPlanSource source;
 	int			policy_id;		/* 0: none */
-	const char *why;			/* it is to move; NULL of REQUEST */
+	const char *why;			/* it is to move */
 	TierPlanState state;
 	const char *reason;			/* why it is in this state; NULL of READY */
 	TierObstacle obstacle;		/* of WAITING: what is in its way; else no

@@ -130,7 +130,7 @@ TierPlanEntry *
 tier_plan_begin_entry(TierPlanning *planning, const TierMoveRequest *request,
 					  TierPlanSource source, int to_tier, TierRelationInfo *info)
 {
-	const TierFailedMove *failed;
+	const		TierBackoff *backoff;
 	TierPlanEntry *entry;
 
 	CHECK_FOR_INTERRUPTS();
@@ -153,12 +153,12 @@ tier_plan_begin_entry(TierPlanning *planning, const TierMoveRequest *request,
 			.source = source,.policy_id = request->policy_id,.why = request->reason,
 			.request = *request,.state = TIER_PLAN_READY
 	};
-	failed = tier_by_oid_find(request->relation_oid, planning->failed, planning->nfailed,
-							  sizeof(TierFailedMove));
-	if (failed != NULL && failed->backs_off && planning->options->by_worker)
+	backoff = tier_by_oid_find(request->relation_oid, planning->backoff, planning->nbackoff,
+							   sizeof(TierBackoff));
+	if (backoff != NULL)
 	{
 		entry->state = TIER_PLAN_FAILED;
-		entry->next_attempt_at = failed->next_attempt_at;
+		entry->next_attempt_at = backoff->next_attempt_at;
 	}
 	return entry;
 }

@@ -197,7 +197,7 @@ add_backed_off(const Look *look, TierFullnessEvaluation *evaluation)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (tier_by_oid_find(evaluation->members[i].unit->relation_oid, look->question.backoff,
-							 look->question.nbackoff, sizeof(Oid)) != NULL)
+							 look->question.nbackoff, sizeof(TierBackoff)) != NULL)
 			(void) add(look, evaluation, i, "waiting: a recent move of it failed");
 	}
 }

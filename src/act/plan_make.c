@@ -149,22 +149,19 @@ static void
 load_record(TierPlanning *planning)
 {
 	TierCatalogScope scope;
-	TierRunningMove *running;
 	List	   *oids = NIL;
+	Oid		   *running;
 	int			nrunning;
 
 	tier_catalog_enter(&scope);
-	planning->failed = tier_catalog_load_failed_moves(planning->context, &planning->nfailed);
-	running = tier_catalog_load_running_moves(planning->context, &nrunning);
+	if (planning->options->by_worker)
+		planning->backoff = tier_catalog_load_backoff(planning->context, &planning->nbackoff);
+	running = tier_catalog_load_running(planning->context, &nrunning);
 	if (tier_move_limit_per_day_mb >= 0)
 		planning->plan->left_bytes = Max(tier_return_limit_left(), 0.0);
 	tier_catalog_leave(&scope);
-	planning->backoff = palloc_extended(sizeof(Oid) * Max(planning->nfailed, 1), MCXT_ALLOC_HUGE);
-	for (int i = 0; i < planning->nfailed && planning->options->by_worker; i++)
-		if (planning->failed[i].backs_off)
-			planning->backoff[planning->nbackoff++] = planning->failed[i].relation_oid;
 	for (int i = 0; i < nrunning && planning->options->apply == NULL; i++)
-		oids = lappend_oid(oids, running[i].relation_oid);
+		oids = lappend_oid(oids, running[i]);
 	tier_plan_add_tried(planning, oids, false);
 }
 

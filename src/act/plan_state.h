@@ -31,10 +31,8 @@ typedef struct TierPlanning
 	HTAB	   *listed;			/* by OID: each relation is tried once */
 	const TierSet *set;
 	const TierPins *pins;
-	TierFailedMove *failed;		/* by OID */
-	int			nfailed;
-	Oid		   *backoff;		/* of these, what the worker leaves alone for
-								 * now, sorted */
+	TierBackoff *backoff;		/* by OID: what the worker leaves alone for
+								 * now */
 	int			nbackoff;
 	TierForesight *foresight;
 	const char *held_up;		/* why nothing at all begins; NULL: it may */

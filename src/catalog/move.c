@@ -369,23 +369,6 @@ tier_catalog_note_moved(int64 move_id, Oid relation_oid, Oid tablespace_oid)
 	tier_catalog_run(move_sql, values, 4);
 }
 
-Oid *
-tier_catalog_load_backoff(MemoryContext context, int *n)
-{
-	static const char sql[] =
-	"SELECT DISTINCT m.relation_oid FROM _tiered_storage.move m "
-	"WHERE m.next_attempt_at > now() AND m.state IN ('failed', 'skipped') "
-	"AND m.move_id = (SELECT max(l.move_id) FROM _tiered_storage.move l "
-	"WHERE l.relation_oid = m.relation_oid)";
-	static const TierColumn field = {.type = OIDOID};
-	Oid		   *oids;
-
-	*n = (int) tier_query_plain(sql);
-	oids = tier_rows(context, &field, 1, sizeof(Oid), *n);
-	qsort(oids, *n, sizeof(Oid), oid_cmp);
-	return oids;
-}
-
 TierMovePace
 tier_catalog_move_pace(Oid from_tablespace_oid, Oid to_tablespace_oid)
 {

@@ -17,54 +17,33 @@
 #include "src/compat.h"
 #include "src/catalog/tables.h"
 
-TierRunningMove *
-tier_catalog_load_running_moves(MemoryContext context, int *n)
+Oid *
+tier_catalog_load_running(MemoryContext context, int *n)
 {
 	static const char sql[] =
-	"SELECT m.relation_oid, m.from_tablespace_oid, m.to_tablespace_oid, m.size_bytes::float8, "
-	"m.policy_id, (m.policy_kind = 'fullness')::int4, "
-	"m.policy_id IS NULL AND m.batch_id IS NOT NULL AND m.undo_of IS NULL, m.failures, "
-	"COALESCE(p.phase, 'starting'), CASE WHEN p.blocks_total > 0 "
-	"THEN format('%s of %s blocks', p.blocks_done, p.blocks_total) END "
-	"FROM _tiered_storage.move m JOIN pg_catalog.pg_stat_activity a "
-	"ON a.pid = m.pid AND a.backend_start = m.backend_start "
-	"LEFT JOIN LATERAL _tiered_storage.mover_progress(m.pid) p ON true "
-	"WHERE m.state = 'running' ORDER BY m.started_at, m.move_id";
-	static const TierColumn fields[] = {
-		TIER_FIELD(TierRunningMove, relation_oid, OIDOID),
-		TIER_FIELD(TierRunningMove, from_tablespace_oid, OIDOID),
-		TIER_FIELD(TierRunningMove, to_tablespace_oid, OIDOID),
-		TIER_FIELD(TierRunningMove, bytes, TIER_FLOAT8_OR_NAN),
-		TIER_FIELD(TierRunningMove, policy_id, INT4OID),
-		TIER_FIELD(TierRunningMove, policy_kind, INT4OID),
-		TIER_FIELD(TierRunningMove, is_advised, BOOLOID),
-		TIER_FIELD(TierRunningMove, failures, INT4OID),
-		TIER_FIELD(TierRunningMove, phase, TEXTOID),
-		TIER_FIELD(TierRunningMove, blocks, TEXTOID),
-	};
+	"SELECT m.relation_oid FROM _tiered_storage.move m JOIN pg_catalog.pg_stat_activity a "
+	"ON a.pid = m.pid AND a.backend_start = m.backend_start WHERE m.state = 'running'";
+	static const TierColumn field = {.type = OIDOID};
 
 	*n = (int) tier_query_plain(sql);
-	return TIER_ROWS(context, TierRunningMove, fields, *n);
+	return tier_rows(context, &field, 1, sizeof(Oid), *n);
 }
 
-TierFailedMove *
-tier_catalog_load_failed_moves(MemoryContext context, int *n)
+TierBackoff *
+tier_catalog_load_backoff(MemoryContext context, int *n)
 {
 	static const char sql[] =
-	"SELECT l.relation_oid, l.failures, l.next_attempt_at, l.next_attempt_at > now(), l.error "
-	"FROM (SELECT DISTINCT ON (m.relation_oid) m.* FROM _tiered_storage.move m "
-	"ORDER BY m.relation_oid, m.move_id DESC) l "
-	"WHERE l.state IN ('failed', 'skipped') ORDER BY l.relation_oid";
+	"SELECT m.relation_oid, m.next_attempt_at FROM _tiered_storage.move m "
+	"WHERE m.next_attempt_at > now() AND m.state IN ('failed', 'skipped') "
+	"AND m.move_id = (SELECT max(l.move_id) FROM _tiered_storage.move l "
+	"WHERE l.relation_oid = m.relation_oid) ORDER BY m.relation_oid";
 	static const TierColumn fields[] = {
-		TIER_FIELD(TierFailedMove, relation_oid, OIDOID),
-		TIER_FIELD(TierFailedMove, failures, INT4OID),
-		TIER_FIELD(TierFailedMove, next_attempt_at, TIMESTAMPTZOID),
-		TIER_FIELD(TierFailedMove, backs_off, BOOLOID),
-		TIER_FIELD(TierFailedMove, error, TEXTOID),
+		TIER_FIELD(TierBackoff, relation_oid, OIDOID),
+		TIER_FIELD(TierBackoff, next_attempt_at, TIMESTAMPTZOID),
 	};
 
 	*n = (int) tier_query_plain(sql);
-	return TIER_ROWS(context, TierFailedMove, fields, *n);
+	return TIER_ROWS(context, TierBackoff, fields, *n);
 }
 
 static TierValue
@@ -104,35 +83,4 @@ tier_catalog_store_plan(const TierStoredMove *moves, int n)
 					  clipped(moves[i].to_tier), tier_arg_int4(moves[i].source),
 					  tier_arg_int4(moves[i].policy_id), clipped(moves[i].waits_for));
 	tier_bulk_finish(bulk);
-}
-
-TierStoredMove *
-tier_catalog_load_plan(MemoryContext context, int *n)
-{
-	/* A policy may have been removed or disabled since. */
-	static const char sql[] =
-	"SELECT relation_oid, from_tablespace_oid, to_tablespace_oid, from_tier, to_tier, source, "
-	"policy_id, waits_for, planned_at FROM _tiered_storage.planned_move p "
-	"WHERE p.policy_id = 0 "
-	"OR EXISTS (SELECT FROM _tiered_storage.policy t "
-	"WHERE t.policy_id = p.policy_id AND t.enabled) "
-	"OR EXISTS (SELECT FROM _tiered_storage.fullness_policy f "
-	"WHERE f.policy_id = p.policy_id AND f.enabled) ORDER BY p.place";
-	static const TierColumn fields[] = {
-		TIER_FIELD(TierStoredMove, relation_oid, OIDOID),
-		TIER_FIELD(TierStoredMove, from_tablespace_oid, OIDOID),
-		TIER_FIELD(TierStoredMove, to_tablespace_oid, OIDOID),
-		TIER_FIELD(TierStoredMove, from_tier, TEXTOID),
-		TIER_FIELD(TierStoredMove, to_tier, TEXTOID),
-		TIER_FIELD(TierStoredMove, source, INT4OID),
-		TIER_FIELD(TierStoredMove, policy_id, INT4OID),
-		TIER_FIELD(TierStoredMove, waits_for, TEXTOID),
-		TIER_FIELD(TierStoredMove, planned_at, TIMESTAMPTZOID),
-	};
-
-	*n = 0;
-	if (RecoveryInProgress())
-		return NULL;
-	*n = (int) tier_query_plain(sql);
-	return TIER_ROWS(context, TierStoredMove, fields, *n);
 }

@@ -184,44 +184,20 @@ extern void tier_catalog_forget_move(int64 move_id);
  */
 extern void tier_catalog_note_moved(int64 move_id, Oid relation_oid, Oid tablespace_oid);
 
-/* Relations whose last move failed and whose backoff has not ended; sorted by OID. */
-extern Oid *tier_catalog_load_backoff(MemoryContext context, int *n);
-
-/* A move that runs, whoever asked for it (catalog/move_plan.c). */
-typedef struct TierRunningMove
+/* A relation whose last move came to nothing, and when it is tried again. */
+typedef struct TierBackoff
 {
 	Oid			relation_oid;
-	Oid			from_tablespace_oid;
-	Oid			to_tablespace_oid;
-	double		bytes;
-	int			policy_id;		/* 0: none */
-	TierPolicyKind policy_kind; /* if there is one */
-	bool		is_advised;
-	int			failures;		/* of tries before */
-	char	   *phase;			/* see move_progress */
-	char	   *blocks;			/* "10 of 100 blocks"; NULL: not known */
-} TierRunningMove;
+	TimestampTz next_attempt_at;
+}			TierBackoff;
 
-/* In the order in which they began; a crash has left nothing among them. */
-extern TierRunningMove *tier_catalog_load_running_moves(MemoryContext context, int *n);
+/* Those whose time has not come, by the clock of the moves; by OID, in the given context. */
+extern TierBackoff * tier_catalog_load_backoff(MemoryContext context, int *n);
 
-/* A relation whose last move came to nothing. */
-typedef struct TierFailedMove
-{
-	Oid			relation_oid;
-	int			failures;		/* in a row; 0: what it waited for was none */
-	TimestampTz next_attempt_at;	/* 0: any time */
-	bool		backs_off;		/* until then, by the clock of the moves */
-	char	   *error;			/* NULL: none */
-} TierFailedMove;
+/* OIDs of relations whose moves run, whoever asked for them. */
+extern Oid *tier_catalog_load_running(MemoryContext context, int *n);
 
-/* By OID, in the given context. */
-extern TierFailedMove *tier_catalog_load_failed_moves(MemoryContext context, int *n);
-
-/*
- * What is stored of a move of the plan (act/plan.h), for the view.  Strings are those of the
- * plan, or in the context of the load.
- */
+/* What is stored of a move of the plan (act/plan.h), for the view. */
 typedef struct TierStoredMove
 {
 	Oid			relation_oid;
@@ -232,8 +208,6 @@ typedef struct TierStoredMove
 	int			source;			/* a TierPlanSource */
 	int			policy_id;		/* 0: none */
 	const char *waits_for;		/* NULL: nothing */
-	TimestampTz planned_at;		/* since when the row says this; of what is
-								 * loaded */
 } TierStoredMove;
 
 /* No more are stored: nobody reads more, and the table stays small. */
@@ -241,9 +215,6 @@ typedef struct TierStoredMove
 
 /* Stores these n in place of what is stored; a row that stays the same is not written. */
 extern void tier_catalog_store_plan(const TierStoredMove *moves, int n);
-
-/* In their order; none on a standby, which has no table that is not logged. */
-extern TierStoredMove *tier_catalog_load_plan(MemoryContext context, int *n);
 
 /* How past moves between two places went. */
 typedef struct TierMovePace

@@ -169,7 +169,8 @@ known_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuest
 					   TIER_FULLNESS_MOVED_LATELY, why);
 	if (unit->size_bytes <= 0.0)
 		return because("it is empty", TIER_FULLNESS_EMPTY, why);
-	if (is_among(unit->relation_oid, question->backoff, question->nbackoff))
+	if (tier_by_oid_find(unit->relation_oid, question->backoff, question->nbackoff,
+						 sizeof(TierBackoff)) != NULL)
 		return because("a recent move of it failed; the view moves shows the next attempt",
 					   TIER_FULLNESS_NOT_NOW, why);
 	return TIER_FULLNESS_NONE;

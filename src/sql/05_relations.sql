@@ -31,6 +31,12 @@ RETURNS "char"
 LANGUAGE C STABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tier_relation_persistence';
 
+/* What it takes with its TOAST table, by its files, without a lock; null: it does not exist. */
+CREATE FUNCTION _tiered_storage.relation_bytes(relation oid)
+RETURNS bigint
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tier_relation_bytes';
+
 /*
  * By which an index is found again once it has been rebuilt as another relation; one row, of
  * nulls for what is no index.
