@@ -89,6 +89,16 @@ SELECT tiered_storage.alter_device_profile('regress_wide_profile_24c', '{"random
 	"price_per_gb_month": 0.0123456789, "endurance_dwpd": 1.23456789}') \g /dev/null
 SELECT tiered_storage.suppose('regress_wide_index_hot24', 'regress_wide_tier_fast_1') \g /dev/null
 
+-- Queries that were counted, and a file that a crash has left: what C functions answer.
+CREATE OR REPLACE FUNCTION _tiered_storage.query_reads(aloud boolean, OUT user_oid oid, OUT query_id bigint, OUT calls float8,
+	OUT relation_oid oid, OUT random float8, OUT sequential float8) RETURNS SETOF record LANGUAGE sql AS $$
+	SELECT c.relowner, -9223372036854775808, 123456789, c.oid, 123456789 * 1e6, 123456789 * 1e3 FROM pg_class c WHERE relname ~ '^regress_wide_' $$;
+CREATE OR REPLACE FUNCTION _tiered_storage.query_texts() RETURNS TABLE (user_oid oid, query_id bigint, query text) LANGUAGE sql AS $$
+	SELECT relowner, -9223372036854775808, repeat('a query of many words ', 20) FROM pg_class WHERE relname = 'regress_wide_index_hot24' $$;
+CREATE OR REPLACE FUNCTION _tiered_storage.orphaned_files(OUT tablespace_name name, OUT file_number oid, OUT path text,
+	OUT size_bytes bigint, OUT written_at timestamptz, OUT is_registered boolean) RETURNS SETOF record LANGUAGE sql AS $$ VALUES
+	('regress_wide_tablespace1'::name, 123456::oid, 'pg_tblspc/123456/PG_15_202209061/123456/123456_fsm', (98 * 2 ^ 40)::bigint, now(), true) $$;
+
 -- What a function is called with. One that is not here is found, and not measured: add it.
 CREATE TEMP TABLE arguments (name text, list text);
 INSERT INTO arguments VALUES

@@ -375,7 +375,7 @@ tier_advice_notice_empty(const TierAdvice *advice)
 					   tier_advice_duration(counts.longest_s),
 					   tier_advice_duration(tier_units_required_s()));
 		detail = counts.events > 0 ?
-			psprintf("%d relation%s loaded, or used only once so far.", counts.events,
+			psprintf("%d relation%s loaded, used once or read into memory so far.", counts.events,
 					 counts.events == 1 ? " was" : "s were") :
 			"The load observed so far would not move a relation then.";
 		hint = psprintf("The time is tiered_storage.observation_period, but at least %s; "
@@ -387,7 +387,8 @@ tier_advice_notice_empty(const TierAdvice *advice)
 	{
 		why = is_full || counts.kept_out > 0 ?
 			": there is no room where relations would be better" :
-			counts.events > 0 ? " yet: relations were loaded, or used only once, so far" :
+			counts.events > 0 ?
+			" yet: relations were loaded, used once or read into memory so far" :
 			counts.held > 0 && counts.held + counts.small == counts.selected ?
 			": pins, policies, extensions and the cooldown keep all relations where they are" :
 			": all relations are where they are best, or moving them would save too little";
@@ -416,7 +417,7 @@ tier_advice_notice_unknown(const TierAdvice *advice)
 				(errmsg("next to nothing is known yet: observed for %s of %s",
 						tier_advice_duration(counts.longest_s),
 						tier_advice_duration(tier_units_required_s())),
-				 errdetail("The figures are preliminary.")));
+				 errdetail("The figures are provisional.")));
 }
 
 /* "; see ssd, hdd": tiers whose own rows say something. */
@@ -459,9 +460,9 @@ tier_advice_headline(const TierAdvice *advice)
 							 cheaper >= 0 ? "cheaper" : "more expensive");
 	}
 	else
-		appendStringInfoString(&line, counts.provisional > 0 ? "no move that is sure" : "no move");
+		appendStringInfoString(&line, counts.provisional > 0 ? "no move yet" : "no move");
 	if (counts.provisional > 0)
-		appendStringInfo(&line, "; %d advised provisionally", counts.provisional);
+		appendStringInfo(&line, "; %d provisional", counts.provisional);
 	if (advice->options.objective == TIER_OBJECTIVE_TIME && advice->dropped.gain >= LEAST_SAVED_S)
 		appendStringInfo(&line, "; %d left out that would save %s s/h together",
 						 advice->dropped.units,
@@ -474,7 +475,8 @@ tier_advice_headline(const TierAdvice *advice)
 	if (counts.small > 0)
 		appendStringInfo(&line, "; %d smaller than %s", counts.small, TIER_ADVICE_MIN_BYTES_TEXT);
 	if (counts.events > 0)
-		appendStringInfo(&line, "; %d loaded or used only once so far", counts.events);
+		appendStringInfo(&line, "; %d loaded, used once or read into memory so far",
+						 counts.events);
 	if (counts.too_new > 0)
 		appendStringInfo(&line, "; %d observed for too short a time", counts.too_new);
 	if (counts.unused > 0)

@@ -148,7 +148,8 @@ BEGIN
 			v.note), '') FROM (VALUES
 		('Recommended moves', _tiered_storage.report_cell(advised::text),
 			COALESCE(confidence, 'none')),
-		('Device time saved', _tiered_storage.report_cell(saved_s::text, 's/h'),
+		('Device time saved', _tiered_storage.report_cell(CASE WHEN sure > 0 OR advised = 0
+			THEN saved_s::text END, 's/h'),
 			'of ' || _tiered_storage.report_cell(here_s::text, 's/h') || ' now'),
 		('Price per month', _tiered_storage.report_cell((price + price_delta)::text),
 			CASE WHEN abs(price_delta) >= 0.005 THEN 'from '

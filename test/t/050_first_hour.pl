@@ -276,7 +276,7 @@ sample_at('restored', 0.2);
 quiet('restore');
 like(
 	$said,
-	qr/DETAIL:  \d relations? (was|were) loaded, or used only once so far/,
+	qr/DETAIL:  \d relations? (was|were) loaded, used once or read into memory so far/,
 	'restore: said');
 
 foreach my $hours (0.5, 1, 2, 5, 24, 48, 120, 200)

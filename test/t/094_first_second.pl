@@ -140,8 +140,12 @@ like(
 	value_of(
 		"SELECT reason FROM _tiered_storage.placement_summary() WHERE tier_name IS NULL"
 	),
-	qr/\d+ advised provisionally/,
+	qr/no move yet; \d+ provisional/,
 	'and so does the summary');
+like(
+	value_of('SELECT tiered_storage.report()'),
+	qr/Move nothing yet.*Device time saved<.dt><dd>(?!<data).*not known/s,
+	'and the report, which does not say that it saves nothing');
 value_of('CALL tiered_storage.sample()');
 is( value_of(
 		"SELECT max(random_fast + random_slow) FROM _tiered_storage.relation_state WHERE relation_oid = 't1'::regclass"
