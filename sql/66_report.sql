@@ -306,6 +306,14 @@ FROM (VALUES ('1 minute'::interval), ('1 hour'), ('25 hours'), ('30 days'), ('90
 CROSS JOIN LATERAL _tiered_storage.report_heat('2030-01-05 00:00:30', '2030-01-05 00:00:30'::timestamptz + v.length,
 	60) h;
 
+\echo '-- Where history begins is asked once for each that reads it, not for each row.'
+BEGIN;
+SET LOCAL track_functions = 'all';
+SELECT tiered_storage.report('2030-01-03', '2030-01-05') \g /dev/null
+SELECT pg_stat_get_xact_function_calls('_tiered_storage.first_hour(timestamptz)'::regprocedure) < 60 AS few,
+	(SELECT count(*) > 100 FROM tiered_storage.history) AS of_many_rows;
+COMMIT;
+
 \echo '-- Numbers, as people read them.'
 SELECT v, _tiered_storage.report_words(v, '') AS plain, _tiered_storage.report_words(v, 'bytes/h') AS bytes,
 	_tiered_storage.report_words(v, '%') AS percent,

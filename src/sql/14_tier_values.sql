@@ -89,7 +89,7 @@ BEGIN
 				FROM _tiered_storage.device_profiles() q
 				WHERE _tiered_storage.is_alike(q.profile::name, tier_with_profile.profile::name)
 				LIMIT 1) || '"?',
-				'SELECT profile FROM _tiered_storage.device_profiles() lists the profiles.'));
+				'SELECT profile FROM tiered_storage.device_profiles() lists the profiles.'));
 	END IF;
 	/* The endurance of a tier is given, never assumed. */
 	RETURN jsonb_populate_record(t, to_jsonb(p) - 'endurance_dwpd'::text

@@ -120,7 +120,7 @@ AS $$
 		FROM _tiered_storage.load_rows h
 		CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s,
 			begins_at, ends_at) AS share) p
-		WHERE h.hour >= _tiered_storage.first_hour(begins_at) AND h.hour < ends_at
+		WHERE h.hour >= (SELECT _tiered_storage.first_hour(begins_at)) AND h.hour < ends_at
 			AND h.period_start < ends_at AND p.share > 0),
 	summed AS (
 		SELECT jsonb_object_agg(s.key, s.total) AS t

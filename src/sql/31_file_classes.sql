@@ -75,7 +75,7 @@ RETURNS SETOF record
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH source AS (
-		SELECT f.*, w.begins_at, s.ends_at,
+		SELECT f.*, w.begins_at, s.ends_at, _tiered_storage.first_hour(w.begins_at) AS first_hour,
 			EXTRACT(epoch FROM s.ends_at - w.begins_at)::float8 / 3600 AS hours
 		FROM _tiered_storage.file_period() s
 		JOIN _tiered_storage.stored_file_state() f
@@ -85,7 +85,7 @@ AS $$
 		SELECT h.*, x.share
 		FROM source s
 		JOIN _tiered_storage.file_rows h ON h.file_class = s.file_class
-			AND h.hour >= _tiered_storage.first_hour(s.begins_at)
+			AND h.hour >= s.first_hour
 			AND h.source = s.source AND h.period_start < s.ends_at
 			AND h.period_start + h.period_s * interval '1 second' > s.begins_at
 		CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s,

@@ -44,8 +44,8 @@ BEGIN
 			FROM (SELECT (date_part('epoch', h.period_start) - start_s) / width_s AS at) b
 			CROSS JOIN LATERAL generate_series(GREATEST(0, floor(b.at))::integer,
 				LEAST(64, ceil(b.at + h.period_s / width_s))::integer - 1) x (part)) p
-		WHERE h.hour >= _tiered_storage.first_hour(from_at) AND h.period_start < to_at
-			AND p.share > 0
+		WHERE h.hour >= (SELECT _tiered_storage.first_hour(from_at))
+			AND h.period_start < to_at AND p.share > 0
 		GROUP BY 1, 2),
 	ranked AS MATERIALIZED (
 		SELECT p.relation_oid, row_number() OVER (ORDER BY sum(p.reads + p.writes) DESC,

@@ -50,7 +50,7 @@ BEGIN
 		PERFORM _tiered_storage.refuse('null_value_not_allowed',
 			format('device profile "%s" is new, and not all of its figures are given', p.profile),
 			detail => format('Missing: %s.', missing),
-			hint => 'SELECT * FROM _tiered_storage.device_profiles() shows those of others.');
+			hint => 'SELECT * FROM tiered_storage.device_profiles() shows those of others.');
 	END IF;
 END
 $$;
