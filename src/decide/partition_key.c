@@ -29,6 +29,7 @@
 #include "utils/uuid.h"
 
 #include "src/compat.h"
+#include "src/decide/hypertable.h"
 #include "src/decide/partition_key.h"
 #include "src/server/relation.h"
 #include "src/server/time_zone.h"
@@ -174,14 +175,17 @@ tier_partition_check_key(Oid relation_oid, const char *key_unit, TierPartitionKe
 {
 	TierRelationInfo info;
 	TierTableKey table;
+	bool		is_hypertable;
 
 	tier_relation_require(relation_oid, &info);
-	if (info.kind != RELKIND_PARTITIONED_TABLE)
+	is_hypertable = info.kind == RELKIND_RELATION &&
+		tier_hypertable_read_key(relation_oid, &table);
+	if (info.kind != RELKIND_PARTITIONED_TABLE && !is_hypertable)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("%s %s is not a partitioned table",
 						tier_relation_kind_name(info.kind), info.name),
-				 errdetail("move_after is for the partitions of a range-partitioned table, whose "
+				 errdetail("move_after is for partitions by range and chunks of a hypertable, whose "
 						   "bounds tell their age."),
 				 errhint("Without it a policy can be put on a table or materialized view: "
 						 "idle_for, no_writes_for and below_reads_per_hour go by its use.")));
@@ -191,7 +195,7 @@ tier_partition_check_key(Oid relation_oid, const char *key_unit, TierPartitionKe
 				 errmsg("temporary table %s cannot have a tiering policy", info.name)));
 
 	memset(key, 0, sizeof(TierPartitionKey));
-	if (!tier_partition_read_key(relation_oid, &table) ||
+	if ((!is_hypertable && !tier_partition_read_key(relation_oid, &table)) ||
 		table.strategy != PARTITION_STRATEGY_RANGE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),

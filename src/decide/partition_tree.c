@@ -14,6 +14,8 @@
  * partition that nothing above bounds has no age; what hangs below it has the bounds that
  * it has itself.
  *
+ * The chunks of a hypertable of TimescaleDB are leaves whose bounds are their constraints.
+ *
  * A policy that does not ask for the age can be on any table: then its leaves are all that
  * a query of the table reads, which are its partitions, or itself with all that inherit
  * from it; and what their bounds are does not matter.
@@ -36,6 +38,7 @@
 #include "utils/syscache.h"
 
 #include "src/base/attempt.h"
+#include "src/decide/hypertable.h"
 #include "src/decide/partition.h"
 #include "src/decide/policy_group.h"
 #include "src/server/file_size.h"
@@ -102,6 +105,27 @@ is_range_of_type(const PartitionBoundSpec *spec, Oid type_oid)
 		datum_is_of_type(spec->upperdatums, type_oid);
 }
 
+/* Narrows the bounds of `partition` to these; NULL: none on that side. */
+static void
+narrow(TierPartition *partition, const TierPartitionKey *key, const Const *lower,
+	   const Const *upper, TierBoundEnd upper_end)
+{
+	int64		us;
+
+	if (lower != NULL && tier_partition_bound_time(key, lower, TIER_END_LOWER, &us) &&
+		(partition->lower_kind != TIER_BOUND_FINITE || us > partition->lower_us))
+	{
+		partition->lower_kind = TIER_BOUND_FINITE;
+		partition->lower_us = us;
+	}
+	if (upper != NULL && tier_partition_bound_time(key, upper, upper_end, &us) &&
+		(partition->upper_kind != TIER_BOUND_FINITE || us < partition->upper_us))
+	{
+		partition->upper_kind = TIER_BOUND_FINITE;
+		partition->upper_us = us;
+	}
+}
+
 /* Narrows the bounds of `partition` to those of this level. */
 static void
 apply_bound(TierPartition *partition, const TierPartitionKey *key, const KeyLevel *level,
@@ -109,7 +133,6 @@ apply_bound(TierPartition *partition, const TierPartitionKey *key, const KeyLeve
 {
 	PartitionRangeDatum *lower;
 	PartitionRangeDatum *upper;
-	int64		us;
 
 	/*
 	 * Nothing is locked: by now the partition may hang below another parent,
@@ -137,21 +160,10 @@ apply_bound(TierPartition *partition, const TierPartitionKey *key, const KeyLeve
 
 	lower = linitial_node(PartitionRangeDatum, spec->lowerdatums);
 	upper = linitial_node(PartitionRangeDatum, spec->upperdatums);
-	if (lower->kind == PARTITION_RANGE_DATUM_VALUE &&
-		tier_partition_bound_time(key, castNode(Const, lower->value), TIER_END_LOWER, &us) &&
-		(partition->lower_kind != TIER_BOUND_FINITE || us > partition->lower_us))
-	{
-		partition->lower_kind = TIER_BOUND_FINITE;
-		partition->lower_us = us;
-	}
-	if (upper->kind == PARTITION_RANGE_DATUM_VALUE &&
-		tier_partition_bound_time(key, castNode(Const, upper->value), level->is_multicolumn ?
-								  TIER_END_UPPER_INCLUSIVE : TIER_END_UPPER, &us) &&
-		(partition->upper_kind != TIER_BOUND_FINITE || us < partition->upper_us))
-	{
-		partition->upper_kind = TIER_BOUND_FINITE;
-		partition->upper_us = us;
-	}
+	narrow(partition, key,
+		   lower->kind == PARTITION_RANGE_DATUM_VALUE ? castNode(Const, lower->value) : NULL,
+		   upper->kind == PARTITION_RANGE_DATUM_VALUE ? castNode(Const, upper->value) : NULL,
+		   level->is_multicolumn ? TIER_END_UPPER_INCLUSIVE : TIER_END_UPPER);
 }
 
 static void
@@ -245,29 +257,54 @@ walk_tree(TreeWalk *walk, Oid parent_oid, const TierPartition *inherited)
  * where it is.
  */
 static bool
-is_empty_parent(const TierRelationInfo *info, const List *all)
+is_empty_parent(const TierRelationInfo *info, const TreeWalk *walk, const List *all)
 {
-	return list_length(all) > 1 && linitial_oid(all) == info->relation_oid &&
-		OidIsValid(info->file_number) &&
+	return (walk->key != NULL || list_length(all) > 1) &&
+		linitial_oid(all) == info->relation_oid && OidIsValid(info->file_number) &&
 		tier_file_size(info->tablespace_oid, info->file_number, MAIN_FORKNUM) == 0;
 }
 
-/* A table that is not partitioned, with all that inherit from it. */
+/* A leaf if it is to be visited. */
+static void
+visit_inheritor(TreeWalk *walk, Oid relation_oid, const List *all,
+				const TierPartition *partition)
+{
+	TierRelationInfo info;
+
+	if ((walk->only == NIL || linitial_oid(walk->only) == relation_oid) &&
+		tier_relation_lookup(relation_oid, &info) && !is_empty_parent(&info, walk, all))
+		add_leaf(walk, &info, partition);
+}
+
+/*
+ * A table that is not partitioned, with all that inherit from it.  If the age matters, they are
+ * chunks of a hypertable, and the compressed rows of a chunk are as old as it.
+ */
 static void
 walk_inheritors(TreeWalk *walk, Oid relation_oid, const TierPartition *unbounded)
 {
 	List	   *all = tier_relation_inheritors(relation_oid);
+	HTAB	   *compressed = walk->key != NULL ? tier_hypertable_compressed() : NULL;
 	ListCell   *cell;
 
 	foreach(cell, all)
 	{
-		TierRelationInfo info;
+		TierPartition partition = *unbounded;
+		const Const *lower;
+		const Const *upper;
+		const TierCompressedChunk *entry = NULL;
 
 		CHECK_FOR_INTERRUPTS();
-		if ((walk->only == NIL || linitial_oid(walk->only) == lfirst_oid(cell)) &&
-			tier_relation_lookup(lfirst_oid(cell), &info) &&
-			!is_empty_parent(&info, all))
-			add_leaf(walk, &info, unbounded);
+		if (walk->key != NULL)
+		{
+			tier_hypertable_bounds(lfirst_oid(cell), walk->key, &lower, &upper);
+			narrow(&partition, walk->key, lower, upper, TIER_END_UPPER);
+		}
+		visit_inheritor(walk, lfirst_oid(cell), all, &partition);
+		if (compressed != NULL)
+			entry = hash_search(compressed, &lfirst_oid(cell), HASH_FIND, NULL);
+		if (entry != NULL)
+			visit_inheritor(walk, entry->table_oid, all, &partition);
 	}
 	list_free(all);
 }

@@ -373,6 +373,8 @@ $writers = start_writers($node, 'app', 200, @tables);
 @moves = stop_everywhere($stops, 3, 'pg_default', @points);
 pause_at_copying($stops, @moves);
 wait_for_writers($stops);
+my $crashes =
+  $node->safe_psql('app', 'SELECT sum(crashes) FROM _tiered_storage.move');
 $node->stop('immediate');
 finish_sql($_->{run}) foreach @moves;
 $writers->{handle}->finish;
@@ -383,6 +385,12 @@ isnt(stray_files($node, 'app'),
 	'', 'crashed: something is left behind, or this proves nothing');
 rows_are_sound('crashed');
 records_say_so('crashed', qr/^interrupted\|/, @moves);
+is( $node->safe_psql(
+		'app',
+		'CALL tiered_storage.sample(); SELECT sum(crashes) FROM _tiered_storage.move'
+	),
+	$crashes + 1,
+	'one crash counts once, whatever was running');
 is($node->safe_psql('app', 'SELECT _tiered_storage.is_paused()'),
 	't', 'moves are still paused');
 my $paused = start_move($node, 'app', 'at_copied', 'pg_default');

@@ -224,6 +224,54 @@ is( $subscriber->safe_psql(
 	'rows that a person loads count');
 
 # ---------------------------------------------------------------------
+# A trigger in an apply worker
+# ---------------------------------------------------------------------
+
+# Ours let rows of an apply worker pass, to be ignored.  It runs triggers of others, too.
+if ($subscriber->pg_version >= 16)
+{
+	$publisher->safe_psql('app',
+		'CREATE TABLE bait (id int PRIMARY KEY); CREATE PUBLICATION baited FOR TABLE bait'
+	);
+	$subscriber->safe_psql(
+		'app', q(
+CREATE ROLE replicator LOGIN IN ROLE pg_create_subscription, pg_write_all_data;
+GRANT SET ON PARAMETER session_replication_role TO replicator;
+GRANT CREATE ON DATABASE app TO replicator;
+CREATE TABLE bait (id int PRIMARY KEY);
+CREATE FUNCTION write_pins() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+	PERFORM set_config('session_replication_role', 'origin', true);
+	UPDATE _tiered_storage.pin SET reason = 'written';
+	RETURN NEW;
+END $$;
+CREATE TRIGGER t BEFORE INSERT ON bait FOR EACH ROW EXECUTE FUNCTION write_pins();
+ALTER TABLE bait ENABLE ALWAYS TRIGGER t;
+ALTER TABLE bait OWNER TO replicator;
+));
+	$subscriber->safe_psql('app',
+		"CREATE SUBSCRIPTION baited CONNECTION '$connstr' PUBLICATION baited WITH (copy_data = false, password_required = false)"
+	);
+	$subscriber->safe_psql('app',
+		'ALTER SUBSCRIPTION baited OWNER TO replicator');
+	my $worker_said = -s $subscriber->logfile;
+	$publisher->safe_psql('app', 'INSERT INTO bait VALUES (1)');
+	$subscriber->poll_query_until('app',
+		"SELECT (SELECT count(*) FROM bait) > 0 OR apply_error_count > 0 FROM pg_stat_subscription_stats WHERE subname = 'baited'"
+	) or die 'the row does not arrive';
+	like(
+		log_lines($subscriber, $worker_said, qr/ERROR:  .*permission denied/),
+		qr/permission denied for table pin/,
+		'a trigger of a role that may write all data is refused');
+	is( $subscriber->safe_psql(
+			'app',
+			"SELECT count(*) FROM _tiered_storage.pin WHERE reason = 'written'"
+		),
+		'0',
+		'and has written nothing');
+	$subscriber->safe_psql('app', 'DROP SUBSCRIPTION baited');
+}
+
+# ---------------------------------------------------------------------
 # A subscriber without it
 # ---------------------------------------------------------------------
 

@@ -101,12 +101,12 @@ note 'What can be asked for';
 # ---------------------------------------------------------------------
 
 my ($rc, $out, $err) = $node->psql('postgres',
-	q(SELECT tiered_storage.add_tiering_policy('m', move_after => '7 days', tier => 'slow'))
+	q(CREATE TABLE plain (at timestamptz); SELECT tiered_storage.add_tiering_policy('plain', move_after => '7 days', tier => 'slow'))
 );
 like(
 	$err,
-	qr/ERROR: +table public\.m is not a partitioned table\n.*HINT: .*no_writes_for/s,
-	'chunks have no age; the hint tells what there is instead');
+	qr/ERROR: +table public\.plain is not a partitioned table\n.*DETAIL: .*chunks of a hypertable.*\n.*HINT: .*no_writes_for/s,
+	'a table without partitions or chunks has no age');
 $node->safe_psql('postgres',
 	q(SELECT tiered_storage.add_tiering_policy('m', tier => 'slow', options => jsonb_build_object('no_writes_for', '7 days')))
 );
@@ -274,6 +274,109 @@ is( $node->safe_psql(
 	'm',
 	'which is no pin of its chunks');
 $node->safe_psql('postgres', q(SELECT tiered_storage.unpin('m')));
+
+# ---------------------------------------------------------------------
+note 'Chunks by their age';
+# ---------------------------------------------------------------------
+
+# Tables of all kinds of time, with chunks made before the policy and after it; one also by hash.
+$node->safe_psql(
+	'postgres', q(
+SET client_min_messages = error;
+CREATE TABLE by_time (at timestamptz NOT NULL, device int, v text) TABLESPACE fast;
+SELECT create_hypertable('by_time', 'at', chunk_time_interval => interval '1 day');
+SELECT add_dimension('by_time', by_hash('device', 2));
+CREATE INDEX ON by_time (device);
+CREATE TABLE by_date (at date NOT NULL, v text) TABLESPACE fast;
+SELECT create_hypertable('by_date', by_range('at', interval '7 days'));
+CREATE TABLE by_number ("At" bigint NOT NULL, v text) TABLESPACE fast;
+SELECT create_hypertable('by_number', by_range('At', 86400));
+INSERT INTO by_date VALUES ('2026-10-01', 'a'), ('2026-11-01', 'b');
+INSERT INTO by_number SELECT extract(epoch FROM timestamptz '2026-10-01' + i * interval '1 day'), repeat('x', 3000) FROM generate_series(0, 5) i;
+));
+my %keys = (
+	by_time => '',
+	by_date => '',
+	by_number => q(, options => '{"key_unit": "seconds"}'));
+foreach my $table (sort keys %keys)
+{
+	$node->safe_psql('postgres',
+		"SET client_min_messages = error; SELECT tiered_storage.add_tiering_policy('$table', move_after => '30 days', tier => 'slow'$keys{$table})"
+	);
+}
+like(
+	error_of(
+		$node,
+		'postgres',
+		"SELECT tiered_storage.alter_policy('by_number', changes => '{\"key_unit\": null}')"
+	),
+	qr/ERROR: .*"At" of type bigint needs a conversion to a time/,
+	'a number needs a unit');
+is( $node->safe_psql(
+		'postgres',
+		"SELECT count(*) FROM tiered_storage.evaluate_policies() WHERE policy_relation::text = 'by_time'"
+	),
+	0,
+	'a hypertable without chunks has nothing to move');
+$node->safe_psql('postgres',
+	q(INSERT INTO by_time SELECT timestamptz '2026-10-01' + i * interval '6 hours', i, repeat('x', 500) FROM generate_series(0, 19) i)
+);
+
+# Each chunk with the end of its range as TimescaleDB knows it, and where it is.
+my $ranges = q(
+SELECT hypertable_name, COALESCE(range_end, to_timestamp(range_end_integer))::date, COALESCE(spcname, 'pg_default'), count(*)
+FROM timescaledb_information.chunks c JOIN pg_class r ON r.oid = format('%I.%I', c.chunk_schema, c.chunk_name)::regclass
+LEFT JOIN pg_tablespace t ON t.oid = r.reltablespace
+WHERE hypertable_name IN ('by_time', 'by_date', 'by_number')
+GROUP BY 1, 2, 3);
+my $wrong =
+  "SELECT string_agg(r::text, ' ') FROM ($ranges) r WHERE spcname <> CASE WHEN date <= date '%s' - 30 THEN 'slow' ELSE 'fast' END";
+isnt(
+	$node->safe_psql('postgres', sprintf $wrong, '2026-11-02'),
+	'', 'chunks are due, or this proves nothing');
+foreach my $day ('2026-11-02', '2026-11-03', '2026-12-20')
+{
+	migrate_at("$day 00:00:00+00");
+	is($node->safe_psql('postgres', sprintf $wrong, $day),
+		'', "at $day each chunk is where its range says");
+}
+is( $node->safe_psql(
+		'postgres', q(
+SELECT string_agg(DISTINCT COALESCE(spcname, 'pg_default'), ' ') FROM pg_inherits h JOIN pg_index i ON i.indrelid = inhrelid
+JOIN pg_class x ON x.oid = i.indexrelid LEFT JOIN pg_tablespace t ON t.oid = x.reltablespace
+WHERE inhparent = 'by_time'::regclass)
+	),
+	'slow',
+	'with its indexes');
+is( $node->safe_psql(
+		'postgres',
+		q(SELECT (SELECT count(*) FROM by_time), (SELECT count(*) FROM by_date), (SELECT count(*) FROM by_number))
+	),
+	'20|2|6',
+	'and all rows');
+
+# A constraint that is not valid says nothing of the rows that are there.
+$node->safe_psql(
+	'postgres', q(
+INSERT INTO by_date VALUES ('2030-01-01', 'c');
+SELECT format('ALTER TABLE %s ADD CHECK (at < date ''2020-01-01'') NOT VALID', show_chunks('by_date', newer_than => date '2029-01-01'))
+\gexec
+));
+migrate_at('2026-12-21 00:00:00+00');
+is( $node->safe_psql(
+		'postgres',
+		"SELECT spcname FROM ($ranges) r WHERE hypertable_name = 'by_date' AND date > '2029-01-01'"
+	),
+	'fast',
+	'a constraint that is not valid counts for nothing');
+$node->safe_psql(
+	'postgres', q(
+SET client_min_messages = error;
+SELECT drop_chunks('by_time', older_than => timestamptz '2027-01-01');
+CALL tiered_storage.migrate();
+SELECT tiered_storage.remove_policy(t) FROM unnest('{by_time,by_date,by_number}'::regclass[]) t;
+DROP TABLE by_time, by_date, by_number, plain;
+));
 
 # ---------------------------------------------------------------------
 note 'A crash while a chunk is moved';

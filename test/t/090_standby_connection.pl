@@ -516,6 +516,15 @@ is( state_of('stalls'),
 	'f|1|no answer within 10 seconds',
 	'the next worker waits as long as it may');
 
+# A server waits five seconds for the processes in a database that is renamed.
+$primary->safe_psql('app',
+	'UPDATE _tiered_storage.standby_state SET next_pull_at = now()');
+$pid = waiting_worker();
+$primary->safe_psql('postgres', $_)
+  foreach 'ALTER DATABASE app RENAME TO app_renamed',
+  'ALTER DATABASE app_renamed RENAME TO app';
+is(is_there($pid), 0, 'the worker leaves a database that is renamed');
+
 $standby->stop;
 $primary->stop;
 done_testing();

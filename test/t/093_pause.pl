@@ -75,8 +75,39 @@ $node->safe_psql('postgres', $_)
   'ALTER DATABASE app_renamed RENAME TO app';
 pass('who renames a database does not have to pause its moves');
 
-# The worker begins anew.
+# The worker begins anew, and does not leave for a role without rights, which waits for a lock
+# that another of its sessions has.
 $pid = start_worker_move();
+$node->safe_psql('postgres', 'CREATE ROLE other LOGIN');
+my $watcher = new_stops($node, 'app');
+my $holder =
+  $node->background_psql('postgres', extra_params => [ '-U', 'other' ]);
+$holder->query_safe(
+	"BEGIN; ALTER ROLE other IN DATABASE app SET work_mem = '4MB'");
+my $dropper =
+  start_sql($node, 'postgres', 'SET ROLE other', 'DROP DATABASE app');
+$node->poll_query_until('postgres',
+	"SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND locktype = 'object' AND classid = 'pg_database'::regclass"
+) or die 'nothing waits for the database';
+my $copied = $watcher->query_safe(
+	"SELECT blocks_done FROM _tiered_storage.move_progress WHERE pid = $pid");
+
+# At 1 MB a second: the worker looks twice in that time.
+wait_for($watcher,
+	"SELECT COALESCE((SELECT blocks_done > $copied + 160 FROM _tiered_storage.move_progress WHERE pid = $pid), true)"
+);
+is( $watcher->query_safe(
+		"SELECT count(*) FROM _tiered_storage.move_progress WHERE pid = $pid"
+	),
+	1,
+	'a role without rights does not stop the move');
+$watcher->quit;
+$holder->query_safe('ROLLBACK');
+$holder->quit;
+like(
+	finish_sql($dropper),
+	qr/must be owner of database app/,
+	'it may not drop the database');
 is($node->safe_psql('app', 'SELECT tiered_storage.pause()'),
 	't', 'moves are paused');
 is( $node->safe_psql(
@@ -176,6 +207,41 @@ is($node->safe_psql('app', 'SELECT tiered_storage.resume()'),
 	't', 'moves are resumed');
 finish_sql($call);
 is(tablespaces_of($node, 'app', 'mine'), 'slow', 'the call goes on');
+
+# ---------------------------------------------------------------------
+note 'Names that change during a run';
+# ---------------------------------------------------------------------
+
+# A dump has them from the last sample, which is taken between the moves of the run.
+$node->safe_psql(
+	'app', q(
+CREATE TABLE pinned (id int);
+SELECT tiered_storage.pin('pinned');
+CREATE TABLE n (d date, t text) PARTITION BY RANGE (d);
+SELECT format('CREATE TABLE n_%s PARTITION OF n FOR VALUES FROM (%L) TO (%L)', i, date '2020-01-01' + i, date '2020-01-02' + i)
+FROM generate_series(1, 60) i
+\gexec
+INSERT INTO n SELECT date '2020-01-01' + g % 60 + 1, repeat(md5(g::text), 8) FROM generate_series(1, 90000) g;
+));
+reload_with(
+	$node,
+	'tiered_storage.move_rate_limit' => '1MB',
+	'tiered_storage.sample_interval' => '1s');
+$node->safe_psql('app',
+	"SELECT tiered_storage.add_tiering_policy('n', '90 days', 'hdd')");
+my $done =
+  "SELECT count(*) FROM _tiered_storage.moves WHERE relation ~ '^n_' AND state = 'done'";
+$node->poll_query_until('app', "SELECT ($done) > 0")
+  or die 'the worker moves nothing';
+$node->safe_psql('app', 'ALTER TABLE pinned RENAME TO pinned_renamed');
+$node->poll_query_until('app',
+	"SELECT (SELECT relation_name = 'pinned_renamed' FROM _tiered_storage.pin) OR ($done) = 60"
+) or die 'neither is the name stored, nor does the run end';
+is( $node->safe_psql(
+		'app',
+		"SELECT relation_name FROM _tiered_storage.pin WHERE ($done) < 60"),
+	'pinned_renamed',
+	'a sample between moves stores a new name');
 
 # ---------------------------------------------------------------------
 note 'Nothing is left';
