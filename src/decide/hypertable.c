@@ -21,7 +21,6 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
-#include "catalog/pg_partitioned_table.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "miscadmin.h"
@@ -134,7 +133,7 @@ hypertable_id(Oid relation_oid)
 }
 
 bool
-tier_hypertable_read_key(Oid relation_oid, TierTableKey *key)
+tier_hypertable_column(Oid relation_oid, NameData *column)
 {
 	Reading		reading;
 	int32		id = hypertable_id(relation_oid);
@@ -156,37 +155,30 @@ tier_hypertable_read_key(Oid relation_oid, TierTableKey *key)
 		if (no_id || DatumGetInt32(of) != id || no_interval || !no_function || no_name)
 			continue;
 		found = true;
-		key->column = *DatumGetName(name);
+		*column = *DatumGetName(name);
 	}
 	end_reading(&reading);
-	if (!found)
-		return false;
-	key->strategy = PARTITION_STRATEGY_RANGE;
-	key->ncolumns = 1;
-	key->type_oid = getBaseType(get_atttype(relation_oid,
-											get_attnum(relation_oid, NameStr(key->column))));
-	key->order_known = true;
-	return OidIsValid(key->type_oid);
+	return found;
 }
 
 /* A condition of a CHECK constraint: column >= constant, column < constant, or another one. */
 static void
-add_condition(Node *node, AttrNumber attribute, const TierPartitionKey *key, const Const **lower,
+add_condition(Node *node, AttrNumber attribute, Oid type_oid, const Const **lower,
 			  const Const **upper)
 {
-	TypeCacheEntry *type = lookup_type_cache(key->type_oid, TYPECACHE_BTREE_OPFAMILY);
+	TypeCacheEntry *type = lookup_type_cache(type_oid, TYPECACHE_BTREE_OPFAMILY);
 	OpExpr	   *condition = (OpExpr *) node;
-	Var		   *column;
+	Var		   *var;
 	Const	   *value;
 	int			strategy;
 
 	if (!IsA(node, OpExpr) || list_length(condition->args) != 2 ||
 		!IsA(linitial(condition->args), Var) || !IsA(lsecond(condition->args), Const))
 		return;
-	column = linitial_node(Var, condition->args);
+	var = linitial_node(Var, condition->args);
 	value = lsecond_node(Const, condition->args);
-	if (column->varattno != attribute || value->constisnull ||
-		getBaseType(value->consttype) != key->type_oid)
+	if (var->varattno != attribute || value->constisnull ||
+		getBaseType(value->consttype) != type_oid)
 		return;
 	strategy = get_op_opfamily_strategy(condition->opno, type->btree_opf);
 	if (strategy == BTGreaterEqualStrategyNumber)
@@ -196,10 +188,10 @@ add_condition(Node *node, AttrNumber attribute, const TierPartitionKey *key, con
 }
 
 void
-tier_hypertable_bounds(Oid chunk_oid, const TierPartitionKey *key, const Const **lower,
+tier_hypertable_bounds(Oid chunk_oid, const char *column, Oid type_oid, const Const **lower,
 					   const Const **upper)
 {
-	AttrNumber	attribute = get_attnum(chunk_oid, NameStr(key->column));
+	AttrNumber	attribute = get_attnum(chunk_oid, column);
 	Relation	constraints = table_open(ConstraintRelationId, AccessShareLock);
 	ScanKeyData scan_key;
 	SysScanDesc scan;
@@ -221,12 +213,12 @@ tier_hypertable_bounds(Oid chunk_oid, const TierPartitionKey *key, const Const *
 		if (form->contype != CONSTRAINT_CHECK || !form->convalidated)
 			continue;
 		conbin = heap_getattr(tuple, Anum_pg_constraint_conbin, RelationGetDescr(constraints),
-							&isnull);
+							  &isnull);
 		if (isnull)
 			continue;
 		conditions = make_ands_implicit((Expr *) stringToNode(TextDatumGetCString(conbin)));
 		foreach(cell, conditions)
-			add_condition(lfirst(cell), attribute, key, lower, upper);
+			add_condition(lfirst(cell), attribute, type_oid, lower, upper);
 	}
 	systable_endscan(scan);
 	table_close(constraints, AccessShareLock);
@@ -248,15 +240,15 @@ tier_hypertable_compressed(void)
 	{
 		bool		no_chunk;
 		bool		no_table;
-		Oid			chunk_oid = DatumGetObjectId(value_of(&reading, "relid", REGCLASSOID, &no_chunk));
-		Oid			table_oid = DatumGetObjectId(value_of(&reading, "compress_relid", REGCLASSOID,
-														  &no_table));
+		Datum		chunk = value_of(&reading, "relid", REGCLASSOID, &no_chunk);
+		Datum		table = value_of(&reading, "compress_relid", REGCLASSOID, &no_table);
+		Oid			chunk_oid = DatumGetObjectId(chunk);
 		TierCompressedChunk *entry;
 
 		if (no_chunk || no_table)
 			continue;
 		entry = hash_search(compressed, &chunk_oid, HASH_ENTER, NULL);
-		entry->table_oid = table_oid;
+		entry->table_oid = DatumGetObjectId(table);
 	}
 	end_reading(&reading);
 	return compressed;

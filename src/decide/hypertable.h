@@ -13,22 +13,20 @@
 
 #include "postgres.h"
 
+#include "nodes/primnodes.h"
 #include "utils/hsearch.h"
-
-#include "src/decide/partition_key.h"
 
 /*
  * The column by whose time chunks are made.  False: this is no hypertable, or a function of the
  * column makes them.
  */
-extern bool tier_hypertable_read_key(Oid relation_oid, TierTableKey *key);
+extern bool tier_hypertable_column(Oid relation_oid, NameData *column);
 
 /*
- * The constants that the CHECK constraints of a chunk have its key at or above, and below; the
- * tightest is not sought, since TimescaleDB makes one of each.  NULL: unbounded.  Current memory
- * context.
+ * The constants of a base type that CHECK constraints of a chunk have a column at or above, and
+ * below; of several the last one.  NULL: unbounded.  Current memory context.
  */
-extern void tier_hypertable_bounds(Oid chunk_oid, const TierPartitionKey *key,
+extern void tier_hypertable_bounds(Oid chunk_oid, const char *column, Oid type_oid,
 								   const Const **lower, const Const **upper);
 
 /* The table with the compressed rows of a chunk. */

@@ -170,6 +170,20 @@ check_unit(const char *key_unit, TierPartitionKey *key)
 	key->units_per_s = unit == NULL ? 0 : unit->units_per_s;
 }
 
+/* False: there is no such hypertable. */
+static bool
+read_hypertable_key(Oid relation_oid, TierTableKey *key)
+{
+	if (!tier_hypertable_column(relation_oid, &key->column))
+		return false;
+	key->strategy = PARTITION_STRATEGY_RANGE;
+	key->ncolumns = 1;
+	key->type_oid = getBaseType(get_atttype(relation_oid,
+											get_attnum(relation_oid, NameStr(key->column))));
+	key->order_known = true;
+	return OidIsValid(key->type_oid);
+}
+
 void
 tier_partition_check_key(Oid relation_oid, const char *key_unit, TierPartitionKey *key)
 {
@@ -178,15 +192,14 @@ tier_partition_check_key(Oid relation_oid, const char *key_unit, TierPartitionKe
 	bool		is_hypertable;
 
 	tier_relation_require(relation_oid, &info);
-	is_hypertable = info.kind == RELKIND_RELATION &&
-		tier_hypertable_read_key(relation_oid, &table);
+	is_hypertable = info.kind == RELKIND_RELATION && read_hypertable_key(relation_oid, &table);
 	if (info.kind != RELKIND_PARTITIONED_TABLE && !is_hypertable)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("%s %s is not a partitioned table",
 						tier_relation_kind_name(info.kind), info.name),
-				 errdetail("move_after is for partitions by range and chunks of a hypertable, whose "
-						   "bounds tell their age."),
+				 errdetail("move_after is for partitions by range and chunks of a hypertable, "
+						   "whose bounds tell their age."),
 				 errhint("Without it a policy can be put on a table or materialized view: "
 						 "idle_for, no_writes_for and below_reads_per_hour go by its use.")));
 	if (info.persistence == RELPERSISTENCE_TEMP)

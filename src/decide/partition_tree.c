@@ -297,7 +297,8 @@ walk_inheritors(TreeWalk *walk, Oid relation_oid, const TierPartition *unbounded
 		CHECK_FOR_INTERRUPTS();
 		if (walk->key != NULL)
 		{
-			tier_hypertable_bounds(lfirst_oid(cell), walk->key, &lower, &upper);
+			tier_hypertable_bounds(lfirst_oid(cell), NameStr(walk->key->column),
+								   walk->key->type_oid, &lower, &upper);
 			narrow(&partition, walk->key, lower, upper, TIER_END_UPPER);
 		}
 		visit_inheritor(walk, lfirst_oid(cell), all, &partition);

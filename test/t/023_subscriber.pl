@@ -241,7 +241,7 @@ GRANT CREATE ON DATABASE app TO replicator;
 CREATE TABLE bait (id int PRIMARY KEY);
 CREATE FUNCTION write_pins() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 	PERFORM set_config('session_replication_role', 'origin', true);
-	UPDATE _tiered_storage.pin SET reason = 'written';
+	UPDATE _tiered_storage.pin SET relation_name = 'written';
 	RETURN NEW;
 END $$;
 CREATE TRIGGER t BEFORE INSERT ON bait FOR EACH ROW EXECUTE FUNCTION write_pins();
@@ -264,7 +264,7 @@ ALTER TABLE bait OWNER TO replicator;
 		'a trigger of a role that may write all data is refused');
 	is( $subscriber->safe_psql(
 			'app',
-			"SELECT count(*) FROM _tiered_storage.pin WHERE reason = 'written'"
+			"SELECT count(*) FROM _tiered_storage.pin WHERE relation_name = 'written'"
 		),
 		'0',
 		'and has written nothing');
