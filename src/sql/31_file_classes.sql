@@ -304,7 +304,7 @@ AS $$
 			CASE WHEN t.n = 0 AND t.file_class <> 'relations'
 				OR NOT EXISTS (SELECT FROM _tiered_storage.file_period())
 				THEN 'all: there are no two samples yet'
-			WHEN t.wait_s IS NULL THEN 'waits: not sampled (shared_preload_libraries)' END,
+			WHEN t.wait_s IS NULL THEN 'waits: not sampled yet, or without preload' END,
 			r.of_whom), '')
 	FROM total t CROSS JOIN recovery r
 	UNION ALL

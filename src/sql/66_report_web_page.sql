@@ -145,8 +145,8 @@ AS $$
 			'Two bars of the sessions that were active at once, by what they did or waited for.',
 			w.rows, '{w1|on CPU,w2|relations,w3|WAL,w4|temporary files,w5|SLRU,w6|other I/O,
 				w7|locks,w8|internal locks,w9|other}'), '<p class="empty"><strong>Nothing to '
-			'show.</strong> What sessions waited for was not sampled: that takes '
-			'<code>shared_preload_libraries</code>.</p>')
+			'show.</strong> What sessions waited for was not sampled in both periods; without '
+			'<code>shared_preload_libraries</code> it never is.</p>')
 		|| _tiered_storage.report_table('load-table', 'Load per second and per transaction; waits '
 			'per second are sessions active at once', '{Metric|name|text,Unit|unit|text,
 				Per second before|first|n,Per second now|second|n,Change|pair|html,
