@@ -48,7 +48,7 @@ AS $$
 			THEN sum(h.page_writes * x.share) / max(s.hours) END
 	FROM kept s
 	JOIN _tiered_storage.history_rows h
-		ON h.hour >= s.first_hour AND h.period_start < s.ends_at
+		ON h.hour >= (SELECT k.first_hour FROM kept k) AND h.period_start < s.ends_at
 	CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s,
 		s.begins_at, s.ends_at) AS share) x
 	LEFT JOIN _tiered_storage.stored_relation_state() r
@@ -59,7 +59,7 @@ AS $$
 	UNION ALL
 	SELECT NULL, true, 0, 0, NULL FROM kept s
 	WHERE NOT EXISTS (SELECT FROM _tiered_storage.history_rows h
-		WHERE h.hour >= s.first_hour AND h.period_start < s.ends_at)
+		WHERE h.hour >= (SELECT k.first_hour FROM kept k) AND h.period_start < s.ends_at)
 $$;
 
 /*
