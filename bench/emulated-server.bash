@@ -63,9 +63,9 @@ written_bytes() { # tier: by its device
 	awk '{ printf "%.0f\n", $7 * 512 }' "/sys/block/$(device_of "$1")/stat"
 }
 
-# What is clean is dropped, and all of it is after a checkpoint; of catalogs it does not matter.
+# What is clean is dropped, and all of it is after a checkpoint; of small catalogs it does not matter.
 drop_page_cache() {
-	find "$dir"/devices/* -type f -size +1M \
+	find "$dir"/devices/* -type f \( -size +1M -o -path "*/tablespace/*" \) \
 		-exec dd of={} oflag=nocache conv=notrunc,fdatasync count=0 status=none \;
 }
 

@@ -24,7 +24,6 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
-#include "utils/rel.h"
 
 #include "src/compat.h"
 #include "src/decide/explain_plan.h"
@@ -41,9 +40,6 @@ typedef struct IndexReads
 	double		index;
 } IndexReads;
 
-/* More are not noted: they may be of queries that functions execute. */
-#define MOST_NOTED 100000
-
 TierExplained *tier_explained = NULL;
 
 static set_rel_pathlist_hook_type previous_hook = NULL;
@@ -51,7 +47,7 @@ static set_rel_pathlist_hook_type previous_hook = NULL;
 /* On the way down it. */
 typedef struct Walk
 {
-	TierPut    *put;
+	TierExplained *explained;
 	PlanState  *parent;			/* NULL: it is the top */
 	double		loops;			/* in each process */
 	double		processes;
@@ -127,22 +123,35 @@ note_relation(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *entr
 		previous_hook(root, rel, rti, entry);
 	if (tier_explained == NULL)
 		return;
+
+	/*
+	 * It runs after the last of its relations.  What functions plan meanwhile
+	 * is not its own.
+	 */
+	if (tier_explained->planned == NULL || tier_explained->planned == root->glob)
+	{
+		tier_explained->planned = root->glob;
+		tier_explain_count(tier_explained, false);
+	}
 	context = MemoryContextSwitchTo(tier_explained->context);
 	foreach(cell, list_concat_copy(rel->pathlist, rel->partial_pathlist))
 	{
-		if (IsA(lfirst(cell), IndexPath) && list_length(tier_explained->noted) < MOST_NOTED)
+		if (IsA(lfirst(cell), IndexPath))
 			note_index_path(root, rel, lfirst(cell));
 	}
 	MemoryContextSwitchTo(context);
 }
 
-/* What the kernel has read from devices for this process. */
-static double
-device_blocks(void)
+void
+tier_explain_count(TierExplained *explained, bool ended)
 {
-	struct rusage usage;
+	struct rusage usage = {0};
 
-	return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_inblock * 512.0 / BLCKSZ : 0.0;
+	(void) getrusage(RUSAGE_SELF, &usage);
+	explained->misses = pgBufferUsage.shared_blks_read - ended * explained->misses;
+	explained->device_blocks = usage.ru_inblock * 512.0 / BLCKSZ -
+		ended * explained->device_blocks;
+	explained->waits = usage.ru_nvcsw - ended * explained->waits;
 }
 
 static void
@@ -164,14 +173,13 @@ tier_explain_begin(void)
 		set_rel_pathlist_hook = note_relation;
 		has_hook = true;
 	}
+	explained->is_measured = true;
 	explained->context = CurrentMemoryContext;
 	explained->callback.func = end;
 	explained->callback.arg = explained;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &explained->callback);
-	explained->device_blocks = device_blocks();
-	explained->misses = pgBufferUsage.shared_blks_read;
-	tier_explained = explained;
-	return explained;
+	tier_explain_count(explained, false);
+	return tier_explained = explained;
 }
 
 /* ---------------------------------------------------------------------
@@ -235,17 +243,17 @@ times_of(const Walk *walk, PlanState *node, double all)
 {
 	int64		misses;
 
-	if (!walk->put->executed)
+	if (!walk->explained->executed)
 		return Max(walk->loops * walk->fraction *
 				   (node->plan->parallel_aware ? 1.0 : walk->processes), 1.0 / Max(all, 1.0));
 	misses = misses_of(node);
 	(void) planstate_tree_walker(node, subtract_child, &misses);
 	if (misses < 0)
-		walk->put->twice -= misses;
-	else if (misses >= walk->put->twice && !bms_is_empty(node->plan->allParam))
+		walk->explained->twice -= misses;
+	else if (misses >= walk->explained->twice && !bms_is_empty(node->plan->allParam))
 	{
-		misses -= walk->put->twice;
-		walk->put->twice = 0;
+		misses -= walk->explained->twice;
+		walk->explained->twice = 0;
 	}
 	return Max(misses, 0) / Max(all, 1e-9);
 }
@@ -254,8 +262,8 @@ static void
 put_read(const Walk *walk, const PlanState *node, const char *name, Oid relation_oid,
 		 double random, double sequential)
 {
-	TierPut    *put = walk->put;
-	TierResultRow *row = &put->row;
+	TierExplained *explained = walk->explained;
+	TierResultRow *row = &explained->row;
 	TierRelationInfo info = {.tablespace_oid = InvalidOid};
 	bool		is_known = tier_relation_lookup(relation_oid, &info);
 
@@ -269,10 +277,13 @@ put_read(const Walk *walk, const PlanState *node, const char *name, Oid relation
 	tier_row_datum(row, 4, Float8GetDatum(random));
 	tier_row_datum(row, 5, Float8GetDatum(sequential));
 	tier_row_datum(row, 6, Float8GetDatum(sequential > 0.0 ? walk->loops : 0.0));
-	if (put->share >= 0.0 && is_known && tier_pagecache_counts_readers(info.tablespace_oid))
-		tier_row_datum(row, 7, Float8GetDatum(put->share));
-	else
-		put->is_measured = false;
+	tier_row_datum(row, 7, Float8GetDatum(explained->share));
+	tier_row_datum(row, 8, Float8GetDatum(explained->waits));
+	if (explained->share < 0.0 || !is_known || !tier_pagecache_counts_readers(info.tablespace_oid))
+	{
+		row->nulls[7] = row->nulls[8] = true;
+		explained->is_measured = false;
+	}
 	tier_row_put(row);
 }
 
@@ -290,30 +301,29 @@ static void
 put_node_reads(const Walk *walk, PlanState *node)
 {
 	Plan	   *plan = node->plan;
-	const ScanState *scan = (ScanState *) node; /* if it is one */
-	const List *noted = walk->put->explained->noted;
 	Relation	table = NULL;
 	IndexReads	reads = {0};
 	const char *name;
 	double		times;
 
+	if (IsA(plan, SeqScan) || IsA(plan, SampleScan) || IsA(plan, TidScan) ||
+		IsA(plan, TidRangeScan) || IsA(plan, BitmapHeapScan) || IsA(plan, IndexScan) ||
+		IsA(plan, IndexOnlyScan))
+		table = ((ScanState *) node)->ss_currentRelation;
 	switch (nodeTag(plan))
 	{
 		case T_SeqScan:
 		case T_SampleScan:
 		case T_TidRangeScan:
 			name = "Seq Scan";
-			table = scan->ss_currentRelation;
 			reads.sequential = RelationGetNumberOfBlocks(table);
 			break;
 		case T_TidScan:
 			name = "Tid Scan";
-			table = scan->ss_currentRelation;
 			reads.random = plan->plan_rows;
 			break;
 		case T_BitmapHeapScan:
 			name = "Bitmap Heap Scan";
-			table = scan->ss_currentRelation;
 			reckon_bitmap(Max(RelationGetNumberOfBlocks(table), 1.0),
 						  outerPlan(plan)->plan_rows, &reads);
 			break;
@@ -323,14 +333,11 @@ put_node_reads(const Walk *walk, PlanState *node)
 			reads.index = leaves_of(reads.index_oid, plan->plan_rows);
 			break;
 		case T_IndexScan:
-			name = "Index Scan";
-			table = scan->ss_currentRelation;
-			reads = find_index(noted, ((IndexScan *) plan)->indexid, plan->total_cost);
-			break;
 		case T_IndexOnlyScan:
-			name = "Index Only Scan";
-			table = scan->ss_currentRelation;
-			reads = find_index(noted, ((IndexOnlyScan *) plan)->indexid, plan->total_cost);
+			name = IsA(plan, IndexScan) ? "Index Scan" : "Index Only Scan";
+			reads = find_index(walk->explained->noted, IsA(plan, IndexScan) ?
+							   ((IndexScan *) plan)->indexid : ((IndexOnlyScan *) plan)->indexid,
+							   plan->total_cost);
 			break;
 		default:
 
@@ -339,7 +346,7 @@ put_node_reads(const Walk *walk, PlanState *node)
 			 * it was executed.
 			 */
 			name = "other";
-			reads.random = walk->put->executed ? 1.0 : 0.0;
+			reads.random = walk->explained->executed ? 1.0 : 0.0;
 			break;
 	}
 	times = times_of(walk, node, reads.random + reads.sequential + reads.index);
@@ -400,7 +407,6 @@ put_node(PlanState *node, void *arg)
 	Walk		walk = *(Walk *) arg;
 
 	CHECK_FOR_INTERRUPTS();
-	check_stack_depth();
 	if (walk.parent != NULL)
 		descend(&walk, node);
 	put_node_reads(&walk, node);
@@ -410,14 +416,12 @@ put_node(PlanState *node, void *arg)
 
 /* The kernel does not count here what parallel workers have read. */
 void
-tier_explain_put(TierPut *put, PlanState *top)
+tier_explain_put(TierExplained *explained, PlanState *top)
 {
-	double		blocks = device_blocks() - put->explained->device_blocks;
-	int64		misses = pgBufferUsage.shared_blks_read - put->explained->misses;
-	Walk		walk = {.put = put,.loops = 1.0,.processes = 1.0,.fraction = 1.0};
+	Walk		walk = {.explained = explained,.loops = 1.0,.processes = 1.0,.fraction = 1.0};
 
-	put->share = !put->executed || !tier_compat_reads_ahead_are_own() ||
+	explained->share = !explained->executed || !tier_compat_reads_ahead_are_own() ||
 		top->state->es_plannedstmt->parallelModeNeeded ? -1.0 :
-		misses > 0 ? Min(blocks / misses, 1.0) : 0.0;
+		explained->device_blocks / Max(explained->misses, 1.0);
 	(void) put_node(top, &walk);
 }

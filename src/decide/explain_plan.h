@@ -13,30 +13,26 @@
 #include "nodes/execnodes.h"
 #include "src/base/sql.h"
 
-/* A statement that is explained: what is noted of it, and of the process since it began. */
+/* A statement that is explained: what is noted of it, and of the process around its execution. */
 typedef struct TierExplained
 {
 	MemoryContext context;
 	MemoryContextCallback callback;
 	List	   *noted;			/* of IndexReads * */
-	double		device_blocks;	/* that the kernel has read for us */
-	int64		misses;
+	void	   *planned;		/* its PlannerGlobal, to compare; NULL: not
+								 * yet */
+	double		misses;			/* these three by tier_explain_count() */
+	double		device_blocks;
+	double		waits;
 	PlanState  *top;			/* while EXPLAIN is answered */
 	List	   *shown;			/* of char **: that answer, by row */
-} TierExplained;
-
-/* What is put of a plan. */
-typedef struct TierPut
-{
-	TierResultRow row;
-	const TierExplained *explained;
+	TierResultRow row;			/* to put */
 	bool		executed;
-	double		share;			/* of the misses came from devices; -1: not
-								 * known */
-	bool		is_measured;	/* for all rows */
+	bool		is_measured;	/* what devices have read, for all rows so far */
+	double		share;			/* device reads for a miss; -1: not known */
 	int64		twice;			/* misses that an InitPlan and who asked for
 								 * it first both have */
-} TierPut;
+} TierExplained;
 
 /* What is planned is noted for this one; NULL: for none. */
 extern TierExplained *tier_explained;
@@ -45,12 +41,19 @@ extern TierExplained *tier_explained;
 extern TierExplained *tier_explain_begin(void);
 
 /*
+ * Counts what this process has read: blocks that buffers did not have, and of devices, and how
+ * often it has waited for anything; when the statement begins so far, and then what it was.
+ */
+extern void tier_explain_count(TierExplained *explained, bool ended);
+
+/*
  * Puts a row for each relation that each node of a plan reads: plan_node_id, name of the node,
  * relation and tablespace (0: not known), blocks at random and in sequence, scans in sequence,
- * the share of the blocks that came from devices (null: not measured).  The plan has been started;
- * put->explained, ->executed and ->is_measured (true) are set.
+ * how many blocks devices have read for each of these and how often the process has waited (null:
+ * not measured).  The plan has been started; ->row and ->executed are set, and if so, it was
+ * counted.
  */
-extern void tier_explain_put(TierPut *put, PlanState *top);
+extern void tier_explain_put(TierExplained *explained, PlanState *top);
 
 /* Adds the option TIERS to EXPLAIN, where the server lets extensions; from _PG_init. */
 extern void tier_explain_init(void);

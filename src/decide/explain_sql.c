@@ -24,89 +24,83 @@
 
 PG_FUNCTION_INFO_V1(tier_plan_reads);
 
-/* Refuses what is not one statement that is planned; rules may make several plans of it. */
-static SPIPlanPtr
-prepare(const char *statement)
-{
-	SPIPlanPtr	prepared = SPI_prepare_cursor(statement, 0, NULL, CURSOR_OPT_PARALLEL_OK);
-	List	   *sources = prepared == NULL ? NIL : SPI_plan_get_plan_sources(prepared);
-	List	   *queries = list_length(sources) != 1 ? NIL :
-	((CachedPlanSource *) linitial(sources))->query_list;
-	bool		is_planned = queries != NIL;
-	ListCell   *cell;
-
-	foreach(cell, queries)
-		is_planned &= lfirst_node(Query, cell)->commandType != CMD_UTILITY;
-	if (!is_planned)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("explain_tiers() takes one statement that is planned"),
-				 errhint("Pass a SELECT, INSERT, UPDATE, DELETE or MERGE, without EXPLAIN and "
-						 "EXECUTE.")));
-	return prepared;
-}
-
 static void
-put_statement(TierPut *put, PlannedStmt *planned, const char *statement)
+put_statement(TierExplained *explained, PlannedStmt *planned, const char *statement)
 {
 	QueryDesc  *query;
 
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	query = CreateQueryDesc(planned, statement, GetActiveSnapshot(), InvalidSnapshot,
-							None_Receiver, NULL, NULL, put->executed ? INSTRUMENT_BUFFERS : 0);
-	ExecutorStart(query, put->executed ? 0 : EXEC_FLAG_EXPLAIN_ONLY);
-	if (put->executed)
+							None_Receiver, NULL, NULL,
+							explained->executed ? INSTRUMENT_BUFFERS : 0);
+	tier_explain_count(explained, false);
+	ExecutorStart(query, explained->executed ? 0 : EXEC_FLAG_EXPLAIN_ONLY);
+	if (explained->executed)
 	{
 		tier_compat_executor_run(query);
 		ExecutorFinish(query);
 	}
-	tier_explain_put(put, query->planstate);
+	tier_explain_count(explained, true);
+	tier_explain_put(explained, query->planstate);
 	ExecutorEnd(query);
 	FreeQueryDesc(query);
 	PopActiveSnapshot();
 	CommandCounterIncrement();
 }
 
+/* Refuses what is not one statement that is planned; rules may make several plans of it. */
 static void
-put_query(TierPut *put, const char *statement)
+put_query(TierExplained *explained, const char *statement)
 {
 	SPIPlanPtr	prepared;
 	CachedPlan *plan;
+	bool		is_planned;
 	ListCell   *cell;
 
 	(void) SPI_connect();
-	prepared = prepare(statement);
-	put->explained = tier_explain_begin();
-	plan = SPI_plan_get_cached_plan(prepared);
+	prepared = SPI_prepare_cursor(statement, 0, NULL, CURSOR_OPT_PARALLEL_OK);
+	plan = prepared == NULL ? NULL : SPI_plan_get_cached_plan(prepared);
+	is_planned = plan != NULL && plan->stmt_list != NIL;
+	foreach(cell, is_planned ? plan->stmt_list : NIL)
+		is_planned &= lfirst_node(PlannedStmt, cell)->commandType != CMD_UTILITY;
+	if (!is_planned)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("explain_tiers() takes one statement that is planned"),
+				 errhint("Pass a SELECT, INSERT, UPDATE, DELETE or MERGE, without EXPLAIN and "
+						 "EXECUTE.")));
 	tier_explained = NULL;
 	foreach(cell, plan->stmt_list)
-		put_statement(put, lfirst_node(PlannedStmt, cell), statement);
+		put_statement(explained, lfirst_node(PlannedStmt, cell), statement);
 	ReleaseCachedPlan(plan, NULL);
 	(void) SPI_finish();
-	if (!put->is_measured)
+	if (!explained->is_measured)
 		ereport(NOTICE,
-				(put->executed ? errmsg("what came from devices was not measured") :
+				(explained->executed ? errmsg("what came from devices was not measured") :
 				 errmsg("the blocks are the planner's estimates"),
 				 errdetail("Of them the share counts that was observed on each tier to come from "
-						   "devices; where nothing was, %s.", put->executed ? "all" : "10 %")));
+						   "devices; where nothing was, %s.",
+						   explained->executed ? "all" : "10 %")));
 }
 
 /* _tiered_storage.plan_reads(query, executed); query null: of what EXPLAIN shows. */
 static Datum
 plan_reads(PG_FUNCTION_ARGS)
 {
-	TierPut		put = {.explained = tier_explained,.is_measured = true};
+	TierExplained *explained = tier_explained;
 
-	if (tier_explained == NULL || tier_explained->top == NULL)
+	if (explained == NULL || explained->top == NULL)
 		tier_require_argument(fcinfo, 0, "query");
 	tier_require_argument(fcinfo, 1, "analyze");
-	tier_result_start(fcinfo, &put.row);
-	put.executed = PG_GETARG_BOOL(1);
+	if (!PG_ARGISNULL(0))
+		explained = tier_explain_begin();
+	explained->executed = PG_GETARG_BOOL(1);
+	tier_result_start(fcinfo, &explained->row);
 	if (PG_ARGISNULL(0))
-		tier_explain_put(&put, put.explained->top);
+		tier_explain_put(explained, explained->top);
 	else
-		put_query(&put, text_to_cstring(PG_GETARG_TEXT_PP(0)));
+		put_query(explained, text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	return (Datum) 0;
 }
 
@@ -129,8 +123,6 @@ tier_plan_reads(PG_FUNCTION_ARGS)
 
 #define ROW_COLUMNS 7
 
-static const char *const numbers[] = {"Random Reads", "Sequential Reads", "Device Time"};
-
 static int	extension_id;
 static explain_per_node_hook_type previous_node_hook = NULL;
 static explain_per_plan_hook_type previous_plan_hook = NULL;
@@ -152,6 +144,8 @@ begin_option(ExplainState * es, DefElem * option, ParseState *pstate)
 static void
 price(TierExplained *explained, PlanState *top, bool executed)
 {
+	tier_explain_count(explained, true);
+	explained->planned = NULL;
 	explained->top = top;
 	explained->shown = NIL;
 	tier_explained = explained;
@@ -173,27 +167,6 @@ price(TierExplained *explained, PlanState *top, bool executed)
 	explained->top = NULL;
 }
 
-static void
-show_row(char **row, ExplainState * es)
-{
-	if (es->format == EXPLAIN_FORMAT_TEXT)
-	{
-		ExplainIndentText(es);
-		appendStringInfo(es->str, "%s: %s (%s) random=%s sequential=%s device time=%s ms\n",
-						 row[1], row[2], row[3] == NULL ? "sum" : row[3], row[4], row[5],
-						 row[6] == NULL ? "?" : row[6]);
-		return;
-	}
-	ExplainOpenGroup("Tier", NULL, true, es);
-	ExplainPropertyText(row[1], row[2], es);
-	if (row[3] != NULL)
-		ExplainPropertyText("Relation", row[3], es);
-	for (int i = 0; i < lengthof(numbers); i++)
-		if (row[4 + i] != NULL)
-			ExplainPropertyFloat(numbers[i], i == 2 ? "ms" : NULL, atof(row[4 + i]), 3, es);
-	ExplainCloseGroup("Tier", NULL, true, es);
-}
-
 /* Of a node; -1, which none has: the sums. */
 static void
 show(const TierExplained *explained, int node_id, ExplainState * es)
@@ -202,8 +175,29 @@ show(const TierExplained *explained, int node_id, ExplainState * es)
 
 	ExplainOpenGroup("Tiers", "Tiers", false, es);
 	foreach(cell, explained->shown)
-		if (atoi(*(char **) lfirst(cell)) == node_id)
-		show_row(lfirst(cell), es);
+	{
+		char	  **row = lfirst(cell);
+
+		if (atoi(row[0]) != node_id)
+			continue;
+		if (es->format == EXPLAIN_FORMAT_TEXT)
+		{
+			ExplainIndentText(es);
+			appendStringInfo(es->str, "%s: %s (%s) random=%s sequential=%s device time=%s ms\n",
+							 row[1], row[2], row[3] == NULL ? "sum" : row[3], row[4], row[5],
+							 row[6] == NULL ? "?" : row[6]);
+			continue;
+		}
+		ExplainOpenGroup("Tier", NULL, true, es);
+		ExplainPropertyText(row[1], row[2], es);
+		if (row[3] != NULL)
+			ExplainPropertyText("Relation", row[3], es);
+		ExplainPropertyFloat("Random Reads", NULL, atof(row[4]), 3, es);
+		ExplainPropertyFloat("Sequential Reads", NULL, atof(row[5]), 3, es);
+		if (row[6] != NULL)
+			ExplainPropertyFloat("Device Time", "ms", atof(row[6]), 3, es);
+		ExplainCloseGroup("Tier", NULL, true, es);
+	}
 	ExplainCloseGroup("Tiers", "Tiers", false, es);
 }
 

@@ -22,7 +22,6 @@
 #include "lib/stringinfo.h"
 #include "utils/guc.h"
 #include "utils/plancache.h"
-#include "utils/syscache.h"
 
 #include "src/compat.h"
 #include "src/server/suppose.h"
@@ -80,31 +79,29 @@ plan_as_supposed(TIER_COMPAT_RELATION_HOOK_PARAMETERS)
 static bool
 check_setting(char **new_value, void **extra, GucSource source)
 {
+	const char *at = *new_value;
 	Supposed   *made;
-	int			n = 0;
-	int			length = 0;
+	int			length;
 
-	if (**new_value == '\0')
+	if (*at == '\0')
 		return true;
-	if (source != PGC_S_SESSION)
-		return false;
-	for (const char *at = *new_value; at != NULL; at = strchr(at + 1, ','))
-		n++;
-	made = tier_compat_setting_extra(offsetof(Supposed, entries) + sizeof(TierSupposition) * n);
+	/* An entry has three characters at least. */
+	made = source != PGC_S_SESSION ? NULL :
+		tier_compat_setting_extra(offsetof(Supposed, entries) +
+								  sizeof(TierSupposition) * (strlen(at) / 3 + 1));
 	if (made == NULL)
 		return false;
-	made->n = n;
-	for (const char *at = *new_value; n > 0; at += length)
+	made->n = 0;
+	do
 	{
-		TierSupposition *entry = &made->entries[--n];
+		TierSupposition *entry = &made->entries[made->n++];
 
-		length = 0;
-		if (sscanf(at, "%u:%u%n,%n", &entry->relation_oid, &entry->tablespace_oid, &length,
-				   &length) < 2)
+		if (sscanf(at, "%u:%u%n", &entry->relation_oid, &entry->tablespace_oid, &length) < 2)
 			return false;
-	}
+		at += length;
+	} while (*at++ == ',');
 	*extra = made;
-	return true;
+	return at[-1] == '\0';
 }
 
 /* Also while a transaction aborts: it raises no error and looks nothing up. */
@@ -135,21 +132,18 @@ tier_suppose_init(void)
 void
 tier_suppose(const TierSupposition *entries, int n, bool instead)
 {
-	StringInfoData value;
+	int			earlier = instead || supposed == NULL ? 0 : supposed->n;
 	int			all = 0;
+	StringInfoData value;
 
 	initStringInfo(&value);
-	for (int i = 0; i < n; i++)
-		appendStringInfo(&value, "%s%u:%u", all++ == 0 ? "" : ",", entries[i].relation_oid,
-						 entries[i].tablespace_oid);
-	for (int i = 0; !instead && supposed != NULL && i < supposed->n; i++)
+	for (int i = 0; i < n + earlier; i++)
 	{
-		const TierSupposition *earlier = &supposed->entries[i];
+		const TierSupposition *entry = i < n ? &entries[i] : &supposed->entries[i - n];
 
-		if (find(entries, n, earlier->relation_oid) == NULL &&
-			SearchSysCacheExists1(RELOID, ObjectIdGetDatum(earlier->relation_oid)))
-			appendStringInfo(&value, "%s%u:%u", all++ == 0 ? "" : ",", earlier->relation_oid,
-							 earlier->tablespace_oid);
+		if (i < n || find(entries, n, entry->relation_oid) == NULL)
+			appendStringInfo(&value, "%s%u:%u", all++ == 0 ? "" : ",", entry->relation_oid,
+							 entry->tablespace_oid);
 	}
 	if (all > TIER_MOST_SUPPOSITIONS)
 		ereport(ERROR,

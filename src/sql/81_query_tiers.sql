@@ -9,7 +9,8 @@
 CREATE FUNCTION _tiered_storage.plan_reads(
 	query text, executed boolean, OUT node_id integer, OUT node text,
 	OUT relation_oid oid, OUT tablespace_oid oid,
-	OUT random float8, OUT sequential float8, OUT scans float8, OUT device_share float8)
+	OUT random float8, OUT sequential float8, OUT scans float8, OUT device_share float8,
+	OUT waits float8)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_plan_reads';
@@ -18,6 +19,11 @@ AS 'MODULE_PATHNAME', 'tier_plan_reads';
  * The names in it were looked up here, so that it can leave the caller's search_path to the
  * statement.  Where a relation is tells how much of it is in memory; elsewhere it would be the
  * same.
+ *
+ * Executed, reads were at random as often as the process has waited for one, without the waits
+ * with which scans begin, but not more often than the planner has it: what the kernel reads ahead,
+ * because look-ups are in order, is waited for in windows, and may be more than what was asked
+ * for.  The blocks of a bitmap are in order, and may be near or far.
  */
 CREATE FUNCTION _tiered_storage.priced_plan(
 	query text, executed boolean, OUT node_id integer, OUT supposed boolean, OUT node text,
@@ -26,25 +32,43 @@ CREATE FUNCTION _tiered_storage.priced_plan(
 RETURNS SETOF record
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
-	WITH reads AS MATERIALIZED (
-		SELECT row_number() OVER () AS n, r.*, f.tier_name AS tier, t.tier_name AS supposed_tier,
-			s.is_supposed,
-			CASE WHEN priced_plan.executed THEN COALESCE(r.device_share, o.of_misses, 1)
-				ELSE COALESCE(o.of_pages, 0.1) END AS share
+	WITH plan AS MATERIALIZED (
+		SELECT row_number() OVER () AS n, r.*, r.random + r.sequential AS blocks,
+			CASE WHEN b.is_measured THEN 0 ELSE r.scans END AS begun,
+			CASE WHEN b.is_measured THEN r.random + r.sequential ELSE r.random END AS most
 		FROM _tiered_storage.plan_reads(priced_plan.query, priced_plan.executed) r
+		CROSS JOIN LATERAL (SELECT r.node = 'Bitmap Heap Scan' AND r.waits IS NOT NULL
+			AS is_measured) b),
+	shared AS (
+		SELECT r.*, f.tier_name AS tier, t.tier_name AS supposed_tier, s.is_supposed, h.share,
+			LEAST(h.share, 1) AS random_share, c.starts,
+			sum(c.starts * GREATEST(d.scan_start_ms / d.random_read_ms, 1)) OVER () AS start_waits
+		FROM plan r
 		LEFT JOIN _tiered_storage.tier_tablespaces f ON f.tablespace_oid = r.tablespace_oid
+		LEFT JOIN _tiered_storage.tiers d ON d.tier_name = f.tier_name
 		LEFT JOIN _tiered_storage.observed_shares o ON o.tier_name = f.tier_name
+		CROSS JOIN LATERAL (SELECT CASE WHEN priced_plan.executed
+			THEN COALESCE(r.device_share, o.of_misses, 1)
+			ELSE COALESCE(o.of_pages, 0.1) END AS share) h
+		CROSS JOIN LATERAL (SELECT LEAST(r.begun, h.share * r.sequential) AS starts) c
 		CROSS JOIN (SELECT count(*) > 0 AS is_supposed FROM _tiered_storage.suppositions) s
 		LEFT JOIN _tiered_storage.suppositions p ON p.relation_oid = r.relation_oid
 		LEFT JOIN _tiered_storage.tier_tablespaces t
 			ON t.tablespace_oid = COALESCE(p.tablespace_oid, r.tablespace_oid)),
+	parted AS (
+		SELECT r.*, r.most * CASE WHEN r.waits IS NULL THEN 1 ELSE LEAST(COALESCE(
+			GREATEST(r.waits - COALESCE(r.start_waits, 0), 0)
+				/ NULLIF(r.random_share * sum(r.most) OVER (), 0), 0), 1) END AS apart
+		FROM shared r),
 	priced AS (
-		SELECT r.n, r.node_id, r.node, r.relation_oid, r.random, r.sequential, l.supposed, l.tier,
+		SELECT r.n, r.node_id, r.node, r.relation_oid, r.apart AS random,
+			r.blocks - r.apart AS sequential, l.supposed, l.tier,
 			l.tier IS DISTINCT FROM r.tier AS is_elsewhere, d.rank,
-			r.share * (r.random * d.random_read_ms + r.sequential * 8.192
-				/ d.sequential_read_mb_per_s) + LEAST(r.scans, r.share * r.sequential)
-				* GREATEST(d.random_read_ms, d.scan_start_ms) AS ms
-		FROM reads r
+			r.random_share * r.apart * d.random_read_ms
+				+ (r.share * r.blocks - r.random_share * r.apart) * 8.192
+				/ d.sequential_read_mb_per_s
+				+ r.starts * GREATEST(d.random_read_ms, d.scan_start_ms) AS ms
+		FROM parted r
 		CROSS JOIN LATERAL (SELECT false AS supposed, r.tier
 			UNION ALL SELECT true, r.supposed_tier WHERE r.is_supposed) l
 		LEFT JOIN _tiered_storage.tiers d ON d.tier_name = l.tier),

@@ -57,14 +57,27 @@ my $of_app =
   "FROM _tiered_storage.query_reads(true) WHERE user_oid = 'app'::regrole AND relation_oid = 't'::regclass";
 is($node->safe_psql('app', "SELECT calls, random + sequential $of_app"),
 	"1|$pages", 'a call and each block of it');
-is( $node->safe_psql(
-		'app',
-		"SELECT tier, device_ms >= 0, query IS NULL FROM tiered_storage.query_tiers
-		WHERE query_id = (SELECT query_id $of_app)",
-		extra_params => [ '-U', 'reader' ]),
-	'query_slow|t|t',
-	'by tier, without pg_stat_statements without a text, for who reads all statistics'
-);
+
+# As if a quarter of what buffers did not have had been read from the device, and none of it: its time
+# is that of so many blocks in sequence.
+my $row_of_app =
+  "FROM tiered_storage.query_tiers WHERE query_id = (SELECT query_id $of_app)";
+foreach my $share (0.25, 0)
+{
+	$node->safe_psql(
+		'app', qq(
+UPDATE _tiered_storage.relation_state SET random_slow = 0, sequential_slow = 1000, device_random_slow = 0, device_random_fast = 0,
+	device_sequential_slow = 1000 * $share, device_sequential_fast = 1000 * $share, heat_at = now() WHERE relation_oid = 't'::regclass));
+	is( $node->safe_psql(
+			'app', qq(
+SELECT q.tier, q.calls, abs(q.reads - w.reads) <= 0.01 * w.reads, abs(q.device_ms - w.ms) <= 0.01 * w.ms, q.query IS NULL
+FROM (SELECT * $row_of_app) q
+CROSS JOIN (SELECT $share * $pages AS reads, $share * $pages * 8192 / 1e6 / sequential_read_mb_per_s * 1e3 AS ms
+	FROM _tiered_storage.tiers WHERE tier_name = 'query_slow') w),
+			extra_params => [ '-U', 'reader' ]),
+		'query_slow|1|t|t|t',
+		"by tier, for who reads all statistics: $share of its reads");
+}
 
 # Found in buffers, it is a call without reads.
 $node->safe_psql(
@@ -73,6 +86,8 @@ $node->safe_psql(
 	extra_params => [ '-U', 'app' ]);
 is($node->safe_psql('app', "SELECT calls, random + sequential $of_app"),
 	"2|$pages", 'and the next call');
+is( $node->safe_psql('app', "SELECT calls $row_of_app"),
+	'2', 'also where it is by tier');
 
 # Who is granted the function without pg_read_all_stats sees what is theirs.
 $node->safe_psql('app',
