@@ -56,10 +56,6 @@ typedef struct TierRoute
 	int			moves;
 	double		bytes;
 	double		largest_bytes;	/* of one move */
-	int			locked_moves;	/* of these, those under a lock for the whole
-								 * copy */
-	double		largest_locked_bytes;	/* the longest lock is that of the
-										 * largest */
 } TierRoute;
 
 /* What one of the mover's checks said of all relations. */
@@ -80,6 +76,8 @@ typedef struct TierSurvey
 	List	   *routes;			/* TierRoute */
 	int			relations;
 	int			moves;			/* of these: have something to move */
+	int			locked;			/* of these: would be locked for the whole copy */
+	double		largest_locked_bytes;
 	double		bytes;			/* of moves */
 	double		wal_bytes;
 	int			split;			/* whose TOAST tables are elsewhere than they */
@@ -99,10 +97,8 @@ typedef struct TierSurvey
 	double		logged_bytes;	/* of the largest that goes into the WAL */
 } TierSurvey;
 
-/* preflight_forecast.c: places among the movers; how long, what wears, which lock, when. */
-extern TierFinding tier_preflight_pause(TierSurvey *survey);
+/* preflight_forecast.c: how long it would take, and when it would begin. */
 extern TierFinding tier_preflight_time(TierSurvey *survey);
-extern TierFinding tier_preflight_lock(TierSurvey *survey);
 extern TierFinding tier_preflight_start(TierSurvey *survey);
 
 #endif							/* TIER_PREFLIGHT_CHECKS_H */

@@ -47,82 +47,6 @@ tier_preflight_time(TierSurvey *survey)
 						   tier_size_text(survey->bytes), tier_size_text(survey->wal_bytes));
 }
 
-TierFinding
-tier_preflight_lock(TierSurvey *survey)
-{
-	static const char *const remedy = "Do it at a quiet time, or leave allow_lock out.";
-	double		longest_s = 0;
-	int			past_moves = 0;
-	double		held_ms = -1;
-	double		longest_ms = -1;
-	ListCell   *cell;
-
-	foreach(cell, survey->routes)
-	{
-		const TierRoute *route = lfirst(cell);
-		const TierMovePace *pace = &route->forecast.pace;
-		double		lock_s = route->locked_moves == 0 ? 0.0 :
-		tier_forecast_seconds(&route->forecast, 1, route->largest_locked_bytes, false);
-
-		longest_s = isnan(lock_s) || isnan(longest_s) ? NAN : Max(longest_s, lock_s);
-		past_moves += pace->moves;
-		if (pace->moves == 0 || pace->lock_held_ms <= held_ms)
-			continue;
-		held_ms = pace->lock_held_ms;
-		longest_ms = pace->longest_lock_ms;
-	}
-	if (survey->moves == 0)
-		return tier_finding_ok("none");
-	if (isnan(longest_s))
-		return tier_finding_warn(remedy,
-								 "not known: ACCESS EXCLUSIVE for the whole copy, see time");
-	if (longest_s > 0)
-		return tier_finding_warn(remedy, "ACCESS EXCLUSIVE for the whole copy: %s at a time",
-								 tier_forecast_text(longest_s));
-	return tier_finding_ok("ACCESS EXCLUSIVE for at most %d ms and a WAL flush%s",
-						   TIER_LOCK_HOLD_LIMIT_MS, held_ms < 0 ? "" :
-						   psprintf("; half of %d past moves: %.1f ms, longest %.1f ms",
-									past_moves, held_ms, longest_ms));
-}
-
-/* Whether the role that asks would get a place among the movers. */
-static TierThrottleWait
-wait_for_place(void)
-{
-	Oid			role_oid = GetUserId();
-
-	return tier_throttle_ask(role_oid, tier_is_administrator(role_oid));
-}
-
-TierFinding
-tier_preflight_pause(TierSurvey *survey)
-{
-	static const char *const remedy =
-	"SELECT * FROM tiered_storage.move_progress shows how far they are.";
-	int			n = tier_throttle_others();
-	char	   *others = psprintf("%d other%s under way", n, n == 1 ? " is" : "s are");
-
-	if (tier_throttle_is_paused())
-		return tier_finding_warn("SELECT tiered_storage.resume();",
-								 "moves are paused: a CALL waits until they are resumed");
-	switch (wait_for_place())
-	{
-		case TIER_THROTTLE_FREE:
-			break;
-		case TIER_THROTTLE_FULL:
-			return tier_finding_warn(remedy, "%s, as many as max_movers permits: a CALL waits",
-									 others);
-		case TIER_THROTTLE_HAS_ONE:
-			return tier_finding_warn(remedy, "a move of role %s is under way, which has one at a "
-									 "time: a CALL waits",
-									 quote_identifier(GetUserNameFromId(GetUserId(), false)));
-		case TIER_THROTTLE_KEPT_FREE:
-			return tier_finding_warn(remedy, "%s, and the last place is for administrators: "
-									 "a CALL waits", others);
-	}
-	return tier_finding_ok("moves are not paused, and %s", others);
-}
-
 /*
  * Why the worker, or migrate(), would not begin with the largest of it now, by the gate that
  * they ask; else what the worker does.
@@ -155,9 +79,34 @@ automatic_text(const TierSurvey *survey)
 TierFinding
 tier_preflight_start(TierSurvey *survey)
 {
+	static const char *const remedy =
+	"SELECT * FROM tiered_storage.move_progress shows how far they are.";
+	Oid			role_oid = GetUserId();
+	int			n = tier_throttle_others();
+	char	   *others = psprintf("%d other%s under way", n, n == 1 ? " is" : "s are");
+	char	   *automatic;
+
 	tier_gate_forget();
-	return tier_finding_ok("%s; %s", tier_throttle_is_paused() ? "by CALL after resume()" :
-						   wait_for_place() != TIER_THROTTLE_FREE ?
-						   "by CALL when another move has ended" : "by CALL at once",
-						   automatic_text(survey));
+	automatic = automatic_text(survey);
+	if (tier_throttle_is_paused())
+		return tier_finding_warn("SELECT tiered_storage.resume();",
+								 "moves are paused: a CALL waits until they are resumed; %s",
+								 automatic);
+	switch (tier_throttle_ask(role_oid, tier_is_administrator(role_oid)))
+	{
+		case TIER_THROTTLE_FREE:
+			break;
+		case TIER_THROTTLE_FULL:
+			return tier_finding_warn(remedy, "%s, as many as max_movers permits: a CALL waits; %s",
+									 others, automatic);
+		case TIER_THROTTLE_HAS_ONE:
+			return tier_finding_warn(remedy, "a move of role %s is under way, which has one at a "
+									 "time: a CALL waits; %s",
+									 quote_identifier(GetUserNameFromId(role_oid, false)),
+									 automatic);
+		case TIER_THROTTLE_KEPT_FREE:
+			return tier_finding_warn(remedy, "%s, and the last place is for administrators: "
+									 "a CALL waits; %s", others, automatic);
+	}
+	return tier_finding_ok("by CALL at once; %s", automatic);
 }

@@ -90,8 +90,8 @@ add_to_route(TierSurvey *survey, const TierRelationInfo *info, Oid to_oid, int64
 		survey->wal_bytes += tier_space_wal_bytes(size_bytes);
 	if (tier_relation_why_not_online(info) != NULL)
 	{
-		route->locked_moves++;
-		route->largest_locked_bytes = Max(route->largest_locked_bytes, size_bytes);
+		survey->locked++;
+		survey->largest_locked_bytes = Max(survey->largest_locked_bytes, size_bytes);
 	}
 }
 
@@ -320,23 +320,14 @@ look_at_place(TierSurvey *survey)
 static TierFinding
 look_at_method(TierSurvey *survey)
 {
-	double		largest = 0;
-	int			locked = 0;
-	ListCell   *cell;
-
-	foreach(cell, survey->routes)
-	{
-		const TierRoute *route = lfirst(cell);
-
-		locked += route->locked_moves;
-		largest = Max(largest, route->largest_locked_bytes);
-	}
-	if (locked == 0)
-		return tier_finding_ok("online: it stays in use while it is copied");
+	if (survey->locked == 0)
+		return tier_finding_ok("online: it stays in use while it is copied, and is locked for "
+							   "at most %d ms and a WAL flush", TIER_LOCK_HOLD_LIMIT_MS);
 	return tier_finding_warn("Leave allow_lock out to move only what can be moved online.",
 							 "%d of %d relations, of at most %s, would be locked "
 							 "for the whole copy",
-							 locked, survey->relations, tier_size_text(largest));
+							 survey->locked, survey->relations,
+							 tier_size_text(survey->largest_locked_bytes));
 }
 
 static TierFinding
@@ -562,9 +553,7 @@ static const struct
 	{"standby_space", TIER_CHECK_STANDBYS, true, look_at_standby_space, NULL},
 	{"standby_users", NOT_REFUSED, true, look_at_standby_users, NULL},
 	{"locks", TIER_CHECK_USERS, true, look_at_users, NULL},
-	{"pause", NOT_REFUSED, false, tier_preflight_pause, NULL},
 	{"time", NOT_REFUSED, false, tier_preflight_time, NULL},
-	{"lock", NOT_REFUSED, false, tier_preflight_lock, NULL},
 	{"start", NOT_REFUSED, true, tier_preflight_start, NULL},
 };
 

@@ -379,10 +379,7 @@ tier_catalog_move_pace(Oid from_tablespace_oid, Oid to_tablespace_oid)
 	"UNION VALUES ($1, $1), ($2, $2)) "
 	"SELECT count(*)::int4, sum(l.size_bytes)::float8, "
 	"sum(greatest(l.elapsed_ms - COALESCE(l.lock_wait_ms, 0) - COALESCE(l.waited_ms, 0), 0)) "
-	"/ 1000, "
-	"percentile_disc(0.5) WITHIN GROUP (ORDER BY l.lock_held_ms), max(l.lock_held_ms) "
-	"FROM (SELECT m.size_bytes, m.elapsed_ms, m.lock_wait_ms, m.waited_ms, "
-	"CASE m.method WHEN 'online' THEN m.lock_held_ms END AS lock_held_ms "
+	"/ 1000 FROM (SELECT m.size_bytes, m.elapsed_ms, m.lock_wait_ms, m.waited_ms "
 	"FROM _tiered_storage.move m WHERE m.state = 'done' "
 	"AND m.from_tablespace_oid IN (SELECT p.tablespace_oid FROM peer p WHERE p.of_oid = $1) "
 	"AND m.to_tablespace_oid IN (SELECT p.tablespace_oid FROM peer p WHERE p.of_oid = $2) "
@@ -393,8 +390,6 @@ tier_catalog_move_pace(Oid from_tablespace_oid, Oid to_tablespace_oid)
 	pace.moves = tier_get_int4(0, 1);
 	pace.bytes = tier_get_float8_or(0, 2, 0.0);
 	pace.seconds = tier_get_float8_or(0, 3, 0.0);
-	pace.lock_held_ms = tier_get_float8_or(0, 4, -1.0);
-	pace.longest_lock_ms = tier_get_float8_or(0, 5, -1.0);
 	return pace;
 }
 

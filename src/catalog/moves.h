@@ -222,9 +222,6 @@ typedef struct TierMovePace
 	int			moves;			/* 0: none, and nothing below means anything */
 	double		bytes;			/* of all of them */
 	double		seconds;		/* of all, without waits for the strong lock */
-	double		lock_held_ms;	/* of these half held it for no longer;
-								 * negative: none was online */
-	double		longest_lock_ms;
 } TierMovePace;
 
 /*
