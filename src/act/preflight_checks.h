@@ -3,10 +3,10 @@
  * act/preflight_checks.h
  *		The checks of preflight(): each has a verdict, a finding and a remedy.
  *
- * preflight_sql.c looks at the relations of a call and where they go, by the mover's own checks,
- * and has the list of all; preflight_forecast.c says what the move would take.  All look without
- * a lock on anything of a user, change nothing, and wait for nothing.  What cannot be known is a
- * warning that says so, and never "ok".
+ * preflight_survey.c looks at the relations of a call and where they go, by the mover's own
+ * checks; preflight_sql.c has the list of all; preflight_forecast.c says what it would take.  All
+ * look without a lock on anything of a user, change nothing, and wait for nothing.  What cannot be
+ * known is a warning that says so, and never "ok".
  *
  *-------------------------------------------------------------------------
  */
@@ -76,7 +76,8 @@ typedef struct TierSurvey
 	List	   *routes;			/* TierRoute */
 	int			relations;
 	int			moves;			/* of these: have something to move */
-	int			locked;			/* of these: would be locked for the whole copy */
+	int			locked;			/* of these: would be locked for the whole
+								 * copy */
 	double		largest_locked_bytes;
 	double		bytes;			/* of moves */
 	double		wal_bytes;
@@ -96,6 +97,9 @@ typedef struct TierSurvey
 	double		space_bytes;
 	double		logged_bytes;	/* of the largest that goes into the WAL */
 } TierSurvey;
+
+/* Fills in what is seen of the relations of survey->call; its context and foresight are set. */
+extern void tier_preflight_survey(TierSurvey *survey);
 
 /* preflight_forecast.c: how long it would take, and when it would begin. */
 extern TierFinding tier_preflight_time(TierSurvey *survey);

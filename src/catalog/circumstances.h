@@ -53,7 +53,7 @@ typedef struct TierCheckpoints
 extern TierCheckpoints tier_catalog_checkpoints_within(double seconds);
 
 /* ---------------------------------------------------------------------
- * Wear: catalog/wear.c
+ * Wear: catalog/device_wear.c
  * ---------------------------------------------------------------------
  */
 

@@ -139,7 +139,7 @@ typedef struct TierPolicyResult
 extern void tier_catalog_policy_evaluated(int policy_id, const TierPolicyResult *result);
 
 /* ---------------------------------------------------------------------
- * Move windows (catalog/move_window.c)
+ * Move windows (catalog/windows.c)
  * ---------------------------------------------------------------------
  */
 

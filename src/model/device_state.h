@@ -3,7 +3,7 @@
  * model/device_state.h
  *		What is known of one block device, and what it did.
  *
- * Plain data, in the memory of one process.  catalog/device.c loads it as the
+ * Plain data, in the memory of one process.  catalog/device_counters.c loads it as the
  * last sample left it, and that is how the advice reads it.  A sample, which
  * has the sampler locked, brings it up to date by tier_device_io_observe() when
  * the relations' reads are known, and stores it:
@@ -101,9 +101,9 @@ typedef struct TierDeviceState
 	TierDeviceCounters last;	/* growth */
 
 	/*
-	 * count, writes: for the ledger of wear (catalog/wear.c), not stored
-	 * here. Written since the counters were last read, whenever that was; a
-	 * counter that began again has what came since it did.
+	 * count, writes: for the ledger of wear (catalog/device_wear.c), not
+	 * stored here. Written since the counters were last read, whenever that
+	 * was; a counter that began again has what came since it did.
 	 */
 	double		wear_s;			/* 0: that is not known, nor the others */
 	double		wear_bytes;

@@ -11,7 +11,7 @@
  * sample and for the advice, which stores nothing:
  *
  *	load	 id and stored, as the last sample left them, in an array of their
- *			 own; period stays zero			(catalog/sample.c)
+ *			 own; period stays zero			(catalog/sample_rows.c)
  *	collect	 id, counters and buffers, as they are now; the rest is zero, and
  *			 size_bytes, maps_bytes and os_cached_bytes are -1	(observe/collect.c)
  *	take	 what happened elsewhere: on standbys, in the WAL; a sample only
@@ -23,7 +23,7 @@
  *			 (observe/device_reads.c)
  *	add up	 the totals; a sample only		(observe/sample.c)
  *	store	 id and stored of what has changed; a row of history of what was
- *			 active; then period is gone	(catalog/sample.c)
+ *			 active; then period is gone	(catalog/sample_rows.c)
  *
  * Each field names the step that sets it; before that step it means nothing.
  * OIDs and times (microseconds since 2000-01-01 UTC; 0 is "never") are

@@ -127,6 +127,12 @@ extern const TierStandbyUser *tier_preflight_standby_user(TierAdmission *admissi
 extern char *tier_preflight_standby_use_text(const TierStandbyUser *user, Oid role_oid);
 extern char *tier_preflight_standby_conflict_text(const TierStandbyUser *user);
 
+/* What preflight.c and preflight_standby.c share; for these alone. */
+extern TierObstacle tier_preflight_check_standbys(TierAdmission *admission);
+extern TierObstacle tier_preflight_check_standby_users(TierAdmission *admission);
+extern char *tier_preflight_age_text(int64 ms);
+extern double tier_preflight_logged_bytes(const TierAdmission *admission);
+
 /* Bytes of the tablespace's file system that its tier keeps free; 0 if it has none. */
 extern double tier_preflight_reserve(const TierSet *set, Oid tablespace_oid);
 

@@ -306,6 +306,13 @@ typedef struct TierHolder
  */
 extern List *tier_relation_holders(Oid relation_oid);
 
+/*
+ * Will somebody keep the relation who has it?  The application's name is a hint alone: who calls
+ * himself a dump is waited for.  With track_activities off nothing is known, and he is waited
+ * for, too.
+ */
+extern bool tier_relation_has_lasting_holder(Oid relation_oid);
+
 /* What a move changes at once: a table, its TOAST table and the index of that. */
 #define TIER_RELATION_MAX_PARTS 3
 

@@ -4,7 +4,7 @@
  *		The online move: its steps, in their order.
  *
  * Runs in the worker and in sessions that CALL move_relation or migrate.  Each
- * step is one or more transactions (move/online/transaction.c); the numbers are
+ * step is one or more transactions (move/online/step_transaction.c); the numbers are
  * those in copy_and_swap():
  *
  *	1 register	The numbers of the new files are written down, before there are any.

@@ -3,7 +3,7 @@
  * move/online/steps.c
  *		The steps of an online move that need the relation.
  *
- * Each runs in a transaction of its own (move/online/transaction.c), in the order that
+ * Each runs in a transaction of its own (move/online/step_transaction.c), in the order that
  * move/online/protocol.c has them in.  Each locks the relation, and without waiting its
  * TOAST table and the index of that; checks after the grant that they are what they were;
  * and gives the locks up with its transaction.

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * catalog/writes.c
+ * catalog/wal_position.c
  *		The store of how far the WAL was read.
  *
  * See catalog/tables.h and observe/writes.h.  All of it is in the only row of

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * move/online/transaction.c
+ * move/online/step_transaction.c
  *		A transaction for each step, and the end of a file that nobody uses.
  *
  * The files that are being made belong to no transaction.  They are removed by

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * catalog/compression.c
+ * catalog/compression_ratio.c
  *		How well the file systems of a tier compress.
  *
  * No file system tells what a single file takes (btrfs tells nobody, zfs with a delay), but

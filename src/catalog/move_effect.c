@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * catalog/effect.c
+ * catalog/move_effect.c
  *		The store of effects: what moves are measured against, and the result.
  *
  * See catalog/tables.h, TierEffect.  A row of move_effect is deleted soon after

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * move/copy.c
+ * move/copy_blocks.c
  *		Second files with the same blocks as those of a relation.
  *
  * Runs in the mover.  Knows files, blocks and WAL, not relations: locks and
@@ -46,7 +46,6 @@
 
 #include "access/heapam.h"
 #include "access/transam.h"
-#include "access/visibilitymap.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "access/xlogutils.h"
@@ -62,187 +61,13 @@
 #include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/move/copy.h"
+#include "src/move/copy_state.h"
 #include "src/base/debug.h"
 #include "src/move/segment_file.h"
 #include "src/move/wal_images.h"
 
-/* Heap blocks that a page of the visibility map is about, two bits each. */
-#define HEAP_BLOCKS_PER_MAP_PAGE ((BLCKSZ - MAXALIGN(SizeOfPageHeaderData)) * 4)
-
 /* The forks that are copied, in the order of the bulk copy. */
 static const ForkNumber copied_forks[] = {MAIN_FORKNUM, VISIBILITYMAP_FORKNUM, FSM_FORKNUM};
-
-/*
- * One file of a copy.  A block gets into `changed` when the WAL names it, or when the
- * source is found to be longer, and leaves it just before its image is taken, never
- * after.  target_has and target_blocks say what we have made of the target; that it is
- * so on disk is checked before it is truncated and under the strong lock, since nobody
- * else should know the file.
- */
-typedef struct CopiedFile
-{
-	/* Set when the copy begins. */
-	RelFileLocator source;
-	RelFileLocator target;
-	bool		is_heap;		/* and so its pages are standard ones */
-
-	/* What the WAL said, and is not yet copied; by the note_... functions. */
-	TierBlockSet changed[MAX_FORKNUM + 1];	/* of copied_forks */
-	BlockNumber truncated_to;	/* the lowest length; InvalidBlockNumber: it
-								 * was not, or the target has followed */
-
-	/* What the target is. */
-	bool		target_has[MAX_FORKNUM + 1];	/* the fork exists */
-	BlockNumber target_blocks[MAX_FORKNUM + 1];
-} CopiedFile;
-
-/*
- * One copy.  In the memory of the mover, which alone reads and changes it; it
- * outlives transactions.  It has two ages: the bulk copy, in which tier_copy_step()
- * goes through the files and their forks and writes around shared buffers, and from
- * its end on (through_buffers) catching up.  What belongs to the first age means nothing
- * in the second one.
- */
-struct TierCopy
-{
-	/* Set when the copy begins. */
-	MemoryContext context;
-	TierWal    *wal;
-	bool		writes_checksums;	/* did this process, when it was begun? */
-	int			nfiles;
-	CopiedFile	files[TIER_COPY_MAX_FILES];
-
-	bool		switched_checksums; /* the WAL said so; never unset: the copy
-									 * must restart */
-	bool		takes_all;		/* what tier_copy_take_all() has said last */
-
-	/* The bulk copy; nothing of it counts once through_buffers is set. */
-	bool		through_buffers;	/* the bulk copy is complete, and synced */
-	int			file_index;		/* in files */
-	int			fork_index;		/* in copied_forks */
-	BlockNumber next_block;		/* of that fork */
-	TierSegmentFile writer;		/* of that file's target */
-
-	TierWalImages images;
-
-	/* Working memory. */
-	BufferAccessStrategy reading;	/* a few buffers, again and again */
-	BufferAccessStrategy writing;
-	char	   *pages;			/* TIER_COPY_STEP_BLOCKS */
-};
-
-/* ---------------------------------------------------------------------
- * What the WAL says
- * ---------------------------------------------------------------------
- */
-
-/* The file of the copy that has this source; NULL: none. */
-static CopiedFile *
-file_of(TierCopy *copy, const RelFileLocator *source)
-{
-	for (int i = 0; i < copy->nfiles; i++)
-		if (RelFileLocatorEquals(*source, copy->files[i].source))
-			return &copy->files[i];
-	return NULL;
-}
-
-static void
-note_block(void *argument, const RelFileLocator *locator, ForkNumber fork, BlockNumber block)
-{
-	CopiedFile *file = file_of(argument, locator);
-
-	if (file == NULL)
-		return;
-	if (fork == MAIN_FORKNUM)
-	{
-		tier_blockset_add(&file->changed[MAIN_FORKNUM], block);
-		if (file->is_heap && !tier_debug_skips("visibility_map"))
-			tier_blockset_add(&file->changed[VISIBILITYMAP_FORKNUM],
-							  block / HEAP_BLOCKS_PER_MAP_PAGE);
-	}
-	else if (fork == VISIBILITYMAP_FORKNUM && !tier_debug_skips("visibility_map"))
-		tier_blockset_add(&file->changed[VISIBILITYMAP_FORKNUM], block);
-}
-
-static void
-note_truncation(void *argument, const RelFileLocator *locator, BlockNumber nblocks)
-{
-	CopiedFile *file = file_of(argument, locator);
-
-	if (file != NULL && !tier_debug_skips("truncation"))
-		file->truncated_to = Min(file->truncated_to, nblocks);
-}
-
-static void
-note_checksums(void *argument)
-{
-	TierCopy   *copy = argument;
-
-	copy->switched_checksums = true;
-}
-
-TierWalResult
-tier_copy_read_wal(TierCopy *copy)
-{
-	if (tier_debug_skips("catch_up"))
-		return TIER_WAL_OK;
-	return tier_wal_read(copy->wal);
-}
-
-TierWalResult
-tier_copy_read_all_wal(TierCopy *copy, int64 deadline_us, int64 *flush_us)
-{
-	if (tier_debug_skips("catch_up"))
-		return TIER_WAL_OK;
-	return tier_wal_read_all(copy->wal, deadline_us, flush_us);
-}
-
-bool
-tier_copy_is_near(const TierCopy *copy)
-{
-	return tier_wal_is_near(copy->wal);
-}
-
-bool
-tier_copy_is_behind(const TierCopy *copy)
-{
-	return tier_wal_is_behind(copy->wal);
-}
-
-bool
-tier_copy_was_truncated(const TierCopy *copy)
-{
-	for (int i = 0; i < copy->nfiles; i++)
-		if (copy->files[i].truncated_to != InvalidBlockNumber)
-			return true;
-	return false;
-}
-
-/* Tests can make it look as if that were switched. */
-static bool
-writes_checksums(void)
-{
-	return tier_compat_writes_checksums() != tier_debug_skips("checksums");
-}
-
-/* Is the bulk copy somewhere in this file? */
-static bool
-is_half_copied(const TierCopy *copy, int file_index)
-{
-	return !copy->through_buffers && copy->file_index == file_index &&
-		(copy->fork_index > 0 || copy->next_block > 0);
-}
-
-const char *
-tier_copy_restart_reason(const TierCopy *copy)
-{
-	for (int i = 0; i < copy->nfiles; i++)
-		if (is_half_copied(copy, i) && copy->files[i].truncated_to != InvalidBlockNumber)
-			return "was truncated";
-	if (copy->switched_checksums || copy->writes_checksums != writes_checksums())
-		return "was copied when data checksums were switched on or off";
-	return NULL;
-}
 
 /* ---------------------------------------------------------------------
  * Blocks
@@ -643,7 +468,7 @@ TierCopy *
 tier_copy_create(MemoryContext context, const TierCopyFile *files, int nfiles)
 {
 	TierCopy   *copy = MemoryContextAllocZero(context, sizeof(TierCopy));
-	TierWalObserver observer = {copy, note_block, note_truncation, note_checksums, NULL};
+	TierWalObserver observer = tier_copy_observer(copy);
 	MemoryContext old_context = MemoryContextSwitchTo(context);
 
 	copy->context = context;
@@ -666,7 +491,7 @@ tier_copy_create(MemoryContext context, const TierCopyFile *files, int nfiles)
 	copy->pages = tier_compat_alloc_io(context, (Size) TIER_COPY_STEP_BLOCKS * BLCKSZ);
 
 	/* Before the first block is read: all that comes later will be seen. */
-	copy->writes_checksums = writes_checksums();
+	copy->writes_checksums = tier_copy_writes_checksums();
 	copy->wal = tier_wal_start(context, &observer);
 	for (int i = 0; i < nfiles; i++)
 	{

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * catalog/fullness.c
+ * catalog/fullness_policy.c
  *		The store of fullness policies.  See catalog/tables.h.
  *
  *-------------------------------------------------------------------------

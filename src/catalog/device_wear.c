@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * catalog/wear.c
+ * catalog/device_wear.c
  *		The store of what devices were written: device_wear, by days.
  *
  * Counted with each sample, in its transaction.  What that means for the life of a

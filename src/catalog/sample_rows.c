@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * catalog/sample.c
+ * catalog/sample_rows.c
  *		The store of samples: relation states, history, roll-up, limits.
  *
  * See catalog/tables.h, and sql/06_state.sql for what is logged of this.  Sizes are bounded: one

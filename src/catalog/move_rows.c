@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * catalog/move.c
+ * catalog/move_rows.c
  *		The record of moves.  See catalog/tables.h.
  *
  * A move that fails again and again has one row, not one for each attempt, so

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * catalog/device.c
+ * catalog/device_counters.c
  *		The store of devices (counters, smoothed rates, fit) and of the growth of tablespaces.
  *
  * See catalog/tables.h.  One row for each device beneath a tablespace, written by

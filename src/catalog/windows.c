@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * catalog/move_window.c
+ * catalog/windows.c
  *		The store of move windows, and what moves have written and how fast.
  *
  * See catalog/tables.h.
