@@ -76,6 +76,21 @@ CALL sweep();
 SELECT count(*) FROM _tiered_storage.move_file;
 
 \set ECHO none
+CREATE TABLE turns (id int PRIMARY KEY) PARTITION BY RANGE (id);
+SELECT format('CREATE TABLE turns_%s PARTITION OF turns FOR VALUES FROM (%s) TO (%s)', i, i, i + 1) FROM generate_series(1, 20) i
+\gexec
+INSERT INTO turns SELECT generate_series(1, 20);
+CALL tiered_storage.move_relation('turns', 'regress_pending', include_indexes => false);
+SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT pg_stat_get_tuples_inserted('_tiered_storage.move_file'::regclass) AS before \gset
+\set ECHO all
+-- Two targets in turn: 20 tables, 20 indexes, and at most 9 files ahead, none of which is left.
+CALL tiered_storage.move_relation('turns', 'pg_default', index_target => 'regress_pending');
+SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT pg_stat_get_tuples_inserted('_tiered_storage.move_file'::regclass) - :before BETWEEN 40 AND 49 AS few,
+	(SELECT count(*) FROM _tiered_storage.move_file WHERE relation_oid = 0) AS ahead;
+\set ECHO none
+DROP TABLE turns;
 -- Another table of that name is none of ours, wherever it is.
 CREATE TABLE public.move_file (LIKE _tiered_storage.move_file INCLUDING INDEXES);
 CREATE TABLE tiered_storage.move_file (LIKE _tiered_storage.move_file INCLUDING INDEXES);

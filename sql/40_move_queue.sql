@@ -215,6 +215,13 @@ INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tables
 CALL tiered_storage.sample();
 SELECT state, failures, date_trunc('second', next_attempt_at - finished_at) AS rests, copied_bytes
 	FROM _tiered_storage.move WHERE requested_by = 'c' ORDER BY failures;
+-- A crash of the server counts for the move that began last, which is not the last one of the record.
+INSERT INTO _tiered_storage.move (relation_oid, relation_name, kind, from_tablespace, to_tablespace, state,
+		requested_by, reason, method, size_bytes, started_at, pid, backend_start)
+	SELECT r, r, 'table', 'a', 'b', 'running', 'e', 'd', 'online', 8192, now() - n * interval '1 minute', 1, '2000-01-01'
+	FROM unnest('{regress_q,regress_q_full}'::regclass[]) WITH ORDINALITY r (r, n);
+CALL tiered_storage.sample();
+SELECT relation_name, state, crashes FROM _tiered_storage.move WHERE requested_by = 'e' ORDER BY move_id;
 \set ECHO none
 DROP FUNCTION regress_pause;
 DROP VIEW regress_queue;

@@ -372,7 +372,8 @@ void
 tier_catalog_refresh_identities(void)
 {
 	static const char sql[] =
-	"WITH ended AS (SELECT r.move_id, COALESCE(r.backend_start < (SELECT max(a.backend_start) "
+	"WITH ended AS (SELECT r.move_id, r.started_at, "
+	"COALESCE(r.backend_start < (SELECT max(a.backend_start) "
 	"FROM pg_catalog.pg_stat_activity a WHERE a.backend_type = 'checkpointer'), false) "
 	"AS crashed, "
 	"EXISTS (SELECT "
@@ -400,8 +401,9 @@ tier_catalog_refresh_identities(void)
 	"error = CASE WHEN e.arrived THEN NULL "
 	"ELSE 'the process that moved it ended before it was done' END, "
 	"sqlstate = CASE WHEN e.arrived THEN NULL WHEN e.crashed THEN '57P02' ELSE '57P01' END, "
-	"crashes = m.crashes + (e.move_id IS NOT DISTINCT FROM (SELECT max(l.move_id) FROM ended l "
-	"WHERE l.crashed AND NOT l.arrived))::integer "
+	"crashes = m.crashes + (e.move_id IS NOT DISTINCT FROM (SELECT l.move_id FROM ended l "
+	"WHERE l.crashed AND NOT l.arrived ORDER BY l.started_at DESC, l.move_id DESC "
+	"LIMIT 1))::integer "
 	"FROM ended e WHERE e.move_id = m.move_id";
 
 	static const char *const refreshed[][2] = {

@@ -103,9 +103,10 @@ static struct
 /*
  * Files that are registered already, for relations that the same call moves next: one flush of
  * the WAL for them all.  Each has its lock, as those of `held`, unless the session has given up
- * all its advisory locks meanwhile.  Their rows may have gone with the extension.
+ * all its advisory locks meanwhile.  Their rows may have gone with the extension.  Few, since the
+ * table of locks is shared: three tables with their TOAST.
  */
-#define MOST_SPARES 24
+#define MOST_SPARES 9
 
 static struct
 {
@@ -298,7 +299,7 @@ typedef struct Registration
 	bool		has_written;	/* out: it has to be flushed */
 } Registration;
 
-/* A number that nobody has, and whose lock we have, for the next of n files. */
+/* A free number that this session has locked, for the next of n files. */
 static RelFileLocator
 choose_file(Relation table, Oid tablespace_oid, LOCKTAG *tags, RelFileLocator *files, int *n)
 {
@@ -327,31 +328,38 @@ choose_file(Relation table, Oid tablespace_oid, LOCKTAG *tags, RelFileLocator *f
 }
 
 /*
- * Makes a spare file the next one of the relation; false: there is none.  That its row is found
- * proves that its registration was committed, which has flushed it.
+ * Makes a spare file of that tablespace the next one of the relation; false: there is none.  That
+ * its row is found proves that its registration was committed, which has flushed it.
  */
 static bool
 take_spare(Relation table, Oid tablespace_oid)
 {
-	while (spare.n > 0)
+	for (int i = spare.n - 1; i >= 0; i--)
 	{
-		LOCKTAG    *tag = &spare.tag[--spare.n];
-		RelFileLocator file = spare.locator[spare.n];
+		LOCKTAG		tag = spare.tag[i];
+		RelFileLocator file = spare.locator[i];
 		TierPendingRow row;
 
-		if (!tier_compat_lock_is_held(tag, ExclusiveLock))
+		if (tier_compat_locator_tablespace(file) != tablespace_oid)
 			continue;
-		held.file[held.nfiles] = *tag;
+		spare.n--;
+		spare.tag[i] = spare.tag[spare.n];
+		spare.locator[i] = spare.locator[spare.n];
+		if (!tier_compat_lock_is_held(&tag, ExclusiveLock))
+			continue;
+		held.file[held.nfiles] = tag;
 		held.locator[held.nfiles++] = file;
-		if (tier_compat_locator_tablespace(file) == tablespace_oid &&
-			tier_pending_row_find(table, file, &row) && row.pid == MyProcPid)
+		if (tier_pending_row_find(table, file, &row) && row.pid == MyProcPid)
 			return true;
 		LockRelease(&held.file[--held.nfiles], ExclusiveLock, true);
 	}
 	return false;
 }
 
-/* The files of the relation, and spare ones for those that are expected, as far as it writes. */
+/*
+ * The files of the relation, and spare ones for those that are expected if none are left, so that
+ * relations that go to tablespaces in turn do not register ever more.
+ */
 static void
 register_files(Relation table, Registration *registration)
 {
@@ -366,7 +374,7 @@ register_files(Relation table, Registration *registration)
 												&held.nfiles));
 			registration->has_written = true;
 		}
-	ahead = registration->has_written ?
+	ahead = registration->has_written && spare.n == 0 ?
 		Min(spare.relations, MOST_SPARES / registration->n) * registration->n : 0;
 	for (int i = 0; i < ahead; i++)
 		tier_pending_row_insert(table, InvalidOid,

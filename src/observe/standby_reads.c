@@ -35,6 +35,7 @@
 #include "src/base/transaction.h"
 #include "src/catalog/tables.h"
 #include "src/observe/standby_reads.h"
+#include "src/server/processes.h"
 #include "src/server/remote.h"
 
 /* No further standby is asked in a cycle that has asked for so long. */
@@ -430,11 +431,11 @@ begin_pull(void)
 	return pull;
 }
 
-/* Is there another one to be asked?  Those that are left come first the next time. */
+/* Whether another one is to be asked.  Those that are left come first the next time. */
 static bool
 goes_on(const Pull *pull, int i)
 {
-	return i < pull->nstandbys &&
+	return i < pull->nstandbys && !tier_processes_database_is_wanted() &&
 		tier_clock_monotonic_us() - pull->began_us < LONGEST_PULL_S * 1000000;
 }
 

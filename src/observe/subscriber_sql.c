@@ -49,21 +49,11 @@ tier_ignore_replicated(PG_FUNCTION_ARGS)
 }
 
 /*
- * Is it a statement whose rows tier_ignore_replicated() ignores?  A logical worker runs triggers
- * of users, too, which may have set session_replication_role; and TRUNCATE has no rows.
- */
-static bool
-is_ignored(TriggerEvent event)
-{
-	return IsLogicalWorker() && SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA &&
-		!TRIGGER_FIRED_BY_TRUNCATE(event);
-}
-
-/*
  * A trigger of a statement.  Rows name the roles in whose name something is moved, and servers
  * to connect to.  So only the owner and superusers write them, whatever else a role may write:
- * a member of pg_write_all_data has rights of its own alone.  Rows of a logical worker are
- * ignored one by one.
+ * a member of pg_write_all_data has rights of its own alone.  This is so in a logical worker, too:
+ * it runs triggers of others.  What it applies itself fires no trigger of a statement, and what it
+ * copies at first does, for which it is the owner or a superuser unless run_as_owner is set.
  */
 Datum
 tier_refuse_other_roles(PG_FUNCTION_ARGS)
@@ -76,8 +66,7 @@ tier_refuse_other_roles(PG_FUNCTION_ARGS)
 				 errmsg("function \"%s\" was not called by trigger manager",
 						"refuse_other_roles")));
 	table = ((TriggerData *) fcinfo->context)->tg_relation;
-	if (GetUserId() != table->rd_rel->relowner && !superuser() &&
-		!is_ignored(((TriggerData *) fcinfo->context)->tg_event))
+	if (GetUserId() != table->rd_rel->relowner && !superuser())
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for table %s", RelationGetRelationName(table)),

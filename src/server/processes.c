@@ -12,8 +12,10 @@
 
 #include <ctype.h>
 
+#include "access/htup_details.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_database.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
@@ -23,8 +25,10 @@
 #include "storage/lock.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
+#include "utils/acl.h"
 #include "utils/backend_progress.h"
 #include "utils/backend_status.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
@@ -318,18 +322,68 @@ tier_processes_may_have_vacuumed(TimestampTz when)
 	return false;
 }
 
+/* May the role drop, rename or copy the database of this process? */
+static bool
+may_want_database(Oid role_oid)
+{
+	HeapTuple	database = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+	HeapTuple	role = SearchSysCache1(AUTHOID, ObjectIdGetDatum(role_oid));
+	bool		may = false;
+
+	if (HeapTupleIsValid(database) && HeapTupleIsValid(role))
+	{
+		Form_pg_database form = (Form_pg_database) GETSTRUCT(database);
+
+		may = is_member_of_role(role_oid, form->datdba) ||
+			(form->datistemplate && ((Form_pg_authid) GETSTRUCT(role))->rolcreatedb);
+	}
+	if (HeapTupleIsValid(role))
+		ReleaseSysCache(role);
+	if (HeapTupleIsValid(database))
+		ReleaseSysCache(database);
+	return may;
+}
+
+static bool
+look_for_holder(void)
+{
+	LOCKTAG		tag;
+	VirtualTransactionId *holders;
+	int			nholders;
+	bool		is_wanted = false;
+
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
+	holders = GetLockConflicts(&tag, RowExclusiveLock, &nholders);
+	for (int i = 0; i < nholders && !is_wanted; i++)
+	{
+		const PGPROC *process = tier_compat_process_of(holders[i]);
+		MemoryContext context = CurrentMemoryContext;
+		bool		has_transaction = IsTransactionState();
+
+		if (process == NULL)
+			continue;
+		if (!has_transaction)
+			StartTransactionCommand();
+		is_wanted = may_want_database(process->roleId);
+		if (!has_transaction)
+			CommitTransactionCommand();
+		MemoryContextSwitchTo(context);
+	}
+	pfree(holders);
+	return is_wanted;
+}
+
 bool
 tier_processes_database_is_wanted(void)
 {
 	static int64 looked_at = 0;
+	static bool is_wanted = false;
 	int64		now = tier_clock_monotonic_us();
-	LOCKTAG		tag;
-	int			holders;
 
-	if (looked_at != 0 && now < looked_at + DATABASE_INTERVAL_US)
-		return false;
-	looked_at = now;
-	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
-	pfree(GetLockConflicts(&tag, RowExclusiveLock, &holders));
-	return holders > 0;
+	if (looked_at == 0 || now >= looked_at + DATABASE_INTERVAL_US)
+	{
+		looked_at = now;
+		is_wanted = look_for_holder();
+	}
+	return is_wanted;
 }

@@ -71,10 +71,10 @@ extern bool tier_processes_may_have_extended(Oid table_oid, TimestampTz when);
 extern bool tier_processes_may_have_vacuumed(TimestampTz when);
 
 /*
- * Has somebody the database of this process locked, as DROP, RENAME and CREATE DATABASE with it as
- * template have while they wait five seconds for its processes to leave?  Who waits for that lock
- * does not count: the server looks at his rights only when he has it.  Looks once in
- * DATABASE_INTERVAL_US; in between: no.
+ * Whether the database of this process is locked, as DROP, RENAME and CREATE DATABASE with it as
+ * template have it locked while they wait five seconds for its processes to leave, by a role that
+ * may do that: the server looks at rights only when it has the lock.  Looks once in
+ * DATABASE_INTERVAL_US; in between: the last answer.  With or without a transaction.
  */
 extern bool tier_processes_database_is_wanted(void);
 

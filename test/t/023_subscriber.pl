@@ -240,8 +240,8 @@ GRANT SET ON PARAMETER session_replication_role TO replicator;
 GRANT CREATE ON DATABASE app TO replicator;
 CREATE TABLE bait (id int PRIMARY KEY);
 CREATE FUNCTION write_pins() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-	PERFORM set_config('session_replication_role', 'origin', true);
-	UPDATE _tiered_storage.pin SET relation_name = 'written';
+	UPDATE _tiered_storage.pin SET relation_name = 'written'
+		FROM set_config('session_replication_role', 'origin', true);
 	RETURN NEW;
 END $$;
 CREATE TRIGGER t BEFORE INSERT ON bait FOR EACH ROW EXECUTE FUNCTION write_pins();

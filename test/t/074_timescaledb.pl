@@ -374,7 +374,10 @@ SET client_min_messages = error;
 SELECT drop_chunks('by_time', older_than => timestamptz '2027-01-01');
 CALL tiered_storage.migrate();
 SELECT tiered_storage.remove_policy(t) FROM unnest('{by_time,by_date,by_number}'::regclass[]) t;
-DROP TABLE by_time, by_date, by_number, plain;
+DROP TABLE by_time;
+DROP TABLE by_date;
+DROP TABLE by_number;
+DROP TABLE plain;
 ));
 
 # ---------------------------------------------------------------------
