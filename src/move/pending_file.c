@@ -66,6 +66,7 @@
 #include "src/move/file_use.h"
 #include "src/move/pending_file.h"
 #include "src/move/pending_row.h"
+#include "src/server/processes.h"
 #include "src/server/relation.h"
 
 /* One sweep; the next one does what is left. */
@@ -614,7 +615,9 @@ tier_pending_sweep(void)
 		return 0;
 	rows = tier_pending_row_read_all(table, MAX_SWEPT, &n);
 	table_close(table, NoLock);
-	for (int i = 0; i < n; i++)
+
+	/* Each one reads a directory, which may be large. */
+	for (int i = 0; i < n && !tier_processes_database_is_wanted(); i++)
 	{
 		Sweep		sweep = {&rows[i], false};
 		ErrorData  *error = tier_attempt(sweep_step, &sweep);
