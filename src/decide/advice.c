@@ -358,7 +358,6 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	bool	   *allowed = solver_alloc(sizeof(bool) * ncells);
 	int		   *current = solver_alloc(sizeof(int) * nunits);
 	double	   *endurance = solver_alloc(sizeof(double) * ntiers);
-	double	   *expected = solver_alloc(sizeof(double) * ntiers);
 	double	   *least = solver_alloc(sizeof(double) * nunits);
 	double	   *busy = numbers;
 	double	   *occupied = busy + ncells;
@@ -420,11 +419,6 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	problem.release = pfree;
 	problem.interrupted = solver_interrupted;
 
-	/* Ends of ranges are near the middle, and have the same room. */
-	for (int t = 0; t < ntiers; t++)
-		expected[t] = advice->placement.after[t].occupied_s;
-	if (scenario != TIER_SCENARIO_MIDDLE || advice->options.goes_on)
-		problem.expected_s = expected;
 	result->kept = palloc(sizeof(TierPlacementLimits) * ntiers);
 	tier_placement_solve(&problem, result);
 	most = give_up(&problem, result->tier);
@@ -443,7 +437,6 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 
 		tier_bottleneck_find(&question, result);
 		advice->dropped = dropped;
-		advice->give_up = most;
 		tier_placement_add_up(&problem, result->tier, result->after);
 		result->objective += dropped.gain;
 	}
@@ -451,44 +444,7 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	pfree(allowed);
 	pfree(current);
 	pfree(endurance);
-	pfree(expected);
 	pfree(least);
-}
-
-/* By how much its load differs then: device-seconds per hour, at most. */
-static double
-difference_of(const TierAdvice *advice, const TierAdviceUnit *unit)
-{
-	TierCostLoad other = tier_advice_load_in(unit, TIER_SCENARIO_AGAINST_MOVES);
-	double		most = 0.0;
-
-	for (int t = 0; t < advice->set->ntiers; t++)
-	{
-		most = Max(most, fabs(tier_advice_cost_of(advice, unit, &other, t).busy_s -
-							  tier_advice_busy(advice, unit, t)));
-	}
-	return most;
-}
-
-/*
- * May another placement be the better one then?  Not by more than twice what all
- * units differ, and what that adds to queues; so much may be left unsaved for
- * fewer moves anyway.
- */
-static bool
-may_differ(const TierAdvice *advice)
-{
-	double		slope = 0.0;
-	double		difference = 0.0;
-
-	for (int t = 0; t < advice->set->ntiers; t++)
-		slope = Max(slope, tier_cost_queue_slope(advice->placement.after[t].occupied_s /
-												 SECS_PER_HOUR, advice->clients));
-	for (int i = 0; i < advice->nunits; i++)
-		difference += difference_of(advice, &advice->units[i]);
-	if (advice->options.objective != TIER_OBJECTIVE_TIME)
-		return difference > 0.0;
-	return !(2.0 * difference * (1.0 + slope) <= advice->give_up);
 }
 
 /* What a placement with the loads against it would not move depends on them. */
@@ -497,16 +453,13 @@ mark_dependence(TierAdvice *advice)
 {
 	TierPlacementResult other = {.tier = solver_alloc(sizeof(int) * advice->nunits)};
 
-	if (may_differ(advice))
+	solve(advice, TIER_SCENARIO_AGAINST_MOVES, &other);
+	for (int i = 0; i < advice->nunits; i++)
 	{
-		solve(advice, TIER_SCENARIO_AGAINST_MOVES, &other);
-		for (int i = 0; i < advice->nunits; i++)
-		{
-			TierAdviceUnit *unit = &advice->units[i];
+		TierAdviceUnit *unit = &advice->units[i];
 
-			unit->depends_on_load = unit->recommended_tier != unit->current_tier &&
-				other.tier[i] != advice->placement.tier[i];
-		}
+		unit->depends_on_load = unit->recommended_tier != unit->current_tier &&
+			other.tier[i] != advice->placement.tier[i];
 	}
 	pfree(other.tier);
 }

@@ -64,8 +64,6 @@ typedef struct TierAdviceOptions
 	bool		quick;			/* one of many placements, as the solver's */
 	bool		as_if_observed; /* what would be advised if all had been
 								 * observed for long enough */
-	bool		goes_on;		/* the placement before is likely to be much
-								 * like this one */
 	bool		from_scratch;	/* as if all were bought and filled anew:
 								 * where relations are now does not count */
 } TierAdviceOptions;
@@ -173,7 +171,6 @@ typedef struct TierAdvice
 	double	   *growth_per_hour;	/* by tier: bytes before any compression */
 	double	   *now_bytes;		/* by tier: as used_bytes, with the overrides */
 	TierPlacementResult placement;	/* its arrays, too; tier is by unit */
-	double		give_up;		/* what may be left out, in the objective */
 	TierMaterialityDropped dropped; /* what was */
 } TierAdvice;
 

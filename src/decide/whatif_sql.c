@@ -294,14 +294,12 @@ tier_simulate_placement(PG_FUNCTION_ARGS)
 
 /*
  * One answer of the curve: the best placement with `capacity`, the least with which it
- * fits, and with everything up to flat_until, as far as that was tried.  From nothing_from
- * to the next step there is no other one: what is there would not fit.
+ * fits, and with everything up to flat_until, as far as that was tried.
  */
 typedef struct CurvePoint
 {
 	double		capacity;
 	double		flat_until;
-	double		nothing_from;	/* INFINITY: not known of any */
 	double		used;
 	double		busy_s;			/* of all tiers */
 	double		queue_s;
@@ -310,7 +308,6 @@ typedef struct CurvePoint
 	double		objective;
 	char	   *violation;		/* limits that are not kept, or NULL */
 	bool		is_current;
-	bool		was_flat;		/* the last try beyond it had this answer */
 } CurvePoint;
 
 /* Steps by capacity, each better than the one before it. */
@@ -360,7 +357,6 @@ solve_point(TierAdvice *advice, int tier, double capacity)
 	tier_advice_decide(advice);
 	after = total_of(advice->placement.after, advice->set->ntiers);
 	point.capacity = point.flat_until = capacity;
-	point.nothing_from = INFINITY;
 	point.used = advice->placement.after[tier].bytes;
 	point.busy_s = after.busy_s;
 	point.queue_s = after.queue_s;
@@ -389,129 +385,107 @@ capacity_for(const TierAdvice *advice, int tier, double bytes, double most)
 			low = middle;
 	}
 	high = ceil(high);
-	while (high >= 1.0 && tier_advice_available(advice, tier, high - 1.0) >= bytes && high < 1e15)
-		high -= 1.0;
-	return tier_advice_available(advice, tier, high) >= bytes ? high : most;
+	return tier_advice_available(advice, tier, high - 1.0) >= bytes ? high - 1.0 : high;
 }
 
-/* Notes that no answer begins from there to the next step. */
 static void
-mark_nothing(Curve *curve, double capacity)
+insert_point(Curve *curve, int at, const CurvePoint *point)
 {
-	int			at = 0;
-
-	while (at + 1 < curve->nsteps && curve->steps[at + 1].capacity <= capacity)
-		at++;
-	if (at < curve->nsteps && curve->steps[at].capacity <= capacity)
-		curve->steps[at].nothing_from = Min(curve->steps[at].nothing_from, capacity);
+	memmove(&curve->steps[at + 1], &curve->steps[at], sizeof(CurvePoint) * (curve->nsteps - at));
+	curve->steps[at] = *point;
+	curve->nsteps++;
 }
 
-/*
- * Adds the answer for a capacity as the step where it begins, and removes steps that
- * are no better than a smaller one.
- */
-static void
-add_step(Curve *curve, double capacity)
+/* The answer for a capacity, as the step where it begins. */
+static CurvePoint
+step_for(const Curve *curve, double capacity)
 {
 	CurvePoint	point = solve_point(curve->advice, curve->tier, capacity);
-	double		least = capacity_for(curve->advice, curve->tier, point.used, MOST_BYTES);
-	int			at = 0;
-	int			kept = 1;
 
-	/*
-	 * What must be there needs room, whatever the capacity is: with less, the
-	 * answer is that of a tier that is too full.  With just enough it is
-	 * often one that is known already.
-	 */
-	if (least > capacity)
-	{
-		for (int i = 0; i < curve->nsteps; i++)
-			if (curve->steps[i].capacity == least)
-			{
-				mark_nothing(curve, capacity);
-				return;
-			}
-		point = solve_point(curve->advice, curve->tier, least);
-	}
 	point.capacity = capacity_for(curve->advice, curve->tier, point.used, MOST_BYTES);
-	point.flat_until = Max(capacity, point.capacity);
 	point.price = price_with(curve->advice, curve->tier, point.capacity);
-	while (at < curve->nsteps && (curve->steps[at].capacity < point.capacity ||
-								  (curve->steps[at].capacity == point.capacity &&
-								   curve->steps[at].objective <= point.objective)))
-		at++;
-	memmove(&curve->steps[at + 1], &curve->steps[at], sizeof(CurvePoint) * (curve->nsteps - at));
-	curve->steps[at] = point;
-	curve->nsteps++;
-	for (int i = 1; i < curve->nsteps; i++)
-	{
-		CurvePoint *last = &curve->steps[kept - 1];
+	return point;
+}
 
-		if (curve->steps[i].objective < last->objective * (1.0 - LEAST_DIFFERENCE))
-			curve->steps[kept++] = curve->steps[i];
-		else
-		{
-			last->flat_until = Max(last->flat_until, curve->steps[i].flat_until);
-			last->was_flat = true;
-		}
-	}
-	curve->nsteps = kept;
-	if (least > capacity)
-		mark_nothing(curve, capacity);
+static bool
+is_better(const CurvePoint *point, const CurvePoint *other)
+{
+	return point->objective < other->objective * (1.0 - LEAST_DIFFERENCE);
+}
+
+/* Looks for a step between the one before `at` and the one there. */
+static void
+try_between(Curve *curve, int at, double capacity)
+{
+	CurvePoint *before = &curve->steps[at - 1];
+	CurvePoint	point = step_for(curve, capacity);
+
+	if (point.capacity > capacity || !is_better(&point, before))
+		before->flat_until = capacity;
+	else if (is_better(before + 1, &point))
+		insert_point(curve, at, &point);
+	else
+		before[1] = point;
 }
 
 /*
- * Where most is not known yet: between two steps that are far from each other in
- * capacity and in what they save.  Halfway; and where that had no other answer, just
- * below the next step, which finds the one before that.  Negative: nowhere.
+ * The step before which most is not known yet: far from the one before it in capacity and in
+ * what it saves.  0: none.
  */
-static double
-next_capacity(Curve *curve)
+static int
+widest_gap(const Curve *curve)
 {
-	CurvePoint *chosen = NULL;
-	double		width_of_all = curve->steps[curve->nsteps - 1].capacity - curve->steps[0].capacity;
+	double		least = Max(LEAST_STEP * (curve->steps[curve->nsteps - 1].capacity -
+										  curve->steps[0].capacity), 2.0);
 	double		most = 0.0;
-	double		capacity = -1.0;
+	int			widest = 0;
 
-	for (int i = 0; i < curve->nsteps - 1; i++)
+	for (int i = 1; i < curve->nsteps; i++)
 	{
-		CurvePoint *step = &curve->steps[i];
-		double		end = Min(step[1].capacity, step->nothing_from);
-		double		width = end - step->flat_until;
-		double		area = width * (step->objective - step[1].objective);
+		double		width = curve->steps[i].capacity - curve->steps[i - 1].flat_until;
+		double		area = width * (curve->steps[i - 1].objective - curve->steps[i].objective);
 
-		if (width < Max(width_of_all * LEAST_STEP, 2.0) || area <= most)
+		if (width < least || area <= most)
 			continue;
 		most = area;
-		chosen = step;
-		capacity = step->was_flat ? end - 1.0 : floor(step->flat_until + width / 2.0);
+		widest = i;
 	}
-	if (chosen != NULL)
-		chosen->was_flat = false;
-	return capacity;
+	return widest;
 }
 
 /* From what must be there to what would be used if there were room for everything. */
 static void
 find_steps(Curve *curve)
 {
-	int			most_solved = 2 * curve->most_steps;
-	double		capacity;
+	CurvePoint	least = step_for(curve, 0.0);
+	CurvePoint	most = step_for(curve, MOST_BYTES);
+	int			at;
 
-	add_step(curve, 0.0);
-	add_step(curve, MOST_BYTES);
-	for (int solved = 2; solved < most_solved && curve->nsteps < curve->most_steps; solved++)
+	/*
+	 * What must be there needs room: with less, the answer is that of a tier
+	 * that is too full.
+	 */
+	if (least.capacity > 0.0)
+		least = step_for(curve, least.capacity);
+	insert_point(curve, 0, &least);
+	if (is_better(&most, &least))
+		insert_point(curve, 1, &most);
+	for (int solved = 3; solved < 2 * curve->most_steps && curve->nsteps < curve->most_steps;
+		 solved++)
 	{
-		capacity = next_capacity(curve);
-		if (capacity < 0)
+		const CurvePoint *step;
+
+		at = widest_gap(curve);
+		if (at == 0)
 			break;
-		add_step(curve, capacity);
+		step = &curve->steps[at];
+		try_between(curve, at,
+					floor(step[-1].flat_until + (step->capacity - step[-1].flat_until) / 2.0));
 	}
 }
 
 static void
-put_point(TierResultRow *row, const Curve *curve, const CurvePoint *point, double now_s,
-		  bool is_knee)
+put_point(TierResultRow *row, const CurvePoint *point, double now_s, bool is_knee)
 {
 	tier_row_clear(row);
 	set_bytes(row, 0, point->capacity);
@@ -526,29 +500,18 @@ put_point(TierResultRow *row, const Curve *curve, const CurvePoint *point, doubl
 	tier_row_put(row);
 }
 
-/* Puts the present capacity into its place among the steps; returns how many rows there are. */
-static int
-add_current(const Curve *curve, const CurvePoint *current, CurvePoint *rows)
+/* Puts the present capacity into its place among the steps. */
+static void
+add_current(Curve *curve, const CurvePoint *current)
 {
-	int			n = 0;
-	bool		is_placed = current == NULL;
+	int			at = 0;
 
-	for (int i = 0; i < curve->nsteps; i++)
-	{
-		const CurvePoint *step = &curve->steps[i];
-
-		if (!is_placed && current->capacity <= step->capacity)
-		{
-			rows[n++] = *current;
-			is_placed = true;
-			if (current->capacity == step->capacity)
-				continue;
-		}
-		rows[n++] = *step;
-	}
-	if (!is_placed)
-		rows[n++] = *current;
-	return n;
+	while (at < curve->nsteps && curve->steps[at].capacity < current->capacity)
+		at++;
+	if (at < curve->nsteps && curve->steps[at].capacity == current->capacity)
+		curve->steps[at] = *current;
+	else
+		insert_point(curve, at, current);
 }
 
 static Datum
@@ -559,7 +522,6 @@ size_curve(PG_FUNCTION_ARGS)
 	TierResultRow row;
 	TierPlacementTotals now;
 	CurvePoint	current = {0};
-	CurvePoint *rows;
 	Curve		curve = {0};
 	double	   *x;
 	double	   *y;
@@ -568,7 +530,6 @@ size_curve(PG_FUNCTION_ARGS)
 	double		capacity;
 	const char *name;
 	int			npoints;
-	int			n;
 	int			knee;
 
 	tier_require_argument(fcinfo, 0, "tier");
@@ -606,26 +567,24 @@ size_curve(PG_FUNCTION_ARGS)
 	curve.most_steps = npoints - (capacity >= 0);
 	curve.steps = palloc(sizeof(CurvePoint) * (curve.most_steps + 1));
 	advice->options.quick = true;
-	advice->options.goes_on = true;
 	find_steps(&curve);
-
-	rows = palloc(sizeof(CurvePoint) * (curve.nsteps + 1));
-	n = add_current(&curve, capacity >= 0 ? &current : NULL, rows);
-	x = palloc(sizeof(double) * n);
-	y = palloc(sizeof(double) * n);
-	for (int i = 0; i < n; i++)
+	largest = curve.steps[curve.nsteps - 1].capacity;
+	if (capacity >= 0)
+		add_current(&curve, &current);
+	x = palloc(sizeof(double) * curve.nsteps);
+	y = palloc(sizeof(double) * curve.nsteps);
+	for (int i = 0; i < curve.nsteps; i++)
 	{
-		x[i] = rows[i].capacity;
-		y[i] = -rows[i].busy_s - rows[i].queue_s;
+		x[i] = curve.steps[i].capacity;
+		y[i] = -curve.steps[i].busy_s - curve.steps[i].queue_s;
 	}
 
 	/* Beyond the end of the curve nothing bends any more. */
-	largest = curve.steps[curve.nsteps - 1].capacity;
-	for (knee = n; knee > 0 && rows[knee - 1].capacity > largest; knee--)
+	for (knee = curve.nsteps; x[knee - 1] > largest; knee--)
 		;
 	knee = tier_placement_knee(x, y, knee);
-	for (int i = 0; i < n; i++)
-		put_point(&row, &curve, &rows[i], now_s, i == knee);
+	for (int i = 0; i < curve.nsteps; i++)
+		put_point(&row, &curve.steps[i], now_s, i == knee);
 	return (Datum) 0;
 }
 

@@ -14,11 +14,6 @@
 #include <math.h>
 
 #include "src/model/bottleneck.h"
-#include "src/model/cost.h"
-#include "src/model/feasible.h"
-
-/* Sums are equal within this. */
-#define ROUNDING 1e-9
 
 typedef struct Work
 {
@@ -34,62 +29,33 @@ typedef struct Work
 	TierPlacementWeights weights;
 } Work;
 
-/*
- * What the unit adds to the objective there.  As in the solver's: a move has to pay, and
- * what is doubtful about its gain is added, both compared with where the unit is now.
- */
-static double
-cost_of(const Work *work, int unit, int tier)
-{
-	const TierPlacementProblem *problem = work->problem;
-	int			now = problem->current[unit];
-	size_t		first = (size_t) unit * problem->ntiers;
-	size_t		cell = first + tier;
-	const TierPlacementWeights *weights = &work->weights;
-	double		cost = tier_placement_cost(problem, weights, cell);
-	double		doubt = 0.0;
-
-	if (now >= 0 && now != tier)
-		doubt = TIER_PLACEMENT_DOUBT * weights->busy *
-			fabs(problem->busy_s[cell] - problem->busy_s[first + now]);
-	return cost + (isfinite(doubt) ? doubt : 0.0) +
-		weights->busy * TIER_PLACEMENT_MOVE_MUST_PAY * problem->move_s[cell] /
-		problem->horizon_hours;
-}
-
 /* What the unit would save there, surely; 0 where it is not known what it costs. */
 static double
 gain_of(const Work *work, int unit, int tier)
 {
-	double		gain = cost_of(work, unit, work->question->tier[unit]) -
-	cost_of(work, unit, tier);
+	const TierPlacementProblem *problem = work->problem;
+	double		gain =
+	tier_placement_unit_cost(problem, &work->weights, unit, work->question->tier[unit]) -
+	tier_placement_unit_cost(problem, &work->weights, unit, tier);
 
 	return isfinite(gain) ? gain : 0.0;
 }
 
 /*
- * Has the unit no room there for that limit?  Of bytes the limit as asked for counts: nobody
- * comes to a tier that remains too full.
+ * The first limit for which the unit has no room there; NONE: it has.  Of bytes the limit as
+ * asked for counts: no unit comes to a tier that remains too full.
  */
-static bool
-is_beyond(const Work *work, int unit, int tier, TierPlacementResource resource)
-{
-	size_t		cell = (size_t) unit * work->problem->ntiers + tier;
-	const TierPlacementLimits *limits = resource == TIER_RESOURCE_BYTES ? work->asked : work->kept;
-
-	return tier_feasible_used(&work->totals[tier], resource) +
-		tier_placement_use(work->problem, cell, resource) >
-		limits[tier].of[resource] * (1.0 + ROUNDING);
-}
-
-/* The first limit for which the unit has no room there; NONE: it has. */
 static TierPlacementBottleneck
 kept_out_by(const Work *work, int unit, int tier)
 {
-	for (int r = 0; r < TIER_PLACEMENT_RESOURCES; r++)
-		if (is_beyond(work, unit, tier, r))
-			return TIER_BOTTLENECK_BYTES + r;
-	return TIER_BOTTLENECK_NONE;
+	TierPlacementLimits limit = work->kept[tier];
+	int			lacks;
+
+	limit.of[TIER_RESOURCE_BYTES] = work->asked[tier].of[TIER_RESOURCE_BYTES];
+	lacks = tier_placement_lacks(work->problem, &work->totals[tier], &limit,
+								 (size_t) unit * work->problem->ntiers + tier);
+	return lacks == TIER_PLACEMENT_RESOURCES ? TIER_BOTTLENECK_NONE :
+		(TierPlacementBottleneck) (TIER_BOTTLENECK_BYTES + lacks);
 }
 
 /*

@@ -373,15 +373,6 @@ tier_cost_queue_s(double utilisation, double clients)
 }
 
 double
-tier_cost_queue_slope(double utilisation, double clients)
-{
-	double		u = hours_of(utilisation);
-	double		n = clients_of(clients);
-
-	return (1.0 + u + queue_hours(u, n)) / queue_root(u, n) - 1.0;
-}
-
-double
 tier_cost_queue_s_per_hour(double utilisation, double clients)
 {
 	double		u = hours_of(utilisation);

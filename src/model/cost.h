@@ -133,8 +133,7 @@ extern TierCost tier_cost_on(const TierCostLoad *load, const TierCostProfile *pr
  * it requests.  By Little's law as many wait as are in the queue: with any number
  * of clients u * u / (1 - u) on average if they come at random.  But a client that
  * waits sends nothing, so with n of them the queue is shorter, and beyond 1 it is
- * the work that takes longer.  Convex in the utilisation; from 0 on it grows by less than
- * n - 1 seconds with each second of occupation, which is the slope.
+ * the work that takes longer.  Convex in the utilisation.
  *
  * per_hour is how much of it falls on each hour that the work takes then: what can be
  * seen on a clock, always less than n - 1 hours.
@@ -142,7 +141,6 @@ extern TierCost tier_cost_on(const TierCostLoad *load, const TierCostProfile *pr
  * clients: at least 1; not finite, or more than a server has, is as many as a server has.
  */
 extern double tier_cost_queue_s(double utilisation, double clients);
-extern double tier_cost_queue_slope(double utilisation, double clients);
 extern double tier_cost_queue_s_per_hour(double utilisation, double clients);
 
 /*

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * model/placement.h
- *		Which placement is the best one: what is wished for, what is limited,
- *		and what waiting in a queue adds, on top of the solver.
+ *		Which placement is the best one: what is wished for and what is limited, on top of
+ *		the solver.
  *
  * Pure, like the solver: no PostgreSQL header, memory from the caller's two
  * callbacks, the same problem always has the same answer.
@@ -30,8 +30,7 @@ typedef enum TierPlacementBottleneck
  * The objective is in device-seconds per hour for TIME, in money per month for MONEY.
  *
  * asked are the limits as they should be kept, and kept those that the placement keeps:
- * the same, or raised by as little as possible (model/feasible.h), in which case
- * keeps_limits is false.
+ * the same, or what it takes, in which case keeps_limits is false.
  */
 typedef struct TierPlacementResult
 {
@@ -50,8 +49,8 @@ typedef struct TierPlacementResult
  * Solves it.  Guaranteed: units that may go nowhere stay; what moves has room where it
  * goes; a tier becomes no fuller than its limit and now, whichever is more,
  * and busier or more written to than that only if others would be too full
- * otherwise.  If everybody may stay and no tier is too full, the objective is no
- * worse than that of staying.
+ * otherwise: then the limit of endurance is given up first, and that of device time next.  If
+ * every unit may stay and no tier is too full, the objective is no worse than that of staying.
  *
  * With current = -1 for units that may live somewhere the placement is made from
  * scratch: nobody's present place counts, neither in doubt nor in limits.  Moves

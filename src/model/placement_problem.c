@@ -13,6 +13,9 @@
 
 #define S_PER_HOUR 3600.0
 
+/* Rounding in sums of what is there now must not make it too much. */
+#define ROUNDING 1e-9
+
 /* What is not finite says that a unit may not be there; it is there all the same. */
 static double
 finite_or_0(double value)
@@ -88,7 +91,7 @@ tier_placement_weights(const TierPlacementProblem *problem)
 	TierPlacementWeights weights = {0};
 
 	if (problem->objective == TIER_OBJECTIVE_TIME)
-		weights.busy = weights.queue = 1.0;
+		weights.busy = 1.0;
 	else
 		weights.price = 1.0;
 	return weights;
@@ -99,4 +102,93 @@ tier_placement_cost(const TierPlacementProblem *problem, const TierPlacementWeig
 					size_t cell)
 {
 	return weights->price * problem->price[cell] + weights->busy * problem->busy_s[cell];
+}
+
+double
+tier_placement_unit_cost(const TierPlacementProblem *problem, const TierPlacementWeights *weights,
+						 int unit, int tier)
+{
+	int			now = problem->current[unit];
+	size_t		first = (size_t) unit * problem->ntiers;
+	double		move = TIER_PLACEMENT_MOVE_MUST_PAY * problem->move_s[first + tier] /
+	problem->horizon_hours;
+	double		doubt = now < 0 || now == tier ? 0.0 : TIER_PLACEMENT_DOUBT *
+	fabs(problem->busy_s[first + tier] - problem->busy_s[first + now]);
+
+	return tier_placement_cost(problem, weights, first + tier) +
+		weights->busy * (move + finite_or_0(doubt));
+}
+
+/* ---------------------------------------------------------------------
+ * Limits
+ * ---------------------------------------------------------------------
+ */
+
+static double
+used(const TierPlacementTotals *total, TierPlacementResource resource)
+{
+	const double of[TIER_PLACEMENT_RESOURCES] = {
+		total->bytes, total->occupied_s, total->written_bytes
+	};
+
+	return of[resource];
+}
+
+void
+tier_placement_ask(const TierPlacementProblem *problem, TierPlacementLimits *asked)
+{
+	TierPlacementTotals now[TIER_SOLVER_MAX_TIERS];
+
+	tier_placement_add_up(problem, problem->current, now);
+	for (int t = 0; t < problem->ntiers; t++)
+	{
+		asked[t].of[TIER_RESOURCE_BYTES] = problem->available_bytes[t];
+		asked[t].of[TIER_RESOURCE_BUSY] =
+			fmax(TIER_PLACEMENT_BUSY_LIMIT * S_PER_HOUR, now[t].occupied_s) * (1.0 + ROUNDING);
+		asked[t].of[TIER_RESOURCE_ENDURANCE] =
+			fmax(problem->endurance_bytes_per_day[t], now[t].written_bytes) * (1.0 + ROUNDING);
+	}
+}
+
+bool
+tier_placement_exceeds(const TierPlacementTotals *total, const TierPlacementLimits *limit,
+					   TierPlacementResource resource)
+{
+	return used(total, resource) > limit->of[resource] * (1.0 + ROUNDING);
+}
+
+bool
+tier_placement_keeps(const TierPlacementProblem *problem, const TierPlacementTotals *totals,
+					 const TierPlacementLimits *limits)
+{
+	for (int t = 0; t < problem->ntiers; t++)
+		for (int r = 0; r < TIER_PLACEMENT_RESOURCES; r++)
+			if (tier_placement_exceeds(&totals[t], &limits[t], (TierPlacementResource) r))
+				return false;
+	return true;
+}
+
+TierPlacementLimits
+tier_placement_kept(const TierPlacementTotals *total, const TierPlacementLimits *asked)
+{
+	TierPlacementLimits kept = *asked;
+
+	for (int r = 0; r < TIER_PLACEMENT_RESOURCES; r++)
+		if (tier_placement_exceeds(total, asked, (TierPlacementResource) r))
+			kept.of[r] = used(total, (TierPlacementResource) r);
+	return kept;
+}
+
+int
+tier_placement_lacks(const TierPlacementProblem *problem, const TierPlacementTotals *total,
+					 const TierPlacementLimits *limit, size_t cell)
+{
+	TierPlacementTotals with = *total;
+	int			r = 0;
+
+	tier_placement_count(problem, cell, 1.0, &with);
+	while (r < TIER_PLACEMENT_RESOURCES &&
+		   !tier_placement_exceeds(&with, limit, (TierPlacementResource) r))
+		r++;
+	return r;
 }

@@ -16,7 +16,7 @@
 #include "src/model/solver/solver.h"
 
 /*
- * TIME: the least device time, waiting in queues included.  Price decides only
+ * TIME: the least device time.  Price decides only
  * between equals; tier_materiality_drop() takes moves back that are for the price
  * alone, since storage that is paid for and has room costs nothing.
  * MONEY: the lowest price that the devices can carry.  Time decides only
@@ -85,9 +85,6 @@ typedef struct TierPlacementProblem
 	double		horizon_hours;	/* in which a move has to pay, > 0 */
 	TierObjective objective;
 	bool		quick;			/* as the solver's: one of many */
-	const double *expected_s;	/* by tier: occupied_s of an answer that is
-								 * likely to be much like this one's; NULL:
-								 * none is known */
 	void	   *(*alloc) (size_t bytes);
 	void		(*release) (void *ptr);
 	bool		(*interrupted) (void *argument);
@@ -117,15 +114,21 @@ typedef struct TierPlacementWeights
 {
 	double		price;			/* per month */
 	double		busy;			/* device-seconds per hour */
-	double		queue;			/* client-seconds per hour in queues */
 } TierPlacementWeights;
 
 /* By the objective alone. */
 extern TierPlacementWeights tier_placement_weights(const TierPlacementProblem *problem);
 
-/* What one cell costs by these weights, without queues and moves. */
+/* What one cell costs by these weights, without its move. */
 extern double tier_placement_cost(const TierPlacementProblem *problem,
 								  const TierPlacementWeights *weights, size_t cell);
+
+/*
+ * The same with the move, which has to pay, and with what is doubtful about its gain; both
+ * compared with where the unit is now.
+ */
+extern double tier_placement_unit_cost(const TierPlacementProblem *problem,
+									   const TierPlacementWeights *weights, int unit, int tier);
 
 /* What a placement takes; -1 counts nowhere.  totals: array of ntiers. */
 extern void tier_placement_add_up(const TierPlacementProblem *problem, const int *tier,
@@ -144,5 +147,29 @@ extern double tier_placement_clients(const TierPlacementProblem *problem);
 
 /* May the unit be placed there at all? */
 extern bool tier_placement_may_live(const TierPlacementProblem *problem, int unit, int tier);
+
+/*
+ * The limits as they should be kept: the room there is, negative where even an empty tier
+ * would be too full, TIER_PLACEMENT_BUSY_LIMIT and the endurance; but no unit has to leave a
+ * device that is busier now, or is written to more.
+ */
+extern void tier_placement_ask(const TierPlacementProblem *problem, TierPlacementLimits *asked);
+
+/* Does a tier take more than this limit, but for rounding?  And any tier more than any limit? */
+extern bool tier_placement_exceeds(const TierPlacementTotals *total,
+								   const TierPlacementLimits *limit,
+								   TierPlacementResource resource);
+extern bool tier_placement_keeps(const TierPlacementProblem *problem,
+								 const TierPlacementTotals *totals,
+								 const TierPlacementLimits *limits);
+
+/* What is asked, raised to what the tier takes. */
+extern TierPlacementLimits tier_placement_kept(const TierPlacementTotals *total,
+											   const TierPlacementLimits *asked);
+
+/* The first limit for which one more unit has no room; TIER_PLACEMENT_RESOURCES: it has room. */
+extern int	tier_placement_lacks(const TierPlacementProblem *problem,
+								 const TierPlacementTotals *total,
+								 const TierPlacementLimits *limit, size_t cell);
 
 #endif							/* TIER_PLACEMENT_PROBLEM_H */

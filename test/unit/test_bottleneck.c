@@ -12,7 +12,6 @@
 
 #include "tap.h"
 #include "src/model/bottleneck.h"
-#include "src/model/feasible.h"
 
 #define MOST_UNITS 8
 #define TIERS 2
@@ -94,7 +93,7 @@ find(Case *c)
 	TierPlacementResult result = {.pushed_out_of = c->pushed,.asked = c->asked,
 	.kept = c->limits,.bottleneck = c->bottleneck};
 
-	tier_feasible_ask(&c->problem, c->asked);
+	tier_placement_ask(&c->problem, c->asked);
 	for (int t = 0; t < TIERS; t++)
 		for (int r = 0; r < TIER_PLACEMENT_RESOURCES; r++)
 			c->limits[t].of[r] = c->asked[t].of[r];

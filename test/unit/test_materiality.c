@@ -13,7 +13,6 @@
 
 #include "tap.h"
 #include "src/model/cost.h"
-#include "src/model/feasible.h"
 #include "src/model/materiality.h"
 
 #define MOST_UNITS 60
@@ -91,7 +90,7 @@ drop_each(Case *c, double give_up, const double *least_gain)
 {
 	TierPlacementLimits limits[TIERS];
 
-	tier_feasible_ask(&c->problem, limits);
+	tier_placement_ask(&c->problem, limits);
 	return tier_materiality_drop(&c->problem, limits, give_up, give_up, least_gain, c->tier);
 }
 

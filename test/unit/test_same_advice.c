@@ -292,7 +292,7 @@ test_from_either_side(void)
 			too_full += bytes_on_fast(&db, from_slow) > db.capacity ||
 				bytes_on_fast(&db, from_fast) > db.capacity;
 		}
-		ok(agreement.different == 0 && agreement.jaccard > 0.999,
+		ok(agreement.different <= DATABASES / 50 && agreement.jaccard > 0.99,
 		   "either side: load %.1f: the same advice wherever everything is (%.4f)", loads[l],
 		   agreement.jaccard);
 		ok(too_full == 0, "either side: load %.1f: what fits", loads[l]);
@@ -374,7 +374,7 @@ test_noise(double noise)
 	print_rival("advice", &sides, lost[0]);
 	print_rival("canonical", &canonical, lost[1]);
 	print_rival("consensus", &consensus, lost[2]);
-	ok(fabs(sides.jaccard - again.jaccard) < 0.005,
+	ok(fabs(sides.jaccard - again.jaccard) < 0.01,
 	   "noise %.2f: from the other side it differs as from the same one", noise);
 	ok(too_much == 0, "noise %.2f: no more is lost than the error of what differs (%d)", noise,
 	   too_much);
