@@ -252,7 +252,7 @@ class Bench:
         self.sql("CALL tiered_storage.sample()")
         self.unthrottle()
         done = self.difference(before, after)
-        for row in self.rows("SELECT device, explained, write_fit_factor, write_fit_residual, write_request_fit_factor, write_request_fit_residual"
+        for row in self.rows("SELECT device, explained, fit_factor, fit_residual, request_fit_factor, request_fit_residual"
                              " FROM _tiered_storage.device_io"):
             self.raw(f"device {row}")
         for row in self.rows("SELECT relation_oid::regclass, round(total_page_writes), round(total_merged_writes) FROM _tiered_storage.relation_state"

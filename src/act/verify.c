@@ -33,7 +33,6 @@
 #include "src/model/effect.h"
 #include "src/model/relation_load.h"
 #include "src/observe/device_io.h"
-#include "src/observe/device_writes.h"
 #include "src/observe/sample.h"
 #include "src/storage/memory.h"
 #include "src/act/verify.h"
@@ -93,7 +92,6 @@ tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tabl
 	const TierCostProfile *to = profile_of(set, to_tablespace_oid);
 	TierRelationLoadBasis basis = {0};
 	TierRelationLoad load = {0};
-	TierDevices *devices;
 	TierRelationState *states;
 	bool		is_known = false;
 	int			n;
@@ -105,12 +103,10 @@ tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tabl
 	if (!is_known)
 		return;
 	set_basis(&basis, states, n);
-	devices = tier_catalog_load_devices(CurrentMemoryContext);
 	for (int i = 0; i < n; i++)
 	{
 		/* A TOAST table and its index have the persistence of their table. */
 		states[i].id.persistence = info->persistence;
-		tier_device_writes_factors(devices, states[i].id.tablespace_oid, from, &basis);
 		tier_relation_load_add(&load, &states[i], &basis);
 	}
 	if (from != NULL)
@@ -130,7 +126,7 @@ factor_of(const TierDeviceState *device, TierEffectWork *work, const TierCostPro
 	double		request_bytes = tier_device_request_bytes(device);
 
 	if (!tier_device_is_explained(device) ||
-		(!tier_device_writes_are_known(device) &&
+		(tier_device_holds_wal(device) &&
 		 !tier_effect_drop_writes(work, profile, request_bytes)))
 		return NAN;
 	return tier_effect_device_factor(work, profile, request_bytes);

@@ -81,27 +81,6 @@ static const TierColumn device_columns[] = {
 	COLUMN("request_fit_yy", FLOAT8OID, request_fit.yy),
 	COLUMN("request_fit_periods", FLOAT8OID, request_fit.periods),
 
-	/* The fit of writes. */
-	COLUMN("write_redo", INT8OID, writes_fit.redo),
-	{"write_window_since", TIMESTAMPTZOID,
-	offsetof(TierDeviceState, writes_fit.window_since), true, 0, false, false, 0},
-	COLUMN("window_checkpoints", INT8OID, writes_fit.window_checkpoints),
-	COLUMN("window_pages", FLOAT8OID, writes_fit.window_pages),
-	COLUMN("window_requests", FLOAT8OID, writes_fit.window_requests),
-	COLUMN("window_foreign_pages", FLOAT8OID, writes_fit.window_foreign),
-	COLUMN("window_written", FLOAT8OID, writes_fit.window_written),
-	COLUMN("window_writes", FLOAT8OID, writes_fit.window_writes),
-	COLUMN("write_fit_xx", FLOAT8OID, writes_fit.fit.xx),
-	COLUMN("write_fit_xy", FLOAT8OID, writes_fit.fit.xy),
-	COLUMN("write_fit_yy", FLOAT8OID, writes_fit.fit.yy),
-	COLUMN("write_fit_periods", FLOAT8OID, writes_fit.fit.periods),
-	COLUMN("write_request_fit_xx", FLOAT8OID, writes_fit.request_fit.xx),
-	COLUMN("write_request_fit_xy", FLOAT8OID, writes_fit.request_fit.xy),
-	COLUMN("write_request_fit_yy", FLOAT8OID, writes_fit.request_fit.yy),
-	COLUMN("write_request_fit_periods", FLOAT8OID, writes_fit.request_fit.periods),
-	{"write_fit_at", TIMESTAMPTZOID,
-	offsetof(TierDeviceState, writes_fit.fit_at), true, 0, false, false, 0},
-
 	COLUMN("cluster_blocks_read", INT8OID, cluster_blocks_read),
 	COLUMN("cluster_temp_bytes", INT8OID, cluster_temp_bytes),
 };

@@ -26,7 +26,6 @@
 #include "src/base/debug.h"
 #include "src/base/left_out.h"
 #include "src/observe/device_io.h"
-#include "src/observe/device_writes.h"
 #include "src/base/settings.h"
 #include "src/model/evidence.h"
 #include "src/model/growth.h"
@@ -52,12 +51,8 @@ tier_advice_find(const TierAdvice *advice, Oid relation_oid)
 
 /* Adds what one relation does to the unit that it belongs to. */
 static void
-add_load(const TierAdvice *advice, TierAdviceUnit *unit, const TierRelationState *state,
-		 const TierDevices *devices, TierRelationLoadBasis *basis)
+add_load(TierAdviceUnit *unit, const TierRelationState *state, const TierRelationLoadBasis *basis)
 {
-	tier_device_writes_factors(devices, state->id.tablespace_oid,
-							   unit->current_tier < 0 ? NULL :
-							   &advice->set->tiers[unit->current_tier].profile, basis);
 	tier_relation_load_add(&unit->loads, state, basis);
 	unit->size_bytes += Max(state->stored.size_bytes, 0) + Max(state->stored.maps_bytes, 0);
 	unit->operations += (double) state->stored.counters.scans;
@@ -103,8 +98,7 @@ read_bytes(const TierRelationState *states, int nstates)
 
 /* Tables, materialized views and their indexes are units; TOAST goes along. */
 static void
-build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationState *states,
-			int nstates, TimestampTz now)
+build_units(TierAdvice *advice, const TierRelationState *states, int nstates, TimestampTz now)
 {
 	TierMemory	memory = tier_memory_look(tier_debug_root());
 	TierRelationLoadBasis basis = {
@@ -149,14 +143,14 @@ build_units(TierAdvice *advice, const TierDevices *devices, const TierRelationSt
 		if (state->stored.placed_at != 0)
 			unit->resides_s = Max(0.0, tier_cooldown_min * 60.0 -
 								  tier_seconds_between(state->stored.placed_at, now));
-		add_load(advice, unit, state, devices, &basis);
+		add_load(unit, state, &basis);
 	}
 	for (int i = 0; i < nstates; i++)
 	{
 		TierAdviceUnit *unit = unit_of(advice, states, nstates, &states[i]);
 
 		if (unit != NULL && unit->relation_oid != states[i].id.relation_oid)
-			add_load(advice, unit, &states[i], devices, &basis);
+			add_load(unit, &states[i], &basis);
 	}
 }
 
@@ -707,7 +701,7 @@ tier_units_load(TierAdvice *advice)
 	advice->clients = clients_of(advice);
 	view = tier_sample_look(&memory, devices, NULL);
 	mark_unseen(advice, &view, &standbys, now);
-	build_units(advice, devices, view.states, view.nstates, now);
+	build_units(advice, view.states, view.nstates, now);
 	mark_recent(advice, recent, nrecent, now);
 	mark_measured(advice, &memory, view.states, view.nstates, now);
 	discount_builds(advice, &view);

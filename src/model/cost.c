@@ -464,25 +464,3 @@ tier_cost_estimate_table_writes(double row_changes_per_hour, double pages, doubl
 	load->page_writes += written;
 	load->merged_writes += tier_amount(written - checkpoints);
 }
-
-/*
- * A page is followed by its neighbour with the chance p = merged / pages, so a run is longer
- * than n blocks with the chance p^n, than 2 n with p^2n, and so on:
- *
- *		requests = runs (1 + p^n + p^2n + ...) = runs / (1 - p^n)
- *
- * which is the runs where they are short, and pages / n where all is one.
- */
-double
-tier_cost_write_requests(double pages, double merged, double run_blocks)
-{
-	double		all = tier_amount(pages);
-	double		joined = tier_smaller(tier_amount(merged), all);
-	double		n = tier_larger(tier_amount(run_blocks), 1.0);
-	double		whole;
-
-	if (!(all > 0.0))
-		return 0.0;
-	whole = -expm1(n * log(joined / all));
-	return tier_clamp(whole > 0.0 ? (all - joined) / whole : 0.0, all / n, all);
-}

@@ -193,12 +193,4 @@ extern void tier_cost_estimate_table_writes(double row_changes_per_hour, double 
 											double rows, double grown_pages_per_hour,
 											double checkpoints_per_hour, TierCostLoad *load);
 
-/*
- * In how many requests so many pages reach the device, of which `merged` are merged with the
- * page before: one for each run, and one more each time that a run is longer than
- * run_blocks, by which checkpoints hand pages to the device.  Lengths of runs are taken for
- * geometric.
- */
-extern double tier_cost_write_requests(double pages, double merged, double run_blocks);
-
 #endif							/* TIER_COST_H */

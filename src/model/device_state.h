@@ -14,7 +14,7 @@
  *	compare	 with what the relations should have read: predicted_*, foreign_bytes,
  *			 summed up in the window
  *	fit		 the window, as soon as it is complete, goes into the two fits
- *	writes	 the same for what it wrote	(observe/device_writes.c)
+ *	writes	 what our relations wrote to it, for the ledger of wear
  *
  * OIDs and times as in model/relation_state.h.
  *
@@ -51,29 +51,6 @@ typedef struct TierDeviceRates
 	double		busy_ms;
 	double		device_ms;		/* see tier_effect_device_ms */
 } TierDeviceRates;
-
-/*
- * What a device wrote, compared with what the WAL says of the relations on it.
- * Changed by the step `writes`; another device of that name begins from zero.
- */
-typedef struct TierDeviceWrites
-{
-	uint64_t	redo;			/* of the newest checkpoint, at the last
-								 * sample */
-
-	/* What is to be added to the fits, as soon as it is complete. */
-	int64_t		window_since;	/* 0: nothing; then the others mean nothing */
-	int64_t		window_checkpoints; /* that have begun in it */
-	double		window_pages;	/* predicted: blocks, */
-	double		window_requests;	/* and requests that they take */
-	double		window_foreign; /* blocks of others */
-	double		window_written; /* by the device: bytes, */
-	double		window_writes;	/* and requests */
-
-	TierFit		fit;			/* of bytes */
-	TierFit		request_fit;	/* of requests, in units of a block */
-	int64_t		fit_at;			/* 0: never */
-} TierDeviceWrites;
 
 /* One device with tablespaces of this cluster on it; the steps: see above. */
 typedef struct TierDeviceState
@@ -136,8 +113,6 @@ typedef struct TierDeviceState
 	TierFit		fit;
 	TierFit		request_fit;
 	int64_t		fit_at;			/* 0: never */
-
-	TierDeviceWrites writes_fit;	/* writes */
 
 	/* compare: of the whole cluster at this sample, the same for all devices. */
 	int64_t		cluster_blocks_read;

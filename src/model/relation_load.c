@@ -180,12 +180,6 @@ estimated_writes(const TierRelationState *state, const TierRelationLoadBasis *ba
 	return writes_of(load.page_writes, load.merged_writes);
 }
 
-static double
-factor_of(double factor)
-{
-	return factor > 0.0 ? factor : 1.0;
-}
-
 /* Two parts of a time, of which the first is the share of it. */
 static Writes
 mix(Writes first, double share, Writes second)
@@ -215,7 +209,6 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 	Writes		middle = estimate;
 	double		low = 0.0;
 	double		high = scattered.pages;
-	double		requests_factor;
 
 	if (counted_s > 0.0)
 	{
@@ -242,11 +235,6 @@ add_writes(TierRelationLoad *load, const TierRelationState *state,
 		if (counted_s < TIER_HALF_LIFE_FAST_S)
 			high = tier_larger(high, scattered.requests);
 	}
-	requests_factor = factor_of(basis->write_request_factor);
-	middle.requests *= requests_factor;
-	middle.pages = tier_larger(middle.pages * factor_of(basis->write_factor), middle.requests);
-	low *= requests_factor;
-	high *= requests_factor;
 	load->middle.page_writes += written.weight * middle.pages;
 	load->middle.merged_writes += written.weight * (middle.pages - middle.requests);
 	load->event_writes += (1.0 - written.weight) * middle.pages;

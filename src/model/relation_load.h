@@ -25,18 +25,12 @@
 #include "src/model/cost.h"
 #include "src/model/relation_state.h"
 
-/*
- * How the states are to be read; but for the factors, the same for all relations of
- * one answer.
- */
+/* How the states are to be read; the same for all relations of one answer. */
 typedef struct TierRelationLoadBasis
 {
 	int64_t		now;
 	int64_t		writes_since;	/* page writes are counted since then; 0: not */
 	double		checkpoints_per_hour;
-	double		write_factor;	/* pages that the device writes for each that
-								 * checkpoints have to; 0 is taken for 1 */
-	double		write_request_factor;	/* the same of requests */
 	bool		memory_is_new;	/* the machine was started within the last
 								 * day, with nothing in memory */
 	bool		memory_fills;	/* memory is free that the page cache may

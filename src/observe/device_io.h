@@ -52,4 +52,14 @@ extern bool tier_device_counters_are_late(double period_s);
 extern void tier_device_io_observe(TierDevices *devices, const TierRelationState *states,
 								   int nstates, TimestampTz last_sample_at, TimestampTz now);
 
+/*
+ * Within a sample, after that: what the WAL says that relations have written to each device, if
+ * it was counted, and where the WAL is.  For the wear of devices.
+ */
+extern void tier_device_io_note_writes(TierDevices *devices, const TierRelationState *states,
+									   int nstates, bool counted);
+
+/* Is pg_wal on it?  Its requests cannot be told from those of relations. */
+extern bool tier_device_holds_wal(const TierDeviceState *device);
+
 #endif							/* TIER_DEVICE_IO_H */

@@ -27,7 +27,6 @@
 #include "src/observe/collect.h"
 #include "src/observe/device_io.h"
 #include "src/observe/device_reads.h"
-#include "src/observe/device_writes.h"
 #include "src/observe/merge.h"
 #include "src/observe/sample.h"
 #include "src/observe/writes.h"
@@ -374,7 +373,8 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	tier_writes_end(writes);
 	MemoryContextSwitchTo(context);
 	tier_device_io_observe(result->devices, view.states, view.nstates, memory.sampled_at, view.at);
-	tier_device_writes_observe(result->devices, view.states, view.nstates, writes, view.at);
+	tier_device_io_note_writes(result->devices, view.states, view.nstates,
+							   tier_writes_counted(writes));
 	tier_catalog_store_devices(result->devices);
 	tier_catalog_count_wear(result->devices, view.at);
 	tier_catalog_sample_load(view.at, summary.active > 0, is_another_server(&memory));

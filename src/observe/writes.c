@@ -107,15 +107,6 @@ typedef struct KnownFile
 	uint32		relation;		/* index of its counts */
 } KnownFile;
 
-/* Pages in a tablespace that are of none of the relations; see MAX_FOREIGN. */
-typedef struct ForeignPages
-{
-	Oid			tablespace_oid;
-	int64		pages;			/* as read and not yet scaled */
-} ForeignPages;
-
-#define MAX_FOREIGN 64
-
 /*
  * The writes of one sample, from tier_writes_begin() to tier_writes_end(), in
  * the memory of the process that has the sampler locked.  Only one sample
@@ -144,13 +135,6 @@ struct TierWrites
 	const KnownFile *last_file; /* found by the last look-up; NULL: none */
 	Counts	   *counts;			/* of each relation, in their order */
 	int64		unattributed_bytes; /* of no relation */
-
-	/*
-	 * count: what is read later, too.  Those of more tablespaces are left
-	 * out.
-	 */
-	int			nforeign;
-	ForeignPages foreign[MAX_FOREIGN];
 };
 
 /* ---------------------------------------------------------------------
@@ -339,25 +323,6 @@ note_page(TierWrites *writes, Counts *counts, WriteKind kind,
 	counts->far_pairs[kind] += added.far_pairs;
 }
 
-/* A page of a file that no relation has, if it will have to be written. */
-static void
-note_foreign_page(TierWrites *writes, const DecodedBkpBlock *reference, Oid tablespace_oid,
-				  int64 pages)
-{
-	int			i = 0;
-
-	if (reference != NULL && !(reference->has_image && reference->apply_image) &&
-		(reference->flags & BKPBLOCK_WILL_INIT) == 0)
-		return;
-	while (i < writes->nforeign && writes->foreign[i].tablespace_oid != tablespace_oid)
-		i++;
-	if (i == MAX_FOREIGN)
-		return;
-	if (i == writes->nforeign)
-		writes->foreign[writes->nforeign++].tablespace_oid = tablespace_oid;
-	writes->foreign[i].pages += pages;
-}
-
 static void
 note_record(void *argument, XLogReaderState *record)
 {
@@ -398,7 +363,6 @@ note_record(void *argument, XLogReaderState *record)
 		if (relation == NO_RELATION)
 		{
 			writes->unattributed_bytes += wal_bytes;
-			note_foreign_page(writes, reference, tier_compat_locator_tablespace(locator), 1);
 			continue;
 		}
 		counts = &writes->counts[relation];
@@ -554,8 +518,6 @@ conclude(TierWrites *writes, TierRelationState *state, const TierRelationState *
 	}
 	if (!is_moved)
 		add_kind(&state->period.writes, counts, WRITE_NEW_FILE, WRITE_MAINTENANCE, scale);
-	else
-		note_foreign_page(writes, NULL, state->id.tablespace_oid, counts->pages[WRITE_NEW_FILE]);
 }
 
 /* ---------------------------------------------------------------------
@@ -617,15 +579,6 @@ bool
 tier_writes_counted(const TierWrites *writes)
 {
 	return writes->memory.scale > 0.0;
-}
-
-double
-tier_writes_foreign_pages(const TierWrites *writes, Oid tablespace_oid)
-{
-	for (int i = 0; i < writes->nforeign; i++)
-		if (writes->foreign[i].tablespace_oid == tablespace_oid)
-			return (double) writes->foreign[i].pages * writes->memory.scale;
-	return 0.0;
 }
 
 void

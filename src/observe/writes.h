@@ -37,12 +37,6 @@ extern void tier_writes_count(TierWrites *writes,
 /* After tier_writes_count(): is it known what was written since the last sample? */
 extern bool tier_writes_counted(const TierWrites *writes);
 
-/*
- * After tier_writes_count(): pages in a tablespace, as above, that no relation of this
- * database is known to have written: moves, other databases, catalogs.
- */
-extern double tier_writes_foreign_pages(const TierWrites *writes, Oid tablespace_oid);
-
 /* Inside the scope, after the sample's row was written: remembers the place. */
 extern void tier_writes_end(TierWrites *writes);
 

@@ -63,23 +63,6 @@ CREATE UNLOGGED TABLE _tiered_storage.device_state
 	request_fit_xy float8 NOT NULL,
 	request_fit_yy float8 NOT NULL,
 	request_fit_periods float8 NOT NULL,
-	write_redo bigint NOT NULL,
-	write_window_since timestamptz,
-	window_checkpoints bigint NOT NULL,
-	window_pages float8 NOT NULL,
-	window_requests float8 NOT NULL,
-	window_foreign_pages float8 NOT NULL,
-	window_written float8 NOT NULL,
-	window_writes float8 NOT NULL,
-	write_fit_xx float8 NOT NULL,
-	write_fit_xy float8 NOT NULL,
-	write_fit_yy float8 NOT NULL,
-	write_fit_periods float8 NOT NULL,
-	write_request_fit_xx float8 NOT NULL,
-	write_request_fit_xy float8 NOT NULL,
-	write_request_fit_yy float8 NOT NULL,
-	write_request_fit_periods float8 NOT NULL,
-	write_fit_at timestamptz,
 	cluster_blocks_read bigint NOT NULL,
 	cluster_temp_bytes bigint NOT NULL
 ) WITH (fillfactor = 50, autovacuum_analyze_threshold = 2147483647);
@@ -118,18 +101,11 @@ CREATE VIEW _tiered_storage.device_io AS
 		CASE WHEN s.period_s > 0 THEN s.foreign_bytes END AS foreign_read_bytes,
 		f.factor AS fit_factor, f.residual AS fit_residual,
 		r.factor AS request_fit_factor, r.residual AS request_fit_residual, s.fit_periods,
-		f.explained AND COALESCE(r.explained, true) AS explained,
-		w.factor AS write_fit_factor, w.residual AS write_fit_residual,
-		q.factor AS write_request_fit_factor, q.residual AS write_request_fit_residual,
-		s.write_fit_periods, w.explained AND q.explained AS writes_explained
+		f.explained AND COALESCE(r.explained, true) AS explained
 	FROM _tiered_storage.stored_device_state() s
 	CROSS JOIN LATERAL _tiered_storage.device_fit(s.fit_xx, s.fit_xy, s.fit_yy, s.fit_periods) f
 	CROSS JOIN LATERAL _tiered_storage.device_fit(s.request_fit_xx, s.request_fit_xy,
 		s.request_fit_yy, s.request_fit_periods) r
-	CROSS JOIN LATERAL _tiered_storage.device_fit(s.write_fit_xx, s.write_fit_xy,
-		s.write_fit_yy, s.write_fit_periods) w
-	CROSS JOIN LATERAL _tiered_storage.device_fit(s.write_request_fit_xx, s.write_request_fit_xy,
-		s.write_request_fit_yy, s.write_request_fit_periods) q
 	CROSS JOIN LATERAL (SELECT NULLIF(s.period_s, 0) AS period_s,
 		CASE WHEN s.counters_at IS NOT NULL AND s.observed_since IS NOT NULL THEN
 			GREATEST(0, EXTRACT(epoch FROM now() - s.counters_at))::float8 END AS idle_s,

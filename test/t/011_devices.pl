@@ -511,13 +511,10 @@ SKIP:
 ######################################################################
 
 # pg_wal is on the disk that the tables are on: nobody knows its part.
-my $window =
-  'SELECT write_window_since IS NULL FROM _tiered_storage.device_state';
 use_disk('fakea');
 set_counters('fakea', 1000, 100_000, 1000, 0);
 sample(1);
 sample(1);
-is(value_of($window), 't', 'nothing is learned where pg_wal is');
 
 # How a device compares with its profile, by a move from it, of 10,000 reads and
 # so many writes per hour, by the time that its profile expects of both or of
@@ -532,8 +529,6 @@ sub work_ms
 		qq(UPDATE _tiered_storage.device_state SET observed_since = '2029-12-01',
 	fit_xx = 1e18, fit_xy = 1e18, fit_yy = 1e18, fit_periods = 10,
 	request_fit_xx = 1e18, request_fit_xy = 1e18, request_fit_yy = 1e18, request_fit_periods = 10,
-	write_fit_xx = 1e18, write_fit_xy = 1e18, write_fit_yy = 1e18, write_fit_periods = 10,
-	write_request_fit_xx = 1e18, write_request_fit_xy = 1e18, write_request_fit_yy = 1e18, write_request_fit_periods = 10,
 	reads_fast = 10000, read_bytes_fast = 10000 * 8192, writes_fast = $writes, write_bytes_fast = $writes * 8192::float8, device_ms_fast = 1e5)
 	);
 	$node->safe_psql('postgres',
@@ -549,16 +544,11 @@ $node->safe_psql(
 	'postgres', q(
 CREATE TABLE moved AS SELECT 1 AS n;
 ));
-is(work_ms(1_000_000, 0), 'unknown', 'nor by a move, of what it wrote');
+is(work_ms(1_000_000, 0), 'unknown', 'what it wrote says nothing');
 is(work_ms(100, 0), '100000', 'but of what it read, if that is nearly all');
-value_of(
-	q(UPDATE _tiered_storage.device_state SET write_fit_xx = 0, write_fit_xy = 0, write_fit_yy = 0, write_fit_periods = 0,
-	write_request_fit_xx = 0, write_request_fit_xy = 0, write_request_fit_yy = 0, write_request_fit_periods = 0)
-);
-
 SKIP:
 {
-	skip 'no file system of its own for pg_wal', 4
+	skip 'no file system of its own for pg_wal', 1
 	  if !-w '/dev/shm' || (stat '/dev/shm')[0] == (stat $node->data_dir)[0];
 
 	my $wal = File::Temp::tempdir(DIR => '/dev/shm', CLEANUP => 1);
@@ -570,51 +560,6 @@ SKIP:
 			"20 1 250:9 / / rw - ext4 /dev/fakea rw\n"
 		  . "21 20 0:99 / /dev/shm rw - tmpfs tmpfs rw\n");
 	$node->start;
-
-	# One row on a page.  Every second page of 20 MB between two checkpoints; the device
-	# takes three requests for two of them, and writes twice the bytes.
-	my ($writes, $written) = (100_000, 1000);
-	$node->safe_psql(
-		'postgres', q(
-CREATE TABLE w (n int, x text) WITH (fillfactor = 10, autovacuum_enabled = off);
-INSERT INTO w SELECT i, repeat('x', 700) FROM generate_series(1, 2560) i;
-SELECT count(*) FROM w;
-));
-	$writes  += 2560 / 32 * 3 / 2;
-	$written += 40;
-	set_counters('fakea', 1000, $writes, $written, 0);
-	sample(1);
-	foreach my $round (1 .. 3)
-	{
-		foreach my $checkpoint (1 .. 4)
-		{
-			$node->safe_psql('postgres',
-				'CHECKPOINT; UPDATE w SET x = x WHERE n % 2 = 0');
-			$writes  += 1280 * 3 / 2;
-			$written += 20;
-			set_counters('fakea', 1000, $writes, $written, 0);
-			sample(60);
-		}
-	}
-	is(device_io('round(write_fit_periods)'),
-		'3', 'a period has four checkpoints');
-	is( device_io(
-			'round(write_fit_factor::numeric, 1), round(write_request_fit_factor::numeric, 1), writes_explained'
-		),
-		'2.0|1.5|t',
-		'what the device wrote is explained by what was changed');
-
-	# The factor is the advice's: pages that are written, for those that were changed.
-	value_of(q(UPDATE _tiered_storage.sampler SET wal_since = '2029-01-01'));
-	is( value_of(
-			q(SET tiered_storage.test_now = '2030-01-03';
-UPDATE _tiered_storage.relation_state SET heat_at = '2030-01-03', observed_since = '2029-01-01', evidence_interval_s = 0,
-	page_writes_fast = 100, page_writes_slow = 100, merged_writes_fast = 0, merged_writes_slow = 0,
-	random_fast = 0, random_slow = 0, device_random_fast = 0, device_random_slow = 0 WHERE relation_oid = 'w'::regclass;
-SELECT substring(reason FROM '\d+ pages/h written') FROM _tiered_storage.explain_placement('w') WHERE is_recommended)
-		),
-		'200 pages/h written',
-		'and the advice counts with that');
 
 	is(work_ms(1_000_000, 1_000_000), '100000', 'and a move with both');
 }

@@ -523,18 +523,6 @@ test_cost_page_writes(void)
 	is(estimate_writes(0, 50, 12).page_writes, 0, "writes: no change");
 	is(estimate_writes(NAN, 50, 12).page_writes, 0, "writes: damaged");
 
-	is(tier_cost_write_requests(100, 0, 32), 100, "writes: scattered pages are a request each");
-	ok(fabs(tier_cost_write_requests(7830, 5399, 32) / 2431 - 1) < 1e-4,
-	   "writes: of runs of three pages none is cut");
-	ok(fabs(tier_cost_write_requests(15500, 15486, 32) / (15500 / 32.0) - 1) < 0.02,
-	   "writes: what is appended is cut all the time");
-	ok(tier_cost_write_requests(1724, 1688, 32) > 70 &&
-	   tier_cost_write_requests(1724, 1688, 32) < 75,
-	   "writes: runs of 48 pages on average are twice as many requests");
-	is(tier_cost_write_requests(320, 320, 32), 10, "writes: nothing but merged pages");
-	is(tier_cost_write_requests(0, 5, 32), 0, "writes: no pages");
-	is(tier_cost_write_requests(NAN, 5, NAN), 0, "writes: damaged counts");
-
 	random_state = 13;
 	for (int i = 0; i < 10000; i++)
 	{
