@@ -306,12 +306,23 @@ is_of_age(const TierLeaf *leaf)
 		leaf->verdict == TIER_VERDICT_ON_SLOWER_TIER || leaf->verdict == TIER_VERDICT_PINNED;
 }
 
+/*
+ * Will everything in it be of that age before the horizon ends?  What is used today will be used
+ * then, so no policy that asks for that moves it.
+ */
+static bool
+will_be_of_age(const TierEvaluation *evaluation, const TierLeaf *leaf, double horizon_us)
+{
+	return leaf->verdict == TIER_VERDICT_TOO_YOUNG &&
+		(double) leaf->partition.upper_us <= (double) evaluation->conditions.age_us + horizon_us &&
+		tier_policy_judge_use(&leaf->partition.use, &evaluation->conditions) == TIER_VERDICT_DUE;
+}
+
 /* An evaluation of which what is of age, or will be, is marked. */
 typedef struct Marking
 {
 	TierAdvice *advice;
 	const TierEvaluation *evaluation;
-	bool		is_later;		/* it is of the end of the horizon */
 } Marking;
 
 static Oid
@@ -329,9 +340,11 @@ mark_leaf(void *argument, int i)
 	const TierLeaf *leaf = &evaluation->leaves[i];
 	Oid			relation_oid = leaf->info.relation_oid;
 	const TierAdviceUnit *table = tier_advice_find(marking->advice, relation_oid);
+	bool		is_later = will_be_of_age(evaluation, leaf, USECS_PER_HOUR *
+										  marking->advice->options.horizon_hours);
 	ListCell   *cell;
 
-	if (!is_of_age(leaf) || (table != NULL && table->immovable != NULL))
+	if (!(is_of_age(leaf) || is_later) || (table != NULL && table->immovable != NULL))
 		return;
 	tier_debug_relation("advise", relation_oid);
 	foreach(cell, lcons_oid(relation_oid, evaluation->policy->include_indexes ?
@@ -340,10 +353,10 @@ mark_leaf(void *argument, int i)
 		TierAdviceUnit *unit = find_unit(marking->advice, lfirst_oid(cell));
 
 		if (unit != NULL)
-			(marking->is_later ? mark_soon : mark_policy)
+			(is_later ? mark_soon : mark_policy)
 				(unit, tier_partition_target(evaluation, leaf, lfirst_oid(cell)));
 	}
-	if (!marking->is_later && leaf->verdict == TIER_VERDICT_DUE)
+	if (leaf->verdict == TIER_VERDICT_DUE)
 		mark_due(marking->advice, evaluation->policy, leaf);
 }
 
@@ -351,17 +364,6 @@ static void
 leave_out_leaf(void *argument, int i, char *message)
 {
 	leave_out(((const Marking *) argument)->advice, leaf_oid(argument, i), message);
-}
-
-static void
-mark_leaves(TierAdvice *advice, TierPass *pass, const TierEvaluation *evaluation, bool is_later)
-{
-	Marking		marking = {advice, evaluation, is_later};
-	const TierEach each = {
-		evaluation->nleaves, leaf_oid, mark_leaf, leave_out_leaf, &marking
-	};
-
-	tier_pass_each(pass, &each);
 }
 
 /*
@@ -373,27 +375,17 @@ static void
 mark_policies(TierAdvice *advice, TierPass *pass, const TierPolicyRow *policies, int npolicies,
 			  const TierPins *pins, const TierUses *uses)
 {
-	TimestampTz now = tier_clock_now();
-	double		horizon_us = advice->options.horizon_hours * USECS_PER_HOUR;
-	TimestampTz later = (double) now + horizon_us < (double) END_TIMESTAMP ?
-	now + (TimestampTz) horizon_us : now;
-
 	for (int i = 0; i < npolicies; i++)
 	{
-		const TierPolicyRow *policy = &policies[i];
+		Marking		marking = {advice};
+		TierEach	each = {0, leaf_oid, mark_leaf, leave_out_leaf, &marking};
 
-		if (!policy->is_enabled || !tier_policy_has_target(policy))
+		if (!policies[i].is_enabled || !tier_policy_has_target(&policies[i]))
 			continue;
-		mark_leaves(advice, pass, tier_partition_evaluate(policy, advice->set, pins, uses, now),
-					false);
-
-		/*
-		 * Who uses it today will go on, and then no policy that asks for that
-		 * moves it.
-		 */
-		if (policy->has_move_after)
-			mark_leaves(advice, pass, tier_partition_evaluate(policy, advice->set, pins, uses,
-															  later), true);
+		marking.evaluation = tier_partition_evaluate(&policies[i], advice->set, pins, uses,
+													 tier_clock_now());
+		each.n = marking.evaluation->nleaves;
+		tier_pass_each(pass, &each);
 	}
 }
 

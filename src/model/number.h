@@ -9,6 +9,7 @@
 #define TIER_NUMBER_H
 
 #include <float.h>
+#include <stddef.h>
 
 /* A value that is positive and finite, or else 0; NaN is neither. */
 static inline double
@@ -36,6 +37,14 @@ tier_clamp(double value, double low, double high)
 	if (value > high)
 		return high;
 	return value > low ? value : low;
+}
+
+/* Adds one struct of nothing but doubles to another one, each of them that many times. */
+static inline void
+tier_add_doubles(void *sum, const void *more, size_t size, double times)
+{
+	for (size_t i = 0; i < size / sizeof(double); i++)
+		((double *) sum)[i] += ((const double *) more)[i] * times;
 }
 
 #endif							/* TIER_NUMBER_H */

@@ -93,11 +93,7 @@ tier_split_sequential(const TierSplitReads *reads)
 void
 tier_split_add_ignored(TierSplitIgnored *sum, const TierSplitIgnored *more)
 {
-	sum->scans += more->scans;
-	sum->tuples += more->tuples;
-	sum->hits += more->hits;
-	sum->misses += more->misses;
-	sum->plans += more->plans;
+	tier_add_doubles(sum, more, sizeof(*sum), 1.0);
 }
 
 TierSplitIgnored
@@ -130,20 +126,7 @@ tier_split_rest_of_ignored(const TierSplitIgnored *all, const TierSplitIgnored *
 void
 tier_split_add_plans(TierSplitPlans *sum, const TierSplitPlans *more)
 {
-	sum->random += more->random;
-	sum->sequential += more->sequential;
-	sum->random_variance += more->random_variance;
-	sum->sequential_variance += more->sequential_variance;
-	sum->added += more->added;
-	sum->hits += more->hits;
-	sum->plans += more->plans;
-	sum->measured += more->measured;
-	sum->measured_device += more->measured_device;
-	sum->shared += more->shared;
-	sum->shared_device += more->shared_device;
-	sum->bounded += more->bounded;
-	tier_split_add_ignored(&sum->ignored, &more->ignored);
-	tier_split_add_requests(&sum->requests, &more->requests, 1.0);
+	tier_add_doubles(sum, more, sizeof(*sum), 1.0);
 }
 
 double
@@ -187,10 +170,7 @@ tier_split_bound_requests(double own, double misses, double device_blocks, doubl
 void
 tier_split_add_requests(TierSplitRequests *sum, const TierSplitRequests *more, double factor)
 {
-	sum->low += more->low * factor;
-	sum->mid += more->mid * factor;
-	sum->high += more->high * factor;
-	sum->ahead += more->ahead * factor;
+	tier_add_doubles(sum, more, sizeof(*sum), factor);
 }
 
 /*
