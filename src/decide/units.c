@@ -377,7 +377,7 @@ mark_policies(TierAdvice *advice, TierPass *pass, const TierPolicyRow *policies,
 {
 	for (int i = 0; i < npolicies; i++)
 	{
-		Marking		marking = {advice};
+		Marking		marking = {.advice = advice};
 		TierEach	each = {0, leaf_oid, mark_leaf, leave_out_leaf, &marking};
 
 		if (!policies[i].is_enabled || !tier_policy_has_target(&policies[i]))
