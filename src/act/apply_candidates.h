@@ -32,8 +32,7 @@ typedef struct TierApplyRequest
 
 	/* Of the plan that asks. */
 	TierForesight *foresight;	/* what it has moved before; NULL: nothing */
-	const		TierBackoff *backoff;	/* relations that failed lately, by
-										 * OID */
+	const TierBackoff *backoff; /* relations that failed lately, by OID */
 	int			nbackoff;
 } TierApplyRequest;
 

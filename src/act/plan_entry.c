@@ -130,7 +130,7 @@ TierPlanEntry *
 tier_plan_begin_entry(TierPlanning *planning, const TierMoveRequest *request,
 					  TierPlanSource source, int to_tier, TierRelationInfo *info)
 {
-	const		TierBackoff *backoff;
+	const TierBackoff *backoff;
 	TierPlanEntry *entry;
 
 	CHECK_FOR_INTERRUPTS();

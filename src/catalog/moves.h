@@ -189,10 +189,10 @@ typedef struct TierBackoff
 {
 	Oid			relation_oid;
 	TimestampTz next_attempt_at;
-}			TierBackoff;
+} TierBackoff;
 
 /* Those whose time has not come, by the clock of the moves; by OID, in the given context. */
-extern TierBackoff * tier_catalog_load_backoff(MemoryContext context, int *n);
+extern TierBackoff *tier_catalog_load_backoff(MemoryContext context, int *n);
 
 /* OIDs of relations whose moves run, whoever asked for them. */
 extern Oid *tier_catalog_load_running(MemoryContext context, int *n);

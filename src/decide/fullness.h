@@ -46,7 +46,7 @@ typedef struct TierFullnessQuestion
 	int			nreturning;
 	const Oid  *in_vain;		/* these could not move it in this run */
 	int			nin_vain;
-	const		TierBackoff *backoff;	/* that failed lately, by OID */
+	const TierBackoff *backoff; /* that failed lately, by OID */
 	int			nbackoff;
 	const List *begun;			/* ids of policies whose tiers are being
 								 * emptied: to their low watermarks */

@@ -33,6 +33,7 @@
 
 #include "src/compat.h"
 #include "src/base/clock.h"
+#include "src/base/transaction.h"
 #include "src/server/processes.h"
 
 /* A statement of the lock manager each time, which a loop over blocks would feel. */
@@ -363,7 +364,7 @@ look_for_holder(void)
 		if (process == NULL)
 			continue;
 		if (!has_transaction)
-			StartTransactionCommand();
+			tier_transaction_start();
 		is_wanted = may_want_database(process->roleId);
 		if (!has_transaction)
 			CommitTransactionCommand();

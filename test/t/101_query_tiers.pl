@@ -67,7 +67,8 @@ foreach my $share (0.25, 0)
 	$node->safe_psql(
 		'app', qq(
 UPDATE _tiered_storage.relation_state SET random_slow = 0, sequential_slow = 1000, device_random_slow = 0, device_random_fast = 0,
-	device_sequential_slow = 1000 * $share, device_sequential_fast = 1000 * $share, heat_at = now() WHERE relation_oid = 't'::regclass));
+	device_sequential_slow = 1000 * $share, device_sequential_fast = 1000 * $share, heat_at = now() WHERE relation_oid = 't'::regclass)
+	);
 	is( $node->safe_psql(
 			'app', qq(
 SELECT q.tier, q.calls, abs(q.reads - w.reads) <= 0.01 * w.reads, abs(q.device_ms - w.ms) <= 0.01 * w.ms, q.query IS NULL
@@ -86,7 +87,7 @@ $node->safe_psql(
 	extra_params => [ '-U', 'app' ]);
 is($node->safe_psql('app', "SELECT calls, random + sequential $of_app"),
 	"2|$pages", 'and the next call');
-is( $node->safe_psql('app', "SELECT calls $row_of_app"),
+is($node->safe_psql('app', "SELECT calls $row_of_app"),
 	'2', 'also where it is by tier');
 
 # Who is granted the function without pg_read_all_stats sees what is theirs.
