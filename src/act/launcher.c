@@ -52,6 +52,9 @@
 #define DATABASE_SCAN_INTERVAL_MS (60 * 1000)
 #define FRESH_SCAN_MS 500
 
+/* Cycles for the sake of new policies have at least this distance, however many are added. */
+#define NEW_POLICY_MS 10000
+
 /* A worker that was registered must have begun within this time. */
 #define START_TIMEOUT_MS (60 * 1000)
 
@@ -117,6 +120,32 @@ scan_databases(void)
 }
 
 /*
+ * A pause is a file, which DROP EXTENSION leaves.  It goes when each database has been found to be
+ * without the extension since that was asked for.
+ */
+static void
+forget_pause(void)
+{
+	TimestampTz paused_at = tier_throttle_paused_at();
+	bool		is_obeyed;
+
+	if (paused_at == 0)
+		return;
+	LWLockAcquire(tier_shmem->lock, LW_SHARED);
+	is_obeyed = tier_shmem->database_overflow || tier_shmem->ndatabases == 0;
+	for (int i = 0; i < tier_shmem->ndatabases; i++)
+	{
+		const TierDatabaseSlot *slot = &tier_shmem->databases[i];
+
+		is_obeyed |= OidIsValid(slot->database_oid) &&
+			(slot->state != TIER_WORKER_NO_EXTENSION || slot->started_at <= paused_at);
+	}
+	LWLockRelease(tier_shmem->lock);
+	if (!is_obeyed)
+		tier_throttle_forget_pause();
+}
+
+/*
  * When a slot that is not at work is due: by the settings in force now, and at
  * once if the clock was set back meanwhile.
  */
@@ -130,8 +159,18 @@ due_at(const TierDatabaseSlot *slot, TimestampTz now)
 		TimestampTzPlusMilliseconds(now, Max(TIER_LONGEST_BACKOFF_MS, interval_ms)))
 		return now;
 	if (slot->state == TIER_WORKER_WAITING)
-		return Min(slot->next_run_at,
-				   TimestampTzPlusMilliseconds(slot->started_at, interval_ms));
+	{
+		TimestampTz at = Min(slot->next_run_at,
+							 TimestampTzPlusMilliseconds(slot->started_at, interval_ms));
+
+		int64		distance_ms = Min(NEW_POLICY_MS, tier_migrate_interval_s * 1000);
+
+		/* A cycle that began after that moment has had its chance. */
+		if (slot->policy_due_at > slot->started_at)
+			at = Min(at, Max(slot->policy_due_at,
+							 TimestampTzPlusMilliseconds(slot->started_at, distance_ms)));
+		return at;
+	}
 	return slot->next_run_at;
 }
 
@@ -252,6 +291,7 @@ tier_launcher_main(Datum argument)
 			scan_databases();
 			scanned_at = now;
 		}
+		forget_pause();
 		next_at = TimestampTzPlusMilliseconds(scanned_at, DATABASE_SCAN_INTERVAL_MS);
 		while (start_next_worker())
 			CHECK_FOR_INTERRUPTS();

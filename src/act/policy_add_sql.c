@@ -4,7 +4,8 @@
  *		add_tiering_policy(): stores a policy, or only tells what it would do.
  *
  * Whoever adds a policy is told what it is about to do, when, and how to stop that.  The worker
- * leaves a new policy alone for one migrate_interval (act/policy_candidates.h).
+ * leaves a new policy alone for one migrate_interval (act/policy_candidates.h), and
+ * looks at it at the moment that is told here.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,10 +13,13 @@
 
 #include "catalog/pg_class.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 #include "src/act/gate.h"
+#include "src/base/settings.h"
+#include "src/base/shmem.h"
 #include "src/base/sql.h"
 #include "src/decide/policy_calls.h"
 #include "src/decide/policy_preview.h"
@@ -89,7 +93,7 @@ tell(const TierPolicyRow *policy, const TierEvaluation *evaluation, const TierSe
 			(errmsg_internal("%s", evaluation->error != NULL ? evaluation->error :
 							 due_text(evaluation, due, bytes)),
 			 !worker_moves ? 0 :
-			 errdetail("The worker evaluates the policy in its first run after %s%s%s.", first_at,
+			 errdetail("The worker evaluates the policy for the first time at %s%s%s.", first_at,
 					   is_dry_run ? ", if it is added now" : "",
 					   tier_throttle_is_paused() ? ", if moves are not paused then" : ""),
 			 is_dry_run || (!worker_moves && due == 0) ? 0 : worker_moves ?
@@ -97,6 +101,23 @@ tell(const TierPolicyRow *policy, const TierEvaluation *evaluation, const TierSe
 					 remove_text(policy)) :
 			 errhint("The worker moves nothing, see the view workers; CALL "
 					 "tiered_storage.migrate() moves relations that are due.")));
+}
+
+/* Has its worker look at the policy then, or earlier for another one. */
+static void
+set_alarm(const TierPolicyRow *policy)
+{
+	TimestampTz first_at = tier_policy_first_at(policy);
+	TierDatabaseSlot *slot;
+
+	if (tier_shmem == NULL || tier_auto_migrate == TIER_AUTO_MIGRATE_OFF)
+		return;
+	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	slot = tier_shmem_slot(MyDatabaseId, false);
+	if (slot != NULL && (slot->policy_due_at == 0 || first_at < slot->policy_due_at))
+		slot->policy_due_at = first_at;
+	tier_shmem_wake_launcher();
+	LWLockRelease(tier_shmem->lock);
 }
 
 Datum
@@ -124,6 +145,9 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	}
 	policy.policy_id = tier_policy_store(call, &policy, set, &existed);
 	if (!existed)
+	{
+		set_alarm(&policy);
 		tell(&policy, evaluation, set, false);
+	}
 	PG_RETURN_INT32(policy.policy_id);
 }

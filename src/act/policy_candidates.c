@@ -292,16 +292,25 @@ is_too_new(const TierPolicyRow *policy, TimestampTz now)
 	return policy->added_at <= now && now < tier_policy_first_at(policy);
 }
 
+/* *policy_due_at: as in TierPolicyCandidates. */
 static int
-keep_enabled(TierPolicyRow *policies, int n, bool by_worker)
+keep_enabled(TierPolicyRow *policies, int n, bool by_worker, TimestampTz *policy_due_at)
 {
 	TimestampTz now = GetCurrentTimestamp();
 	bool		waits = by_worker && tier_auto_migrate != TIER_AUTO_MIGRATE_OFF;
 	int			kept = 0;
 
 	for (int i = 0; i < n; i++)
-		if (policies[i].is_enabled && !(waits && is_too_new(&policies[i], now)))
+	{
+		TimestampTz first_at = tier_policy_first_at(&policies[i]);
+
+		if (!policies[i].is_enabled)
+			continue;
+		if (!waits || !is_too_new(&policies[i], now))
 			policies[kept++] = policies[i];
+		else if (*policy_due_at == 0 || first_at < *policy_due_at)
+			*policy_due_at = first_at;
+	}
 	return kept;
 }
 
@@ -314,7 +323,7 @@ tier_policy_candidates_find(TierPolicyRow *policies, int npolicies, const TierSe
 	due->policies = npolicies;
 	PushActiveSnapshot(GetTransactionSnapshot());
 	tier_groups_find(policies, due->policies);
-	due->nevaluations = keep_enabled(policies, due->policies, by_worker);
+	due->nevaluations = keep_enabled(policies, due->policies, by_worker, &due->policy_due_at);
 	due->evaluations = tier_policies_evaluate(policies, due->nevaluations, set, pins);
 	for (int i = 0; i < due->nevaluations; i++)
 	{

@@ -34,6 +34,8 @@ typedef struct TierPolicyCandidates
 	int			nevaluations;	/* of those that are enabled: a disabled
 								 * policy is as if it were not there */
 	TierEvaluation **evaluations;
+	TimestampTz policy_due_at;	/* when the worker looks at the first of those
+								 * that are too new for it; 0: none is */
 	int			failed;			/* of them: could not be evaluated */
 	int			partitions;		/* that were looked at */
 	int			nleaves;		/* of them, of which something is due */

@@ -314,6 +314,7 @@ count_plan(const TierPlan *plan, bool is_first, TierRunSummary *summary)
 	if (plan->due == NULL)
 		return;
 	summary->policies = plan->due->policies;
+	summary->policy_due_at = plan->due->policy_due_at;
 	summary->disabled = plan->due->policies - plan->due->nevaluations;
 	summary->failed = plan->due->failed;
 	summary->partitions = plan->due->partitions;

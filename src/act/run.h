@@ -22,6 +22,7 @@ typedef struct TierRunSummary
 	int			no_longer_due;	/* when they could begin; in no other count */
 	int			due_relations;	/* of a dry run: that would be moved for them */
 	double		due_bytes;
+	TimestampTz policy_due_at;	/* see TierPolicyCandidates */
 	int			policies;
 	int			disabled;		/* of them */
 	int			failed;			/* of them: could not be evaluated */

@@ -359,8 +359,8 @@ tiers_too_full(void)
 }
 
 /*
- * True once per migrate_interval, and as soon as a sample finds a tier too full that was not when
- * the last run ended; if the worker may move anything at all.
+ * True once per migrate_interval, when a new policy has its turn, and as soon as a sample finds
+ * a tier too full that was not when the last run ended; if the worker may move anything at all.
  * From then on it does not count among the max_workers: a move may take hours, and wait for
  * others, but the other databases want to be sampled.  There are as many such workers at most;
  * one that finds no room asks again in the next cycle.
@@ -382,6 +382,7 @@ migrate_is_due(Oid database_oid)
 		slot->stays_full &= above;
 	if (slot != NULL && count_moving() < tier_max_workers &&
 		(slot->migrated_at > now || (above & ~slot->stays_full) != 0 ||
+		 (slot->policy_due_at != 0 && now >= slot->policy_due_at) ||
 		 now >= TimestampTzPlusMilliseconds(slot->migrated_at,
 											(int64) tier_migrate_interval_s * 1000)))
 	{
@@ -390,6 +391,7 @@ migrate_is_due(Oid database_oid)
 		if (due)
 		{
 			slot->migrated_at = slot->planned_at = now;
+			slot->policy_due_at = 0;
 			slot->is_moving = true;
 			tier_shmem_wake_launcher();
 		}
@@ -400,16 +402,24 @@ migrate_is_due(Oid database_oid)
 	return due;
 }
 
-/* What stays too full is not tried again before the next regular run. */
+/*
+ * What stays too full is not tried again before the next regular run; and when that run left a
+ * new policy alone, it comes at its time.
+ */
 static void
-note_run(Oid database_oid, uint64 stays_full)
+note_run(Oid database_oid, uint64 stays_full, TimestampTz policy_due_at)
 {
 	TierDatabaseSlot *slot;
 
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 	slot = tier_shmem_slot(database_oid, false);
 	if (slot != NULL)
+	{
 		slot->stays_full = stays_full;
+		if (policy_due_at != 0 &&
+			(slot->policy_due_at == 0 || policy_due_at < slot->policy_due_at))
+			slot->policy_due_at = policy_due_at;
+	}
 	LWLockRelease(tier_shmem->lock);
 }
 
@@ -418,6 +428,7 @@ migrate_once(Oid database_oid)
 {
 	static const TierIdle idle = {sample_is_due, sample_between_moves};
 	const TierPlanOptions options = {.by_worker = true};
+	TimestampTz policy_due_at;
 
 	tier_transaction_start();
 
@@ -428,11 +439,11 @@ migrate_once(Oid database_oid)
 	MemoryContextSwitchTo(PortalContext);
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
-	(void) tier_run(&options, &idle);
+	policy_due_at = tier_run(&options, &idle).policy_due_at;
 	SPI_finish();
 	CommitTransactionCommand();
 	pgstat_report_stat(true);
-	note_run(database_oid, tiers_too_full());
+	note_run(database_oid, tiers_too_full(), policy_due_at);
 }
 
 /* Once per migrate_interval, if no run has done it: people look at the plan. */

@@ -77,7 +77,7 @@ typedef struct TierLeftOut
  * (tier_worker_end_cycle), by its exit callback at the latest.  The launcher ends
  * the cycle itself where no worker could be registered, or none has begun in time;
  * one that begins later finds no STARTING slot and exits.  Any session may set
- * notified, next_run_at, migrated_at and planned_at (tier_shmem_notify).
+ * notified, next_run_at, migrated_at and planned_at (tier_shmem_notify), and policy_due_at.
  */
 typedef struct TierDatabaseSlot
 {
@@ -95,6 +95,8 @@ typedef struct TierDatabaseSlot
 								 * in the next cycle */
 	TimestampTz planned_at;		/* when it last made the plan of moves; 0: in
 								 * the next cycle */
+	TimestampTz policy_due_at;	/* when the first of the new policies is to be
+								 * evaluated; 0: there is none */
 	bool		was_paused;		/* a pause has ended its run, which begins
 								 * again at resume() */
 	bool		notified;		/* tier_shmem_notify came since the worker

@@ -20,7 +20,9 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <utime.h>
 
 #include "miscadmin.h"
 #include "storage/fd.h"
@@ -250,6 +252,21 @@ tier_throttle_is_paused(void)
 	return access(PAUSE_FILE, F_OK) == 0;
 }
 
+TimestampTz
+tier_throttle_paused_at(void)
+{
+	struct stat status;
+
+	/* The next second, as what was asked for in this one may have come later. */
+	return stat(PAUSE_FILE, &status) != 0 ? 0 : time_t_to_timestamptz(status.st_mtime + 1);
+}
+
+void
+tier_throttle_forget_pause(void)
+{
+	(void) durable_unlink(PAUSE_FILE, LOG);
+}
+
 void
 tier_throttle_leave_on_pause(void)
 {
@@ -280,7 +297,8 @@ tier_throttle_set_paused(bool paused)
 {
 	int			fd;
 
-	if (tier_throttle_is_paused() == paused)
+	/* See tier_throttle_paused_at(). */
+	if (tier_throttle_is_paused() == paused && (!paused || utime(PAUSE_FILE, NULL) == 0))
 		return false;
 	if (!paused)
 	{

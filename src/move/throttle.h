@@ -61,6 +61,13 @@ extern bool tier_throttle_resume(void);
 extern bool tier_throttle_is_paused(void);
 
 /*
+ * When moves were last asked to be paused, up to a second later; 0: they are not.  And ends a
+ * pause that nothing obeys any more.  For the launcher.
+ */
+extern TimestampTz tier_throttle_paused_at(void);
+extern void tier_throttle_forget_pause(void);
+
+/*
  * A worker is in the way of whoever drops, renames or copies its database.  So from
  * leave_on_pause() on, this process does not wait for resume(), and looks for commands that wait
  * for the database: from the first one or the first pause on that it sees, leaves_because() says

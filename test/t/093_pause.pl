@@ -246,5 +246,28 @@ is( $node->safe_psql(
 	'pinned_renamed',
 	'a sample between moves stores a new name');
 
+# ---------------------------------------------------------------------
+note 'Nothing is left';
+# ---------------------------------------------------------------------
+
+reload_with($node, 'tiered_storage.sample_interval' => '1s');
+$node->safe_psql('app', 'SELECT tiered_storage.pause()');
+my $file = $node->data_dir . '/tiered_storage.paused';
+wait_for_cycle($node, 'app');
+ok(-e $file, 'a pause is kept while a database has the extension');
+$node->safe_psql($_, 'DROP EXTENSION IF EXISTS tiered_storage')
+  foreach split /\n/,
+  $node->safe_psql(
+	'postgres',
+	'SELECT datname FROM pg_database WHERE datallowconn AND NOT datistemplate'
+  );
+# A start looks at all of them; else each is looked at again after ten minutes.
+$node->restart;
+for (my $i = 0; -e $file && $i < 1800; $i++)
+{
+	$node->safe_psql('postgres', 'SELECT pg_sleep(0.1)');
+}
+ok(!-e $file, 'and goes with the last one that has it');
+
 $node->stop;
 done_testing();
