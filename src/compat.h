@@ -70,7 +70,7 @@
  * ---------------------------------------------------------------------
  */
 
-/* 16 gave the number of a relation's file a type of its own. */
+/* 16 introduced RelFileNumber as the type of a relation's file number. */
 #if PG_VERSION_NUM < 160000
 typedef Oid RelFileNumber;
 #endif
@@ -249,10 +249,9 @@ tier_compat_alloc_io(MemoryContext context, Size size)
 }
 
 /*
- * Adds blocks to a permanent file that nobody else extends, until `block` is
- * its last; returns that one pinned, zeroed and exclusively locked.  16 does it
- * with ExtendBufferedRelTo; before, a read of P_NEW adds one block, and 17
- * forbids that.
+ * Adds blocks to a permanent file, which no other process may extend meanwhile, until `block`
+ * is its last; returns that block pinned, zeroed and exclusively locked.  From 16 on
+ * ExtendBufferedRelTo does this; before 16 a read of P_NEW adds one block, which 17 forbids.
  */
 static inline Buffer
 tier_compat_extend_to(RelFileLocator locator, ForkNumber fork, BlockNumber block,
@@ -348,12 +347,12 @@ tier_compat_find_next_record(XLogReaderState *reader, XLogRecPtr position, char 
 	return found;
 }
 
-/* Why a record has changed pages. */
+/* The reason why a record changes pages. */
 typedef enum TierCompatWriteKind
 {
-	TIER_COMPAT_WRITE_LOAD,		/* somebody used the relation */
+	TIER_COMPAT_WRITE_LOAD,		/* use of the relation */
 	TIER_COMPAT_WRITE_MAINTENANCE,	/* vacuum */
-	TIER_COMPAT_WRITE_PRUNE,	/* either of them */
+	TIER_COMPAT_WRITE_PRUNE,	/* use or vacuum */
 } TierCompatWriteKind;
 
 /*
@@ -399,7 +398,7 @@ typedef struct TierCompatTableStats
 	int64		tuples_deleted;
 	int64		tuples_hot_updated;
 	int64		live_tuples;	/* estimate of what is there now */
-	TimestampTz last_scan_at;	/* 0: never, or before 16, where nobody knows */
+	TimestampTz last_scan_at;	/* 0: never, or not recorded (before 16) */
 	int64		blocks_fetched;
 	int64		blocks_hit;
 	int64		vacuums;		/* by hand or not */
@@ -582,7 +581,7 @@ tier_compat_backend_entry(int i)
 #endif
 }
 
-/* A slot that keeps no WAL any more; what has made it so can be more than one thing from 16 on. */
+/* Whether a slot is invalidated and retains no WAL.  From 16 on there is more than one cause. */
 #if PG_VERSION_NUM >= 160000
 #define TIER_COMPAT_SLOT_IS_INVALID(slot) ((slot)->data.invalidated != RS_INVAL_NONE)
 #else
@@ -590,9 +589,9 @@ tier_compat_backend_entry(int i)
 #endif
 
 /*
- * SQL expressions for counters of the server.  17 gave the checkpointer a view
- * of its own and left writes by backends to pg_stat_io; 18 moved writes of WAL
- * there.  In the first of these w is pg_stat_get_wal().
+ * SQL expressions for counters of the server.  17 added pg_stat_checkpointer and left writes
+ * by backends to pg_stat_io; 18 moved writes of WAL there.  In the first of these expressions
+ * w is pg_stat_get_wal().
  */
 #if PG_VERSION_NUM >= 180000
 #define TIER_COMPAT_SQL_WAL_WRITES \
@@ -706,8 +705,8 @@ tier_compat_setting_extra(Size size)
 #endif
 
 /*
- * What an interrupted DROP DATABASE leaves behind; since 15.4 nobody can connect
- * to it.
+ * datconnlimit of the remains of an interrupted DROP DATABASE; since 15.4 such a database
+ * accepts no connections.
  */
 #ifdef DATCONNLIMIT_INVALID_DB
 #define TIER_COMPAT_INVALID_DATABASE DATCONNLIMIT_INVALID_DB
@@ -737,9 +736,9 @@ tier_compat_lock_is_held(const LOCKTAG *tag, LOCKMODE mode)
  */
 
 /*
- * 16 replaced pg_tablespace_aclcheck, pg_class_ownercheck and pg_proc_aclcheck by
- * general functions, which take an object that has been dropped for an internal
- * error.  What does not exist any more nobody owns, nor may do anything with.
+ * 16 replaced pg_tablespace_aclcheck, pg_class_ownercheck and pg_proc_aclcheck by general
+ * functions, which take an object that has been dropped for an internal error.  These
+ * functions return false for such an object.
  */
 static inline bool
 tier_compat_may_create_in_tablespace(Oid tablespace_oid, Oid role_oid)
@@ -905,8 +904,8 @@ tier_compat_buffer_state(BufferDesc *buffer)
 }
 
 /*
- * The part of the state word that does not change merely because somebody
- * pins, unpins or locks the page.  19 moved the content lock into the word.
+ * The part of the state word that pins, unpins and content locks do not change.  19 moved the
+ * content lock into the word.
  */
 static inline uint64
 tier_compat_buffer_state_without_users(uint64 state)

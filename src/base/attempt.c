@@ -28,8 +28,8 @@ tier_attempt_take_error(void)
 	 * The server takes note of all that is pending before it throws an error
 	 * for a cancel or a lock timeout, and looks at the rest the next time
 	 * that anything comes in.  A session does not have to wait for long.  We
-	 * may fail by lock timeouts alone, for minutes, and until we look,
-	 * whoever waits for all processes to have seen a barrier, as DROP
+	 * may fail by lock timeouts alone, for minutes, and until we look, a
+	 * process that waits until all processes have absorbed a barrier, as DROP
 	 * DATABASE does, waits for us.
 	 */
 	InterruptPending = true;

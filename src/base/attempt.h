@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * base/attempt.h
- *		Doing what may fail, and going on afterwards.
+ *		Running a step that may fail, and continuing afterwards.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,11 +19,10 @@
 extern ErrorData *tier_attempt_take_error(void);
 
 /*
- * Runs a step in a subtransaction of its own.  When the step fails, that is undone
- * as a whole, with subtransactions that the step has left open.  Returns what was
- * thrown, a cancel included, in the memory context that is current at the call
- * (not ErrorContext), or NULL.  Memory context and resource owner are afterwards
- * what they were.  A FATAL error is not caught.
+ * Runs a step in a subtransaction.  If the step fails, the subtransaction is rolled back with
+ * all subtransactions that the step has left open.  Returns the error, a cancel included, in
+ * the memory context that is current at the call (not ErrorContext), or NULL.  Restores the
+ * memory context and the resource owner.  A FATAL error is not caught.
  */
 extern ErrorData *tier_attempt(void (*step) (void *argument), void *argument);
 

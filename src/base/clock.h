@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * base/clock.h
- *		Now, for everything that decides or records.
+ *		The current time, for all decisions and records.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,14 +20,13 @@
  */
 extern TimestampTz tier_clock_now(void);
 
-/* Is it the time of a test? */
+/* Returns true if tiered_storage.test_now is set. */
 extern bool tier_clock_is_set(void);
 
 /*
- * Microseconds since some moment in the past, by a clock that nobody sets and
- * that never goes back: for durations, pauses and deadlines.  The same in all
- * processes of this machine since it was booted.  It means nothing after another
- * boot, so it is neither stored nor shown.
+ * Microseconds since an arbitrary moment in the past, by the monotonic clock, which cannot be
+ * set: for durations, pauses and deadlines.  All processes of the machine read the same clock.
+ * The value is meaningless after a reboot, so it is neither stored nor shown.
  */
 extern int64 tier_clock_monotonic_us(void);
 

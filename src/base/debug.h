@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * base/debug.h
- *		Where tests stop a mover, break it, or take a rule away from it.
+ *		Points at which tests stop a mover, make it fail, or disable a rule.
  *
- * Only in debug builds (make TIER_DEBUG=1).  Elsewhere nothing of it is left.
+ * Only in debug builds (make TIER_DEBUG=1); in other builds the macros expand to nothing.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,23 +13,23 @@
 #ifdef TIER_DEBUG
 
 /*
- * A point that tests know by its name.  Waits while somebody holds the advisory
- * lock (first key 'tier', second the hash of the name), keeping the locks that
- * this process has.  Then, if tiered_storage.debug_fault names the point, does
- * what that says: raises an error or a FATAL error, or kills this process.
+ * A point that tests know by its name.  Waits while another session holds the advisory lock
+ * (first key 'tier', second the hash of the name); this process keeps its locks meanwhile.
+ * Then, if tiered_storage.debug_fault names the point, raises an error or a FATAL error, or
+ * kills this process, as the setting says.
  */
 extern void tier_debug_point(const char *name);
 
 /*
- * A step that is about one relation.  Raises an error if tiered_storage.debug_relation names
- * both: "sample:a,verify:b", by the names of relations without their schema.
+ * A step for one relation.  Raises an error if tiered_storage.debug_relation names both:
+ * "sample:a,verify:b", by the names of relations without their schema.
  */
 extern void tier_debug_relation(const char *step, Oid relation_oid);
 
-/* Does tiered_storage.debug_skip name this rule, so that its test must fail? */
+/* Returns true if tiered_storage.debug_skip names this rule, so that its test must fail. */
 extern bool tier_debug_skips(const char *rule);
 
-/* What is put before /proc and /sys: tiered_storage.debug_root. */
+/* The prefix of /proc and /sys: tiered_storage.debug_root. */
 extern const char *tier_debug_root(void);
 
 /*

@@ -21,7 +21,7 @@
 /* No backoff is longer, unless the sample interval is. */
 #define TIER_LONGEST_BACKOFF_MS (60 * 60 * 1000)
 
-/* The log, or the session, is told the errors of so many relations of a pass. */
+/* Errors of a pass that are logged, or sent to the session, at most. */
 #define TIER_MOST_TOLD 16
 
 /* A relation that the pass has to deal with. */
@@ -58,33 +58,33 @@ typedef struct TierEach
 /* Says that this process is the worker of its database; once, when it begins. */
 extern void tier_left_out_is_worker(void);
 
-/* Begins a pass: looks up what has failed before. */
+/* Begins a pass: looks up earlier failures. */
 extern void tier_pass_begin(TierPass *pass, TierStep step);
 
-/* Is the relation left out this time, as it has failed a short time ago?  Else it is tried. */
+/* Returns true if the relation is skipped in this pass because of a recent failure. */
 extern bool tier_pass_skips(const TierPass *pass, Oid relation_oid);
 
 /*
- * Is it an error that the next relation would meet as well, or that is meant for all that is
- * under way: a cancel, a shutdown, no memory, no space on the disk?
+ * Returns true for errors that do not concern one relation alone: a cancel, a shutdown, out of
+ * memory, disk full.
  */
 extern bool tier_error_is_about_all(const ErrorData *error);
 
 /*
- * The relation has failed.  `name` is for what is no relation, else NULL.  Frees the error, and
- * returns its message in the current memory context.  Throws the error instead if it is about
- * all.
+ * Records that the relation has failed.  `name` names an object that is not a relation;
+ * otherwise it is NULL.  Frees the error, and returns its message in the current memory
+ * context.  If tier_error_is_about_all(), rethrows the error instead.
  */
 extern char *tier_pass_failed(TierPass *pass, Oid relation_oid, const char *name,
 							  ErrorData *error);
 
-/* Does the step with each relation but those that fail, or have failed a short time ago. */
+/* Runs the step for each relation; leaves out relations that fail or have failed recently. */
 extern void tier_pass_each(TierPass *pass, const TierEach *each);
 
 /*
- * Ends a pass that has come to all relations: forgets those that were due to be tried again and
- * have not failed since it began, in this pass or another one of the step, or are not there any
- * more.  Passes of the step that are not ended count as parts of the next one that is.
+ * Ends a pass over all relations.  Forgets relations that were due for a retry and have not
+ * failed since the pass began, in this pass or in another pass of the step, and relations that
+ * do not exist.  A pass of the step that is not ended counts as part of the next one that is.
  */
 extern void tier_pass_end(TierPass *pass);
 

@@ -30,7 +30,7 @@ typedef struct TierOption
 extern List *tier_options_spread(FunctionCallInfo fcinfo, int object, const char *what,
 								 const TierOption *options, int n, FunctionCallInfo call);
 
-/* Are the names the same but for upper and lower case, and for a letter? */
+/* Returns true if the names differ at most in case and in one letter. */
 extern bool tier_names_alike(const char *name, const char *other);
 
 #endif

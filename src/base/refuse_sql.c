@@ -123,7 +123,7 @@ tier_refuse(PG_FUNCTION_ARGS)
 	char	   *hint = text_argument(fcinfo, 3);
 	const char *context = context_of_caller(GetErrorContextStack());
 
-	/* What catches the error restores the stack of its own. */
+	/* The code that catches the error restores its own context stack. */
 	error_context_stack = NULL;
 	ereport(ERROR,
 			(errcode(condition_code(code == NULL ? "" : code)),

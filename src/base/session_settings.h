@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * base/session_settings.h
- *		Settings of databases, roles and sessions do not reach our work.
+ *		Isolation of the extension from settings of databases, roles and sessions.
  *
  * Two mechanisms, of which neither knows a list of what may be set:
  *
@@ -23,13 +23,17 @@
 #include "utils/guc.h"
 
 /*
- * Fixes them to the end of the transaction (GUC_ACTION_LOCAL), or of the innermost
- * GUC nest level (GUC_ACTION_SAVE), which the caller has begun.  Cheap where all have
- * their values.  In a transaction; the current user need not have the right.
+ * Fixes the settings until the end of the transaction (GUC_ACTION_LOCAL), or of the innermost
+ * GUC nest level (GUC_ACTION_SAVE), which the caller has begun.  Cheap if all settings have
+ * their fixed values.  Must be called in a transaction.  The current user does not need the
+ * right to set them.
  */
 extern void tier_settings_fix(GucAction action);
 
-/* One more, in the same way; the value as GetConfigOption() has it, without a unit. */
+/*
+ * Fixes one more setting in the same way.  The value is in the format of GetConfigOption(),
+ * without a unit.
+ */
 extern void tier_settings_fix_at(const char *name, const char *value, GucAction action);
 
 /*

@@ -3,12 +3,11 @@
  * base/settings.h
  *		Settings, with their units.
  *
- * Each process has its own copy of these variables, which the server's GUC code
- * changes and nobody else: at a reload, by SET, or at the end of a transaction or
- * function.  So a value can change wherever interrupts are processed or a command
- * ends; what has to stay the same during an operation is copied at its start.
- * The last part of a name is the unit.  Who may change which of them, and why, is
- * in settings.c.
+ * Each process has its own copy of these variables.  Only the server's GUC code changes them:
+ * at a reload, by SET, or at the end of a transaction or function.  So a value can change
+ * wherever interrupts are processed or a command ends; an operation that needs a stable value
+ * copies it at its start.  The last part of a name is the unit.  settings.c says who may
+ * change which setting, and why.
  *
  *-------------------------------------------------------------------------
  */
@@ -59,10 +58,10 @@ extern bool tier_test_page_cache;	/* samples look at it */
 extern int	tier_test_evidence_interval_s;	/* shortest one; > 0 */
 extern int	tier_test_buffer_scan_limit;	/* buffer headers */
 
-/* Defines them all; called once, from _PG_init. */
+/* Defines all settings; called once, from _PG_init. */
 extern void tier_guc_init(void);
 
-/* By checkpoint_timeout alone: max_wal_size and CHECKPOINT may cause more. */
+/* By checkpoint_timeout alone; max_wal_size and CHECKPOINT may cause more checkpoints. */
 extern double tier_checkpoints_per_hour(void);
 
 #endif							/* TIER_GUC_H */

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * base/shmem.h
- *		What the launcher, the workers and the sessions tell each other.
+ *		State shared by the launcher, the workers and the sessions.
  *
- * Exists only when the library was loaded by shared_preload_libraries:
- * tier_shmem is NULL otherwise, and nothing here may be touched then.
+ * Exists only if the library was loaded by shared_preload_libraries.  Otherwise tier_shmem is
+ * NULL, and nothing here may be accessed.
  *
  *-------------------------------------------------------------------------
  */
@@ -67,8 +67,8 @@ typedef struct TierLeftOut
 } TierLeftOut;
 
 /*
- * One database.  All fields are read and changed under tier_shmem->lock; nobody
- * keeps a pointer to a slot beyond that, but looks it up again by its OID.
+ * One database.  All fields are read and changed under tier_shmem->lock.  A pointer to a slot
+ * is valid only while the lock is held; afterwards the slot is looked up again by its OID.
  *
  * The launcher makes slots and frees those of databases that are gone, but never
  * while a worker is STARTING or RUNNING.  It changes a slot to STARTING, with
@@ -129,16 +129,14 @@ typedef struct TierDatabaseSlot
 } TierDatabaseSlot;
 
 /*
- * A database says that a tablespace belongs to a tier of this name.  What was
- * only discovered is a weak claim: nobody has said it, so it is neither
- * published nor compared.
+ * A database's claim that a tablespace belongs to a tier of this name.  A tier that was only
+ * discovered is a weak claim: it was not declared, so it is neither published nor compared.
  *
- * All claims of a database are replaced at once by a process that is connected to
- * it, before that moves anything (tier_shmem_publish_claims), and removed when the
- * database has lost the extension, or is gone: by who reads them, or else by the
- * launcher.  Those of one database stand together, else they are in no particular
- * order; only the first nclaims mean anything.  Under tier_shmem->lock, like all else
- * here.
+ * All claims of a database are replaced at once by a process that is connected to it, before
+ * that moves anything (tier_shmem_publish_claims).  They are removed when the extension or the
+ * database has been dropped, by the next process that reads the claims or by the launcher.
+ * The claims of one database are adjacent; otherwise they are in no particular order.  Only
+ * the first nclaims entries are valid.  Protected by tier_shmem->lock.
  */
 typedef struct TierClaim
 {
@@ -152,18 +150,18 @@ typedef struct TierClaim
 #define TIER_MAX_MOVERS 64
 
 /*
- * Who moves something, and how fast all may be; see move/throttle.c.  Under
- * tier_shmem->lock.  A mover takes a place, gives it back while it only waits, and
- * at its exit at the latest.  limited_roles[i] means nothing while pids[i] is 0.
- * Places beyond tiered_storage.max_movers, if that was lowered, are used to their
- * end.
+ * The movers, and their common rate limit; see move/throttle.c.  Protected by
+ * tier_shmem->lock.  A mover takes a place, and gives it back while it only waits, or at its
+ * exit at the latest.  limited_roles[i] is meaningless while pids[i] is 0.  After
+ * tiered_storage.max_movers is lowered, movers in places beyond it keep them until they
+ * finish.
  */
 typedef struct TierMoverControl
 {
-	int64		free_at;		/* all that was copied is paid for then; by
-								 * tier_clock_monotonic_us.  Put off by every
-								 * mover with each batch; in the past: nobody
-								 * has to wait.  Means nothing without
+	int64		free_at;		/* when the rate limit allows the next batch,
+								 * by tier_clock_monotonic_us; every mover
+								 * advances it with each batch; in the past:
+								 * no wait; meaningless without
 								 * tiered_storage.move_rate_limit */
 	int			pids[TIER_MAX_MOVERS];	/* 0: free */
 	Oid			limited_roles[TIER_MAX_MOVERS]; /* whose move it is; 0: an
@@ -189,9 +187,8 @@ typedef struct TierShmem
 extern TierShmem *tier_shmem;
 
 /*
- * Reserves memory for all processes, all zero at the start of the server, and locks, which are a
- * tranche of that name.  `attach` is told where they are.  Only while preloading; the name is
- * kept.
+ * Reserves shared memory, zeroed at the start of the server, and locks in a tranche of that
+ * name.  `attach` receives their addresses.  Only while preloading.  The name is not copied.
  */
 typedef void (*TierShmemAttach) (void *memory, LWLockPadded *locks);
 extern void tier_shmem_reserve(const char *name, Size size, int nlocks, TierShmemAttach attach);
@@ -200,25 +197,24 @@ extern void tier_shmem_reserve(const char *name, Size size, int nlocks, TierShme
 extern void tier_shmem_init(void);
 
 /*
- * The slot of a database, or NULL when it has none and `create` is false or
- * all are taken.  The caller holds tier_shmem->lock, exclusively for create.
+ * The slot of a database, or NULL if it has none and `create` is false or all slots are taken.
+ * The caller holds tier_shmem->lock, exclusively for create.
  */
 extern TierDatabaseSlot *tier_shmem_slot(Oid database_oid, bool create);
 
-/* The launcher looks at its slots now, if there is one; lock held in any mode. */
+/* Wakes the launcher, if there is one, to scan its slots; the lock is held in any mode. */
 extern void tier_shmem_wake_launcher(void);
 
 /* Makes the launcher look at this database at once.  No-op without preload. */
 extern void tier_shmem_notify(Oid database_oid);
 
 /*
- * The three that follow read claims, those of databases that exist: in a transaction.
+ * The next three functions read the claims of existing databases, so they need a transaction.
  *
- * Publishes what this database calls its tablespaces, replacing what it said
- * before.  A tablespace that another database has claimed with another tier
- * name is a conflict: it is not published, and the index of the first such
- * entry is returned; -1 when all is well (or without preload).
- * *conflict_database and *conflict_tier then say who claims what.
+ * Publishes the claims of this database, replacing its earlier ones.  A tablespace that
+ * another database has claimed for a tier of another name is a conflict: it is not published,
+ * and the index of the first such entry is returned; -1 if there is no conflict (or without
+ * preload).  *conflict_database and *conflict_tier then say who claims what.
  */
 extern int	tier_shmem_publish_claims(Oid database_oid, const TierClaim *claims,
 									  int nclaims, Oid *conflict_database,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * base/sql.h
- *		What the SQL functions share: building result rows, checking arguments.
+ *		Helpers of the SQL functions: building result rows, checking arguments.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,7 +39,7 @@ extern void tier_result_start(FunctionCallInfo fcinfo, TierResultRow *row);
 extern void tier_row_clear(TierResultRow *row);
 extern void tier_row_put(TierResultRow *row);
 
-/* Copies of what is passed; NULL, and a time of 0, leave the column null. */
+/* These copy the value.  NULL, and a time of 0, leave the column null. */
 extern void tier_row_datum(TierResultRow *row, int column, Datum value);
 extern void tier_row_text(TierResultRow *row, int column, const char *value);
 extern void tier_row_name(TierResultRow *row, int column, const char *value);
@@ -62,36 +62,38 @@ extern void tier_require_argument(FunctionCallInfo fcinfo, int argument, const c
  */
 extern void tier_require_writable(const char *what);
 
-/* Is it called, by CALL outside of a transaction block, so that it may commit? */
+/* Returns true if the procedure may commit: called by CALL outside of a transaction block. */
 extern bool tier_may_commit(FunctionCallInfo fcinfo);
 
 /*
- * How a procedure that commits begins: connects to SPI, or raises an error where
- * the caller's transaction must not end, is read only, has a role of its own (SET
- * LOCAL), or during recovery.  `what` is its name, for the error.  Commits, so that
- * what follows is in a transaction with the settings of base/transaction.h;
- * CurrentMemoryContext is then SPI's procedure context, which lives until
- * tier_disconnect_nonatomic().
+ * Begins a procedure that commits: connects to SPI.  Raises an error if the caller's
+ * transaction must not end, is read-only, or has set a role by SET LOCAL, and during recovery.
+ * `what` is the name of the procedure, for the error.  Commits, so that the next transaction
+ * has the settings of base/transaction.h.  CurrentMemoryContext is then SPI's procedure
+ * context, which lives until tier_disconnect_nonatomic().
  */
 extern void tier_connect_nonatomic(FunctionCallInfo fcinfo, const char *what);
 
 /*
- * How it ends, unless by an error: commits, so that its caller, a DO block perhaps,
- * goes on in a transaction with the session's own settings.
+ * Ends such a procedure, unless an error does: commits, so that its caller, such as a DO
+ * block, continues in a transaction with the session's settings.
  */
 extern void tier_disconnect_nonatomic(void);
 
 /*
- * A copy, in the current memory context, of a text that another database has left
- * in shared memory in its encoding.  If it is not valid in ours, each byte that is
- * not ASCII becomes '?'.
+ * Copies, into the current memory context, a text that another database has left in shared
+ * memory in its encoding.  If the text is invalid in the encoding of this database, each
+ * non-ASCII byte becomes '?'.
  */
 extern char *tier_foreign_text(const char *foreign);
 
 /* "123 MB", by pg_size_pretty; in the current memory context. */
 extern char *tier_size_text(double bytes);
 
-/* A number that a person has given: "0.9", all of its digits; in the current memory context. */
+/*
+ * A number from user input, such as "0.9", with all of its digits; in the current memory
+ * context.
+ */
 extern char *tier_given_text(double number);
 
 #endif							/* TIER_SQL_H */

@@ -18,14 +18,13 @@
  * cancel for itself: the CALL would go on with the next one.  What a standby does not
  * get before the primary is lost is a move that is not made there, or its record.
  *
- * Locks.  A process that has waited for deadlock_timeout looks for a deadlock, and
- * when it finds that an autovacuum worker is in its way, it cancels that worker.
- * A move is never so urgent; it comes back later.  So for the lock on the relation
- * the check is put off for ever, and the wait is ended by lock_timeout instead.
- * That is safe: a mover holds no lock on a relation of a user while it waits
- * for another one, and a process that waits for us in a circle finds that by a
- * check of its own.  A lock_timeout below deadlock_timeout would not do, as the
- * latter may be 1 ms.
+ * Locks.  A process that has waited for deadlock_timeout looks for a deadlock, and when it
+ * finds that an autovacuum worker is in its way, it cancels that worker.  A move is never so
+ * urgent; it comes back later.  So for the lock on the relation the check is put off for ever,
+ * and the wait is ended by lock_timeout instead.  That is safe: a mover holds no lock on a
+ * relation of a user while it waits for another one, and a process that waits for us in a
+ * circle finds the deadlock by its own check.  A lock_timeout below deadlock_timeout would not
+ * do, as the latter may be 1 ms.
  *
  *-------------------------------------------------------------------------
  */

@@ -111,16 +111,15 @@ next_buffer(BufferWalk *walk)
 }
 
 /*
- * Copies the tag and the state word of a buffer that holds a valid page.
- * False: it holds none, or somebody was changing it at every attempt.
+ * Copies the tag and the state word of a buffer that holds a valid page.  Returns false if it
+ * holds none, or was being changed at every attempt.
  *
- * Who changes the tag holds the header's lock bit from before to after the
- * change, and a page that has just been given a new identity is not valid
- * until it has been read.  So a tag is good if the word showed a valid,
- * unlocked header and, apart from pins and content locks, is the same
- * afterwards.  That misses a buffer that was replaced, read in and used
- * equally often between the two looks, which takes a process that loses its
- * CPU just there: one wrong count among thousands, and nothing more.
+ * A process that changes the tag holds the header's lock bit during the change, and a page
+ * that has just been given a new identity is not valid until it has been read.  So a tag is
+ * good if the word showed a valid, unlocked header and, apart from pins and content locks, is
+ * the same afterwards.  That misses a buffer that was replaced, read in and used equally often
+ * between the two looks, which takes a process that loses its CPU just there: one wrong count
+ * among thousands, and nothing more.
  */
 static inline bool
 read_buffer_tag(BufferDesc *buffer, BufferTag *tag, uint64 *state)

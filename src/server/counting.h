@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/counting.h
- *		Whose work the statistics of the server do not count.
+ *		Roles that the server's statistics do not count.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,9 +11,9 @@
 #include "postgres.h"
 
 /*
- * Whose work in this database is not counted, as track_counts is off for them by ALTER ROLE
- * or ALTER DATABASE: "role \"app\"", or NULL: for nobody.  What a session has set for
- * itself is not seen.  Needs a transaction.  Result in the current memory context.
+ * The roles whose work in this database is not counted because ALTER ROLE or ALTER DATABASE
+ * sets track_counts off, such as "role \"app\""; NULL if there are none.  Does not see what a
+ * session has set itself.  Needs a transaction.  The result is in the current memory context.
  */
 extern char *tier_uncounted_roles(void);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/database_files.h
- *		What the databases of the cluster have in a tablespace, by its files.
+ *		Bytes that the databases of the cluster use in a tablespace, by its files.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,19 +16,20 @@
 extern List *tier_tablespaces(void);
 
 /*
- * What databases have in the tablespace, as long as their files are: not compressed.  By stat() of
- * each file, without a lock, so it takes some seconds for a million.  Catalogs as initdb numbers
- * them are left out, temporary tables are not.  The tablespace's OID is never 0.
+ * Bytes of all databases in the tablespace: the lengths of their files, before compression by
+ * the file system.  By stat() of each file, without a lock, so it takes some seconds for a
+ * million files.  Includes temporary tables, but not the catalogs that initdb numbers.  The
+ * tablespace's OID is never 0.
  */
 extern double tier_database_files_of_all(Oid tablespace_oid);
 
-/* Of all but this database. */
+/* Bytes of all databases but this one. */
 extern double tier_database_files_of_others(Oid tablespace_oid);
 
-/* Of this database alone. */
+/* Bytes of this database alone. */
 extern double tier_database_files_of_own(Oid tablespace_oid);
 
-/* What others have, as this process has seen it some seconds ago at most. */
+/* Bytes of the other databases, from a cache of this process that is some seconds old at most. */
 extern double tier_database_files_of_others_lately(Oid tablespace_oid);
 
 #endif							/* TIER_DATABASE_FILES_H */

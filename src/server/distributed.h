@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * server/distributed.h
- *		Five questions about relations that are sharded over several servers.
+ *		Facts about relations that are sharded over several servers.
  *
  * A shell is a table whose rows are in shards: it is empty, and is never moved or advised.  A
  * shard is an ordinary table.
  *
- * The answers come from a table of callbacks.  The default finds shells in the catalog of Citus,
- * and knows no shard; without Citus each question costs one look-up in a cache.  The library of
- * tiered_storage_citus puts its own table there (citus/shards.c), with the default's answers
- * about shells.
+ * They come from a table of callbacks.  The default table finds shells in the catalog of
+ * Citus, and knows no shards; without Citus each call costs one cache look-up.  The library of
+ * tiered_storage_citus installs its own table (citus/shards.c), which keeps the default
+ * callbacks for shells.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,12 +18,12 @@
 
 #include "postgres.h"
 
-/* Each answer may take AccessShareLock on a catalog table of Citus while it reads it. */
+/* A callback may take AccessShareLock on a catalog table of Citus while it reads that table. */
 typedef struct TierDistributed
 {
 	/*
-	 * Is it a shell (distributed, reference or Citus local table), or an
-	 * index of one?
+	 * Returns true for a shell (distributed, reference or Citus local table),
+	 * and for an index of one.
 	 */
 	bool		(*is_shell) (Oid relation_oid);
 

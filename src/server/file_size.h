@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/file_size.h
- *		How large the files of a relation are.
+ *		Sizes and modification times of the files of a relation.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,8 +16,8 @@
 #include "datatype/timestamp.h"
 
 /*
- * Bytes of one fork by stat() of its segments, without lock or open; 0 when
- * the file is gone.  The tablespace's OID is never 0.
+ * Bytes of one fork by stat() of its segments, without lock or open; 0 if the file does not
+ * exist.  The tablespace's OID is never 0.
  */
 extern int64 tier_file_size(Oid tablespace_oid, Oid file_number, ForkNumber fork);
 
@@ -28,8 +28,8 @@ extern int64 tier_file_size(Oid tablespace_oid, Oid file_number, ForkNumber fork
 extern TimestampTz tier_file_modified_at(const struct stat *st);
 
 /*
- * When the fork that has been left alone for longest was last written, by its
- * file: the relation is at least that old.  0 when there is no file.
+ * The earliest modification time of the relation's forks: the relation is at least that old.
+ * 0 if there is no file.
  */
 extern TimestampTz tier_file_written_at(Oid tablespace_oid, Oid file_number);
 

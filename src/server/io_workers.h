@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * server/io_workers.h
- *		What the server's I/O workers have read from devices.
+ *		Bytes that the server's I/O workers have read from devices.
  *
- * From 18 on, with io_method = worker, they read what other processes ask for
- * ahead, and the kernel counts it for them.
+ * From 18 on, with io_method = worker, they read ahead for other processes, and the kernel
+ * counts these reads for the workers.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,14 +33,14 @@ typedef struct TierIoWorkers
 } TierIoWorkers;
 
 /*
- * What those that run now have read.  Nothing is known where others do not read, or the
- * kernel does not say.  No lock, no memory.
+ * Reads the counters of the workers that run now.  Nothing is known if there are no I/O
+ * workers, or if the kernel does not provide counters.  Takes no lock and allocates no memory.
  */
 extern void tier_io_workers_read(TierIoWorkers *workers);
 
 /*
- * What was read between two moments.  Less than that if a worker has ended meanwhile, 0 if
- * nothing is known of one of them.  Pure arithmetic: may be called with a lock held.
+ * Bytes read between two moments.  An underestimate if a worker has ended meanwhile; 0 if
+ * nothing is known of one of the moments.  Pure arithmetic: may be called with a lock held.
  */
 extern int64 tier_io_workers_bytes_between(const TierIoWorkers *before,
 										   const TierIoWorkers *after);

@@ -276,8 +276,8 @@ tier_processes_may_have_extended(Oid table_oid, TimestampTz when)
 	found = may_have_extended_myself(&tag, when);
 
 	/*
-	 * What conflicts with SHARE is what somebody has who changes rows, or
-	 * more.
+	 * Locks that conflict with SHARE are those of processes that change rows,
+	 * or stronger ones.
 	 */
 	holders = GetLockConflicts(&tag, ShareLock, &nholders);
 	for (int i = 0; i < MaxBackends && !found; i++)

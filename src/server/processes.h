@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * server/processes.h
- *		What other processes do, and whose counters are still to come.
+ *		Activity of other processes, and counters that they have not reported yet.
  *
- * A process hands its counters of blocks on when its transaction and its statement
- * have ended; an autovacuum worker does when it exits.  What it did to files, to
- * devices, to the WAL, and that it has vacuumed a table, is seen at once.
+ * A process reports its block counters when its transaction and its statement have ended, an
+ * autovacuum worker when it exits.  Its effects on files, devices and the WAL, and its
+ * vacuums, are visible at once.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,44 +30,47 @@
 #define TIER_COUNTERS_KEPT_MS 1000
 
 /*
- * What process number i, from 0 to MaxBackends - 1, says of itself at this moment; false:
- * there is none.  From 17 on auxiliary processes follow.  The server's own functions keep
- * for the rest of a transaction what they have seen first, and that transaction may be a
- * user's, whose pg_stat_activity would stay as it is.  Of the strings, the pointers lead
- * to what may be changing: strlcpy them.
+ * Reads the current status of process number i, from 0 to MaxBackends - 1; returns false if
+ * there is none.  From 17 on auxiliary processes follow.  The server's own functions are not
+ * used, because they take a snapshot of all statuses for the rest of the transaction, which
+ * would freeze a user's pg_stat_activity.  The string pointers lead to memory that may be
+ * changing: strlcpy them.
  */
 extern bool tier_processes_read(int i, PgBackendStatus *status);
 
 /*
- * Sets numbers of this process's own progress, all of them at once for who reads, and also
- * with track_activities off.
+ * Sets progress counters of this process, atomically for readers, even if track_activities is
+ * off.
  */
 extern void tier_processes_show(int first, int n, const int64 *values);
 
 /*
- * Since when the oldest process but this one, of any database, has had counters that are
- * still to come; 0: there is none.
+ * Since when the oldest process but this one, of any database, has had unreported counters; 0:
+ * there is none.
  */
 extern TimestampTz tier_processes_oldest(void);
 
 /*
- * Since when the oldest statement of the current database runs of which it cannot be seen
- * what it has used; 0: there is none.  Locks tell that of a transaction until it ends, and
+ * The start of the oldest running statement of the current database whose use of relations
+ * cannot be observed; 0: there is none.  Locks tell that of a transaction until it ends, and
  * the statistics when its statement has ended.  Between the two is what a procedure, or one
- * message with several statements, has done before its last COMMIT.  Statements that have
- * just begun, replication and the work of this extension do not matter.
+ * message with several statements, has done before its last COMMIT.  Statements that have just
+ * begun, replication and the work of this extension do not matter.
  */
 extern TimestampTz tier_processes_hiding_since(void);
 
 /*
- * May one that was at work at that time still hand on counters of blocks that it has
- * added to this table of the current database, or to what belongs to it?  It may if it
- * has a lock for that, or if it is in a procedure that has committed: then it may have
- * given that lock up.
+ * Returns true if a process that was active at that time may still report counters of blocks
+ * that it has added to this table of the current database, or to its TOAST table or indexes.
+ * That is so if the process holds a lock for that, or is in a procedure that has committed:
+ * then it may have released that lock.
  */
 extern bool tier_processes_may_have_extended(Oid table_oid, TimestampTz when);
 
-/* May one that was at work at that time still hand on counters of a vacuum or analyze? */
+/*
+ * Returns true if a process that was active at that time may still report counters of a vacuum
+ * or analyze.
+ */
 extern bool tier_processes_may_have_vacuumed(TimestampTz when);
 
 /*

@@ -236,7 +236,7 @@ is_complete(Oid index_oid)
 	Form_pg_index form;
 	bool		complete;
 
-	/* Dropped meanwhile: whoever opens it will say so. */
+	/* Dropped concurrently: opening it raises the error. */
 	if (!HeapTupleIsValid(tuple))
 		return true;
 	form = (Form_pg_index) GETSTRUCT(tuple);
@@ -381,8 +381,8 @@ tier_relation_claim_row(Oid relation_oid)
 #ifdef TIER_DEBUG
 
 /*
- * Another file in the same tablespace, which nobody needs but tests that must
- * leave no trace in pg_class.reltablespace.
+ * Sets another file in the same tablespace.  Only for tests, which must leave no trace in
+ * pg_class.reltablespace.
  */
 static void
 set_file_number(Relation rel, RelFileNumber file_number)

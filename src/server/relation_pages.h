@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/relation_pages.h
- *		Reading some pages of a relation as they are, for what is no query on it.
+ *		Reading some pages of a relation outside of a query.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,13 +12,13 @@
 
 #include "storage/block.h"
 
-/* One relation that is locked; from open to close, or the end of the transaction. */
+/* A relation that is locked from open to close, or to the end of the transaction. */
 typedef struct TierPages TierPages;
 
 /*
- * Locks a relation of this database (AccessShareLock) without waiting for it.  NULL: not
- * possible, and *why in words that can follow "it cannot be read: ".  In the current memory
- * context.
+ * Locks a relation of this database (AccessShareLock) without waiting for it.  Returns NULL if
+ * it cannot be read, and sets *why to words that can follow "it cannot be read: ".  The result
+ * is in the current memory context.
  */
 extern TierPages *tier_pages_open(Oid relation_oid, const char **why);
 
@@ -26,16 +26,16 @@ extern TierPages *tier_pages_open(Oid relation_oid, const char **why);
 extern BlockNumber tier_pages_count(const TierPages *pages);
 
 /*
- * Copies n pages from `first` on, all of which are there, as any query reads them: what
- * somebody has changed and not written yet is in them.  Through few shared buffers, like a
- * large scan; counts for no statistics of the relation.
+ * Copies n pages from `first` on, all of which must exist.  Includes changes that are not
+ * written to disk yet, as the pages are read through shared buffers: few of them, as by a
+ * large scan.  Does not count in the statistics of the relation.
  */
 extern void tier_pages_read(TierPages *pages, BlockNumber first, int n, char *bytes);
 
-/* Does somebody wait for a lock on it, so that it had better be closed soon? */
+/* Returns true if another process waits for a lock on the relation; then close it soon. */
 extern bool tier_pages_are_awaited(const TierPages *pages);
 
-/* The lock is released. */
+/* Releases the lock. */
 extern void tier_pages_close(TierPages *pages);
 
 #endif							/* TIER_RELATION_PAGES_H */

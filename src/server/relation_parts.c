@@ -266,8 +266,8 @@ tier_relation_identify(Oid relation_oid, TierIndexIdentity *identity)
 }
 
 /*
- * OIDs say nothing about what is older, as they begin anew at some time.  One that was of another
- * index then, and is of a new one by now, is left alone with it.
+ * OIDs do not tell which index is older, because they wrap around.  An OID that belonged to
+ * another index then and belongs to a new index now is not recognized.
  */
 static bool
 has_taken_its_place(Oid index_oid, const TierIndexIdentity *identity)
@@ -291,8 +291,8 @@ tier_relation_present(const TierIndexIdentity *identity, bool *is_uncertain)
 		*is_uncertain = false;
 
 	/*
-	 * REINDEX CONCURRENTLY leaves the old one there, invalid, for as long as
-	 * anybody may use it.
+	 * REINDEX CONCURRENTLY keeps the old index, invalid, as long as a
+	 * transaction may use it.
 	 */
 	if (!OidIsValid(table_oid) || is_index_of(identity->relation_oid, table_oid))
 		return identity->relation_oid;

@@ -113,7 +113,7 @@ refuse_kind(const TierRelationInfo *info)
 
 /*
  * run_command_on_placements() passes the command through format(), and would run it on all
- * shards at once, each over a connection of its own.
+ * shards at once, each over a separate connection.
  */
 static char *
 on_all_shards(const TierRelationInfo *info, const char *statement)

@@ -19,9 +19,9 @@
 #include "src/server/relation.h"
 
 /*
- * Who has had a relation for so long may keep it for longer than anybody waits; so may a
- * transaction in which nothing was done for so long.  Between two statements each is idle for a
- * moment, and of many that are busy there is always one.
+ * A transaction that has locked a relation for this long may keep it for longer than a move
+ * waits; so may a transaction that has been idle for this long.  Each transaction is idle for
+ * a moment between two statements, and of many busy ones there is always one that is.
  */
 #define LASTING_MS 1000
 #define LASTING_IDLE_MS 100

@@ -262,8 +262,8 @@ ignore_notice(void *argument, const PGresult *result)
 }
 
 /*
- * Nothing that somebody has exported where the server was started goes along.  This process is
- * a worker, and ends after its cycle.
+ * Variables from the environment in which the server was started must not reach libpq.  This
+ * process is a worker, and ends after its cycle.
  */
 static void
 clear_environment(void)
@@ -299,7 +299,10 @@ start_connection(const Address *address, const char *database)
 		"dbname", "application_name", "client_encoding", "options", "gssencmode", "require_auth"
 	};
 
-	/* Nor is a ticket of the server's own user for whoever asks for it. */
+	/*
+	 * A Kerberos ticket of the server's operating system user must not be
+	 * offered to the remote server.
+	 */
 	const char *values[NFIXED + NKEYWORDS + 1] = {
 		database, "tiered_storage", GetDatabaseEncodingName(), SESSION_OPTIONS, "disable",
 		PQlibVersion() >= 160000 ? "!gss,!sspi" : NULL

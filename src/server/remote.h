@@ -7,9 +7,9 @@
  * reads from the environment are removed from the process.  Outside of a transaction, so that
  * no lock and no snapshot is held while the network is waited for.
  *
- * What comes back is data of somebody else: types and lengths are checked, rows are counted,
- * and messages are short and valid in the encoding of this database.  The connection string comes
- * from a superuser; observe/standby_sql.c says why it must.
+ * Results are untrusted: types and lengths are checked, rows are counted, and messages are
+ * truncated and made valid in the encoding of this database.  The connection string comes from
+ * a superuser; observe/standby_sql.c says why it must.
  *
  *-------------------------------------------------------------------------
  */

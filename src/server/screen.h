@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/screen.h
- *		A text as a terminal shows it.
+ *		Wrapping of text for a terminal.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,9 +9,9 @@
 #define TIER_SCREEN_H
 
 /*
- * The text in lines of at most so many columns, two or more, broken between words; a word that is
- * longer is cut.  If it has a statement no word is cut, and what is quoted stays as it is.  In the
- * current memory context.
+ * Wraps the text into lines of at most `width` columns, which is two or more, between words; a
+ * longer word is cut.  If the text has a statement, no word is cut, and quoted text is
+ * unchanged.  The result is in the current memory context.
  */
 extern char *tier_screen_wrap(const char *text, int width, bool has_statement);
 

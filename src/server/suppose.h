@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/suppose.h
- *		Relations that this session plans as if they were in other tablespaces.
+ *		Planning as if relations were in other tablespaces, in this session.
  *
  *-------------------------------------------------------------------------
  */

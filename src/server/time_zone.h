@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/time_zone.h
- *		Time zones as numbers, for the modules that know no time zone.
+ *		Time zones as UTC offsets, for modules that do not use the server's time zone code.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,8 +14,8 @@
 #include "src/model/move_window.h"
 
 /*
- * By how much clocks of the zone differ from UTC between two moments, in the current
- * memory context.  False: this server knows no zone of that name.
+ * The offsets of the zone from UTC between two moments, in the current memory context.
+ * Returns false if the server does not know a zone of that name.
  */
 extern bool tier_time_zone_between(const char *name, TimestampTz from, TimestampTz until,
 								   TierZone *zone);

@@ -8,10 +8,9 @@
  * looks that is an unbiased estimate of where the time goes, as in every
  * sampled average of active sessions.
  *
- * What is read of each PGPROC is one machine word at a time and without a
- * lock: a value may be of the moment before, which is no worse than having
- * looked a moment earlier.  A PGPROC whose process is gone keeps its contents
- * up to 15; whether somebody owns it is told by its latch.
+ * Each PGPROC is read one machine word at a time and without a lock: a value may be stale by a
+ * moment, which is no worse than a sample taken a moment earlier.  Up to 15, a PGPROC keeps
+ * its contents after its process has ended; its latch shows whether a process owns it.
  *
  * Not counted: backends that wait for their client or are idle, processes
  * without a database, autovacuum, and our own workers.
@@ -156,8 +155,8 @@ find_look(Oid database_oid)
 }
 
 /*
- * Is somebody's process there, that neither waits for its client nor is ours as a worker?
- * What it waits for is in *info.
+ * Returns true if a process owns the PGPROC that neither waits for its client nor is a worker
+ * of this extension.  *info gets its wait event.
  */
 static bool
 is_at_work(volatile PGPROC *proc, int *pid, Oid *database_oid, uint32 *info)

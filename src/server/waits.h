@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/waits.h
- *		What the backends of each database wait for, by class of file.
+ *		Time that the backends of each database wait for I/O, by class of file.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,8 +23,8 @@
 extern long tier_waits_sample(void);
 
 /*
- * Copies the totals of a database since the server started; false when nobody
- * counts: without preload, or before the first look.
+ * Copies the totals of a database since the server started.  Returns false without preload,
+ * and before the first sample.
  */
 extern bool tier_waits_read(Oid database_oid, int64 wait_ms[TIER_WAIT_CLASSES],
 							int64 *sampled_ms);

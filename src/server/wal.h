@@ -18,9 +18,8 @@
 typedef struct TierWal TierWal;
 
 /*
- * What is told to the caller: each block of any file that a record names, and each
- * truncation of a file (of its main fork, to nblocks).  The functions must not raise
- * errors.
+ * Callbacks for each block of any file that a record names, and for each truncation of a file
+ * (of its main fork, to nblocks).  They must not raise errors.
  */
 typedef struct TierWalObserver
 {
@@ -64,28 +63,26 @@ typedef enum TierWalResult
 extern TierWal *tier_wal_start(MemoryContext context, const TierWalObserver *observer);
 
 /*
- * Reads and reports what is flushed by now.  A checkpoint that began when the
- * server was writing a later segment removes what is not read when it ends.  So
- * this is to be called as soon as tier_wal_is_behind, and before anything that
- * may take long.  That a file cannot be read, for another reason than that it is
- * gone, is an error.  Checks for interrupts.
+ * Reads and reports the WAL that is flushed.  A checkpoint that began when the server was
+ * writing a later segment removes unread WAL when it ends.  So call this as soon as
+ * tier_wal_is_behind, and before any operation that may take long.  Raises an error if a file
+ * exists but cannot be read.  Checks for interrupts.
  */
 extern TierWalResult tier_wal_read(TierWal *wal);
 
-/* Is the server writing a later segment than the one that is read? */
+/* Returns true if the server is writing a later segment than the one that is read. */
 extern bool tier_wal_is_behind(const TierWal *wal);
 
 /*
- * Is so little WAL unread that reading all of it takes no longer than one flush?  Includes the
- * records that are to be skipped.
+ * Returns true if so little WAL is unread that reading all of it takes at most as long as one
+ * flush.  Includes the records that are to be skipped.
  */
 extern bool tier_wal_is_near(const TierWal *wal);
 
 /*
- * Where the process that has called tier_wal_start does something else that may
- * take long: reads on if it is behind.  What is wrong is said by the next
- * tier_wal_read.  Cheap; may be called anywhere but from an observer.  Checks for
- * interrupts.
+ * Reads on if the reader is behind; for long operations of the process that has called
+ * tier_wal_start.  The next tier_wal_read reports problems.  Cheap; may be called anywhere but
+ * from an observer.  Checks for interrupts.
  */
 extern void tier_wal_keep_up(void);
 
@@ -98,7 +95,7 @@ extern void tier_wal_keep_up(void);
  */
 extern TierWalResult tier_wal_read_all(TierWal *wal, int64 deadline_us, int64 *flush_us);
 
-/* Has the last tier_wal_read_all read all that it was to? */
+/* Returns true if the last tier_wal_read_all was complete. */
 extern bool tier_wal_is_complete(const TierWal *wal);
 
 /*
@@ -109,8 +106,8 @@ extern bool tier_wal_is_complete(const TierWal *wal);
 extern void tier_wal_skip(TierWal *wal, XLogRecPtr begin, XLogRecPtr end);
 
 /*
- * Looks back, at what was written before: reads what tier_wal_read_stretch is
- * told to, and writes nothing.  Memory lives in `context`.  Primary only.
+ * Opens a reader of earlier WAL, for tier_wal_read_stretch; writes nothing.  Memory lives in
+ * `context`.  Primary only.
  */
 extern TierWal *tier_wal_open(MemoryContext context, const TierWalObserver *observer);
 
@@ -126,7 +123,7 @@ extern TierWal *tier_wal_open(MemoryContext context, const TierWalObserver *obse
 extern TierWalResult tier_wal_read_stretch(TierWal *wal, XLogRecPtr from, XLogRecPtr to,
 										   XLogRecPtr *first, XLogRecPtr *end);
 
-/* Flushes the WAL up to now; up to where it is flushed then. */
+/* Flushes the WAL up to now, and returns the flush position. */
 extern XLogRecPtr tier_wal_flush(void);
 
 /* Where the segment after the one of this position begins. */

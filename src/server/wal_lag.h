@@ -22,7 +22,7 @@ typedef enum TierWalReader
 	TIER_WAL_ARCHIVER,
 } TierWalReader;
 
-/* Who does not keep up with the WAL, so that it should not become more than it must. */
+/* The reader of the WAL that is too far behind, for which moves wait. */
 typedef struct TierWalLag
 {
 	TierWalReader reader;
@@ -34,23 +34,24 @@ typedef struct TierWalLag
 } TierWalLag;
 
 /*
- * Is a reader of the WAL too far behind?  The connected standby that has most to replay,
- * if that is more than tiered_storage.move_max_lag; else the slot that keeps most, read or
- * not, if that is; else the archiver, if it has failed since it last succeeded.  Backups,
- * and slots that keep nothing any more, do not count.  On a standby, nobody.  What is said
- * of the archiver is as old as stats_fetch_consistency has it.
+ * Returns the reader of the WAL that is too far behind: the connected standby that has most to
+ * replay, if that is more than tiered_storage.move_max_lag; else the slot that retains most,
+ * in use or not, if that is more; else the archiver, if it has failed since its last success.
+ * Backups and invalidated slots do not count.  On a standby there is none.  Statistics of the
+ * archiver may be cached, as stats_fetch_consistency says.
  */
 extern TierWalLag tier_wal_lag(void);
 
 /*
- * May another server replay our WAL as it is written?  True while there is a physical slot, or
- * a WAL sender that does more than a base backup.
+ * Returns true if another server may replay our WAL as it is written: there is a physical
+ * slot, or a WAL sender that does more than a base backup.
  */
 extern bool tier_wal_is_streamed(void);
 
 /*
- * In words that can follow "waiting: ", in the current memory context; NULL for nobody.
- * Outside of a scope: what the current user may not know is left out.
+ * Describes the reader in words that can follow "waiting: ", in the current memory context;
+ * NULL for TIER_WAL_NOBODY.  Outside of a scope.  Details that the current user may not see
+ * are left out.
  */
 extern char *tier_wal_lag_text(const TierWalLag *lag);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * storage/calibrate.h
- *		What a device can do: measured on a scratch file.
+ *		Measuring the performance of a device on a scratch file.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,8 +13,8 @@
 #include "portability/instr_time.h"
 
 /*
- * What was measured, once: nobody changes it.  Random access is by blocks of 8 kB;
- * less than 0: not measured.
+ * The results of a calibration.  Random access is by blocks of 8 kB.  Less than 0: not
+ * measured.
  */
 typedef struct TierCalibration
 {
@@ -38,14 +38,13 @@ typedef struct TierCalibration
 } TierCalibration;
 
 /*
- * Measures the file system of a tablespace, with at most max_bytes written in
- * one go and about max_seconds in all, on a file of its own that has no name
- * any more as soon as it is open: whatever happens, its space is freed when
- * this backend closes it or ends.  With `sample_path` the file is filled with
- * pages of that file (and its neighbours in content), since a device that
- * compresses is as fast as its data are compressible; else with random bytes.
- * `through_cache` measures with the page cache emptied before each read,
- * because a file system that compresses does not do so past it.
+ * Measures the file system of a tablespace, with at most max_bytes written in one go and about
+ * max_seconds in all, on a scratch file that is unlinked as soon as it is open: its space is
+ * freed when this backend closes it or ends, even after an error.  With `sample_path` the file
+ * is filled with pages of that file (and its neighbours in content), since a device that
+ * compresses is as fast as its data are compressible; else with random bytes.  `through_cache`
+ * measures with the page cache emptied before each read, because a file system that compresses
+ * does not do so past it.
  *
  * Takes no lock, and checks no limit and no right: the caller has.  Checks for
  * interrupts.  The result lives in the current memory context, as does a buffer

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * storage/compressor.h
- *		Compressing as file systems do, with the libraries of the system.
+ *		Compression as file systems do it, with the libraries of the system.
  *
  * The server is linked with some of them, for its own use.  They are found when one is
  * asked for, so that the extension is built without their headers and is loaded where

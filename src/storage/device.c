@@ -268,8 +268,8 @@ describe_disks(TierDevice *device, const char *root, const TierBacking *backing,
 
 /*
  * The part of the lookup that does not touch the directory itself: sets device, filesystem,
- * mount_point, kind, rotational, is_virtual, compressed and fs_id, which are zero, for
- * an absolute path without symbolic links, of which st is told.
+ * mount_point, kind, rotational, is_virtual, compressed and fs_id, which are zero, for an
+ * absolute path without symbolic links.  st is the stat() of that path.
  */
 static void
 resolve(TierDevice *device, const struct stat *st, const char *path, const char *root)

@@ -1,22 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * storage/device.h
- *		From a tablespace to the device beneath it, and how full that is.
+ *		The device beneath a tablespace, and its free space.
  *
- * The story of this room.  What is beneath a tablespace is asked of the operating
- * system each time, by whichever process wants to know, and is never stored by
- * this room: a TierDevice is a picture of one moment, in the memory of the caller.
+ * The story of this room.  Each process asks the operating system for the device beneath a
+ * tablespace whenever it needs it.  This room stores nothing: a TierDevice is a snapshot in
+ * the memory of the caller.
  *
  *		device.c		tablespace -> directory -> mount -> block device -> kind
  *		mount.c			the part of it that reads /proc/self/mountinfo
  *		page_cache.c	how much of a relation's file the system has in memory
  *		calibrate.c		how fast the device is, by a scratch file
  *
- * Nothing here takes a lock on anything in the database or reads a table.  A
- * machine that looks unlike what we know is not an error but "unknown", since
- * a sample or a list of tiers must not fail for it; only what was asked for to be
- * measured (a calibration) fails aloud.  Free space is that of the moment: to
- * keep a disk from filling up, move/space.c looks again while it copies.
+ * Nothing here locks a database object or reads a table.  A device that cannot be identified
+ * is "unknown" and not an error, because samples and lists of tiers must not fail for it; only
+ * a calibration, which the user has requested, raises an error.  Free space is that of the
+ * moment: to keep a disk from filling up, move/space.c looks again while it copies.
  *
  *-------------------------------------------------------------------------
  */
@@ -112,7 +111,7 @@ extern TierDevice *tier_device_of_directory(const char *directory, const char *r
  */
 extern const char *tier_device_beneath(const char *path, const char *root);
 
-/* Are two tablespaces on one file system or on one disk, as far as that is known? */
+/* Returns true if two tablespaces are known to share a file system or a disk. */
 extern bool tier_device_is_shared(const TierDevice *a, const TierDevice *b);
 
 /* "unknown", "hdd", "sata_ssd", "nvme", "memory" */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * storage/memory.h
- *		Whether the server's memory is full, so that what is read pushes out something.
+ *		Whether the server's memory is full, so that reads evict other pages.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,10 +3,10 @@
  * storage/mount.h
  *		From a path to its mount and the number of the device below it.
  *
- * For storage/device.c; storage/memory.c reads values with it.  `root` is put
- * before /proc and /sys; paths are buffers of MAXPGPATH bytes.  Errors only for
- * memory and interrupts.  Lists, strings and mounts live in the current memory
- * context, for which device.c uses a scratch context of its own.
+ * For storage/device.c; storage/memory.c reads values with it.  `root` is put before /proc and
+ * /sys; paths are buffers of MAXPGPATH bytes.  Errors only for memory and interrupts.  Lists,
+ * strings and mounts live in the current memory context; device.c calls them in a scratch
+ * context.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * storage/page_cache.h
- *		How much of a relation's file is in the page cache of the system.
+ *		The part of a relation's file that is in the page cache of the system.
  *
  * Runs in any process connected to the cluster.  The only state is, in each
  * process, which system call works; it is found out by the first look and does
@@ -43,11 +43,10 @@ extern bool tier_pagecache_look(RelFileLocator file, BlockNumber first_block,
 								BlockNumber nblocks, TierPagecacheLook *look);
 
 /*
- * Does the kernel count, for a process that reads, what came from the device
- * beneath the tablespace, in bytes of the files?  True only for file systems of
- * which that is known: for ZFS threads of the kernel read, on btrfs the bytes may
- * be compressed ones, and a network is no device.  No memory, no error: may be
- * called in an abort.
+ * Returns true if the kernel counts, for a process that reads, the bytes of the files that
+ * came from the device beneath the tablespace.  True only for file systems of which that is
+ * known: for ZFS threads of the kernel read, on btrfs the bytes may be compressed ones, and a
+ * network is no device.  No memory, no error: may be called in an abort.
  */
 extern bool tier_pagecache_counts_readers(Oid tablespace_oid);
 

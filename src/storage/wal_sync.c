@@ -164,12 +164,12 @@ take_turn(Scratch *scratch, Method method, double seconds, int64 *writes)
 }
 
 /*
- * Measures all methods in turn, several times, with one block after the other of a file
- * in pg_wal that is allocated as a segment is.  The file has no name any more as soon as
- * it is open, and until then one that the server removes when it starts.  Writes at most
- * max_bytes, of which half are the file, in about max_seconds, but each method twice in
- * each of its turns.  The caller has checked rights and space.
- * Checks for interrupts.  Errors: the file cannot be created or written.
+ * Measures all methods in turn, several times, with one block after the other of a file in
+ * pg_wal that is allocated as a segment is.  The file is unlinked as soon as it is open, and
+ * has a name until then that the server removes when it starts.  Writes at most max_bytes, of
+ * which half are the file, in about max_seconds, but each method twice in each of its turns.
+ * The caller has checked rights and space.  Checks for interrupts.  Errors: the file cannot be
+ * created or written.
  */
 static void
 measure(double max_seconds, int64 max_bytes, WalSync results[METHODS])
