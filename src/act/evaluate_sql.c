@@ -16,7 +16,7 @@
 #include "src/base/refuse.h"
 #include "src/base/sql.h"
 #include "src/catalog/tables.h"
-#include "src/decide/fullness.h"
+#include "src/decide/tier_fullness.h"
 #include "src/decide/partition.h"
 #include "src/decide/policy_group.h"
 

@@ -11,7 +11,7 @@
 #include "postgres.h"
 
 #include "src/catalog/tables.h"
-#include "src/decide/move_window.h"
+#include "src/decide/window_schedule.h"
 
 /*
  * When would a move begin that the worker or migrate() makes: is a move window open, is

@@ -13,7 +13,7 @@
 #include "nodes/bitmapset.h"
 #include "nodes/pg_list.h"
 
-#include "src/decide/fullness.h"
+#include "src/decide/tier_fullness.h"
 
 /* What moves of other processes will have done to a tablespace; the argument is ignored. */
 extern TierFullnessFlight tier_fullness_flight(Oid tablespace_oid, const void *argument);

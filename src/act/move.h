@@ -21,7 +21,7 @@
 
 #include "src/act/move_request.h"
 #include "src/catalog/tables.h"
-#include "src/decide/fullness.h"
+#include "src/decide/tier_fullness.h"
 #include "src/move/preflight.h"
 
 /*

@@ -26,7 +26,7 @@
 #include "src/base/sql.h"
 #include "src/base/transaction.h"
 #include "src/catalog/tables.h"
-#include "src/decide/fullness.h"
+#include "src/decide/tier_fullness.h"
 #include "src/move/preflight.h"
 #include "src/move/progress.h"
 #include "src/move/space.h"

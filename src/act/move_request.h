@@ -11,7 +11,7 @@
 #include "postgres.h"
 
 #include "src/catalog/tables.h"
-#include "src/decide/move_window.h"
+#include "src/decide/window_schedule.h"
 #include "src/move/online.h"
 
 typedef struct TierMoveRequest TierMoveRequest;

@@ -20,7 +20,7 @@
 #include "src/act/foresee.h"
 #include "src/act/plan.h"
 #include "src/base/left_out.h"
-#include "src/decide/fullness.h"
+#include "src/decide/tier_fullness.h"
 
 /* While the plan is made.  On the stack of tier_plan_make(). */
 typedef struct TierPlanning

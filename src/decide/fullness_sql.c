@@ -21,7 +21,7 @@
 #include "src/compat.h"
 #include "src/base/sql.h"
 #include "src/catalog/tables.h"
-#include "src/decide/fullness.h"
+#include "src/decide/tier_fullness.h"
 #include "src/decide/policy_calls.h"
 #include "src/server/relation.h"
 

@@ -14,7 +14,7 @@
 
 #include "src/base/settings.h"
 #include "src/base/sql.h"
-#include "src/decide/fullness.h"
+#include "src/decide/tier_fullness.h"
 
 static const char *
 tier_name(const TierFullnessEvaluation *evaluation, int tier)

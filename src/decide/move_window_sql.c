@@ -12,7 +12,7 @@
 #include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/base/sql.h"
-#include "src/decide/move_window.h"
+#include "src/decide/window_schedule.h"
 
 PG_FUNCTION_INFO_V1(tier_move_window_state);
 

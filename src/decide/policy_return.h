@@ -11,7 +11,7 @@
 #include "postgres.h"
 
 #include "src/catalog/tables.h"
-#include "src/decide/fullness.h"
+#include "src/decide/tier_fullness.h"
 #include "src/decide/partition.h"
 
 /* A leap year: what is stored is checked for the same. */

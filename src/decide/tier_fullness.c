@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * decide/fullness.c
+ * decide/tier_fullness.c
  *		What the fullness policies say about the tiers as they are now.
  *
  * Reads only.  How full a tier is is asked twice: what relations take of the capacity, by
@@ -24,7 +24,7 @@
 #include "src/base/left_out.h"
 #include "src/base/sql.h"
 #include "src/decide/forecast.h"
-#include "src/decide/fullness.h"
+#include "src/decide/tier_fullness.h"
 #include "src/server/relation.h"
 
 /*

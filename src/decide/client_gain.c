@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * decide/prediction.c
+ * decide/client_gain.c
  *		What clients gain by an advice, at least and at most.
  *
  * model/prediction.h says what comes of one load; this asks it for each end of what is

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * decide/move_window.h
+ * decide/window_schedule.h
  *		When a move may begin that nobody has asked for, and how long it takes.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef TIER_DECIDE_MOVE_WINDOW_H
-#define TIER_DECIDE_MOVE_WINDOW_H
+#ifndef TIER_WINDOW_SCHEDULE_H
+#define TIER_WINDOW_SCHEDULE_H
 
 #include "postgres.h"
 
@@ -84,4 +84,4 @@ typedef struct TierMoveStart
 extern TierMoveStart tier_move_windows_ask(TierMoveWindows *windows, const TierSet *set,
 										   const TierPlannedMove *move);
 
-#endif							/* TIER_DECIDE_MOVE_WINDOW_H */
+#endif							/* TIER_WINDOW_SCHEDULE_H */

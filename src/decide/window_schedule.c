@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * decide/move_window.c
+ * decide/window_schedule.c
  *		When a move may begin that nobody has asked for, and how long it takes.
  *
  * The decision is that of model/move_window.c; here is what it needs to know: the time
@@ -22,7 +22,7 @@
 #include "src/base/sql.h"
 #include "src/decide/advice.h"
 #include "src/decide/forecast.h"
-#include "src/decide/move_window.h"
+#include "src/decide/window_schedule.h"
 #include "src/server/time_zone.h"
 
 /*

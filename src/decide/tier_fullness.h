@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * decide/fullness.h
+ * decide/tier_fullness.h
  *		What the fullness policies say about the tiers as they are now.
  *
  * The decision is model/fullness.h's; here is what it is made of: how full the tiers are,
@@ -11,8 +11,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef TIER_DECIDE_FULLNESS_H
-#define TIER_DECIDE_FULLNESS_H
+#ifndef TIER_TIER_FULLNESS_H
+#define TIER_TIER_FULLNESS_H
 
 #include "postgres.h"
 
@@ -150,4 +150,4 @@ extern char *tier_fullness_reason(const TierFullnessEvaluation *evaluation, int 
 /* The verdict on it, in one or two words. */
 extern const char *tier_fullness_verdict(const TierFullnessEvaluation *evaluation, int i);
 
-#endif							/* TIER_DECIDE_FULLNESS_H */
+#endif							/* TIER_TIER_FULLNESS_H */
