@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * act/apply_candidates.c
- *		What of the advice is to be moved, and in which order.
+ *		Selects the moves that the advice asks for, and orders them.
  *
- * What is advised may not be sure enough, or not be allowed, or have failed lately.  For the
- * rest an order is looked for in which each has room when its turn comes (model/order.h), and
- * of a limit what fits.  All of it is decided once, from one snapshot, and changes nothing.
+ * An advised move may be too uncertain, not permitted, or have failed recently.  The others are
+ * put into an order in which each has room when its turn comes (model/order.h), and a limit then
+ * selects those that fit.  All of this is decided once, from one snapshot, and changes nothing.
  *
  *-------------------------------------------------------------------------
  */
@@ -121,7 +121,7 @@ tier_candidate_may_move(const TierApplyRequest *request, const TierAdvice *advic
 	return false;
 }
 
-/* What may be added to each tier now, or when what policies would move before is moved. */
+/* The bytes that may be added to each tier now, or after the moves that policies make first. */
 static double *
 room_of(const TierApplyRequest *request, const TierAdvice *advice)
 {
@@ -149,11 +149,11 @@ room_of(const TierApplyRequest *request, const TierAdvice *advice)
 }
 
 /*
- * The candidates as plain numbers.  What they need is measured as the check before each
- * move measures it, which would refuse what was ordered by less.  What they free is
- * what the tier's use gets less by, which is as old as the advice.  What they copy is the
- * files as they are, however small the device makes them: the same that the record of a
- * move has.
+ * The candidates as plain numbers.  The bytes needed are measured as the check before each move
+ * measures them; with a smaller number, the check would refuse moves that the order allows.  The
+ * bytes freed are those by which the use of the tier shrinks, and are as old as the advice.  The
+ * bytes copied are the sizes of the files, even on a device that compresses; the record of a move
+ * has the same number.
  */
 static TierOrderMove *
 moves_of(const TierAdvice *advice, const TierCandidate *candidates, int n)
@@ -229,8 +229,8 @@ leave_out_unit(void *argument, int i, char *message)
 }
 
 /*
- * What is to be moved, before there is an order or a limit; *ncandidates of them.  Behind them is
- * what would be, had it not failed lately: *nfailed.
+ * The candidates to move, before they are ordered and limited; *ncandidates of them.  Candidates
+ * that are left out only because they have failed recently follow: *nfailed.
  */
 static TierCandidate *
 choose(const TierApplyRequest *request, const TierAdvice *advice, int *ncandidates, int *nfailed,
@@ -254,9 +254,9 @@ choose(const TierApplyRequest *request, const TierAdvice *advice, int *ncandidat
 }
 
 /*
- * Would nobody move it but for the room that it leaves?  What leaves a tier that has too
- * much of anything, or is where somebody wants it to be, or costs less, has a reason of
- * its own.
+ * Whether the only use of the move is the room that it leaves.  A unit has another reason to move
+ * if it leaves a tier with too much of anything, if it is pinned to its target, or if it costs
+ * less there.
  */
 static bool
 only_helps(const TierAdvice *advice, const TierAdviceUnit *unit)
@@ -288,7 +288,10 @@ missed_by(const TierApplyRequest *request, const TierAdvice *advice,
 	return missed;
 }
 
-/* `order` of n, the first `found` of which are to be moved, and what is not spare next. */
+/*
+ * Arranges n candidates: the first `found` of `order` come first, to be moved; of the others,
+ * those that are not spare come first.
+ */
 static void
 put_in_order(TierCandidate *candidates, int n, const int *order, int found, const bool *is_spare)
 {
@@ -334,10 +337,11 @@ find_order(const TierApplyRequest *request, const TierAdvice *advice,
 }
 
 /*
- * Puts the candidates into an order.  Of a limit is what fits: what would exceed it is passed
- * over, and what comes after it may still fit; with what goes to a full tier, what has to
- * leave it first is kept, else it would have no room today, and the same tomorrow.  So what
- * is spare is judged without the limit: what others cannot come for today they may tomorrow.
+ * Puts the candidates into an order.  A limit selects those that fit: a candidate that would
+ * exceed it is passed over, and a later one may still fit.  A candidate for a full tier is kept
+ * together with the moves that make room for it; without them, it would have no room today, and
+ * the same tomorrow.  Spare candidates are determined without the limit: room that others cannot
+ * use today may be used tomorrow.
  */
 static TierArrangement
 arrange(const TierApplyRequest *request, const TierAdvice *advice, TierCandidate *candidates,
@@ -349,7 +353,7 @@ arrange(const TierApplyRequest *request, const TierAdvice *advice, TierCandidate
 	double		bytes = 0.0;
 	int			found;
 
-	/* 1. What room is made for nobody? */
+	/* 1. Candidates that make room for no other move are spare. */
 	arrangement.possible = find_order(request, advice, candidates, n, INFINITY, order, &found);
 	arrangement.spare = found - arrangement.possible;
 	for (int i = 0; i < n; i++)
@@ -362,7 +366,7 @@ arrange(const TierApplyRequest *request, const TierAdvice *advice, TierCandidate
 	put_in_order(candidates, n, order, arrangement.possible, is_spare);
 	n -= arrangement.spare;
 
-	/* 2. And what of the others is within the limit, if not all is? */
+	/* 2. If not all fit, those of the others that are within the limit. */
 	for (int i = 0; i < arrangement.possible; i++)
 		bytes += candidates[i].disk_bytes;
 	if (bytes > request->max_bytes)

@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * act/apply_candidates.h
- *		What of the advice is to be moved, and in which order.
+ *		Selects the moves that the advice asks for, and orders them.
  *
- * For the plan (act/plan.h), and for act/plan_notice.c, which says what of it is left out.
+ * Used by the plan (act/plan.h), and by act/plan_notice.c, which reports the moves that are left
+ * out.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +17,7 @@
 #include "src/act/move.h"
 #include "src/decide/advice.h"
 
-/* What of the advice is to be done. */
+/* The part of the advice that is to be carried out. */
 typedef struct TierApplyRequest
 {
 	const TierAdviceOptions *options;	/* of the advice; NULL: the default.
@@ -24,9 +25,9 @@ typedef struct TierApplyRequest
 										 * what there is now. */
 	TierConfidence least;		/* at least this sure */
 	double		max_bytes;		/* together; INFINITY: no limit */
-	bool		for_owners;		/* nobody asked for these moves: they are made
-								 * with the rights of the owners, and only
-								 * online.  Else for the current user. */
+	bool		for_owners;		/* automatic: made with the rights of the
+								 * owners, and only online; else for the
+								 * current user */
 	bool		by_worker;		/* respects backoff, and says in the log what
 								 * went wrong */
 
@@ -36,7 +37,7 @@ typedef struct TierApplyRequest
 	int			nbackoff;
 } TierApplyRequest;
 
-/* What has come of it. */
+/* The result of applying an advice. */
 typedef struct TierApplySummary
 {
 	bool		is_busy;		/* another process has a batch under way here:
@@ -68,32 +69,37 @@ typedef struct TierCandidate
 								 * which it can be moved; by arrange() */
 } TierCandidate;
 
-/* The candidates in an order that was found, and what is not in it. */
+/* The candidates in the order that was found, followed by those not in it. */
 typedef struct TierArrangement
 {
 	int			possible;		/* can be moved, in their order */
 	int			left_over;		/* come next: no room, or beyond the limit,
 								 * each says which */
-	int			spare;			/* come next: would make room for nobody */
+	int			spare;			/* come next: would make room for no other
+								 * move */
 	int			failed;			/* come last: lately, so they take nothing */
 } TierArrangement;
 
-/* Is it advised to move, at least as surely as that? */
+/* Returns true if a move of the unit is advised with at least this confidence. */
 extern bool tier_candidate_is_advised(const TierAdviceUnit *unit, TierConfidence least);
 
-/* Would policies have moved it before?  Then it is decided on anew by what there is then. */
+/*
+ * Returns true if policies would move the unit first.  It is then decided again on the state
+ * after that move.
+ */
 extern bool tier_candidate_is_moved_before(const TierApplyRequest *request,
 										   const TierAdviceUnit *unit);
 
 /*
- * Where the unit may be moved to, and with whose rights; false: nowhere.  Of the obstacle, which
- * may have no message, sqlstate is INSUFFICIENT_PRIVILEGE if these do not suffice.  What would
- * lock it for the whole copy is only tried when a person asks.
+ * Finds where the unit may be moved to, and with whose rights; false: nowhere.  The sqlstate of
+ * the obstacle, which may have no message, is INSUFFICIENT_PRIVILEGE if these rights do not
+ * suffice.  A move that would lock the unit for the whole copy is only tried on request of a
+ * session.
  */
 extern bool tier_candidate_may_move(const TierApplyRequest *request, const TierAdvice *advice,
 									TierCandidate *candidate, TierObstacle *obstacle);
 
-/* What the mover is asked for; the rest of it is for who asks to fill in. */
+/* The request for the mover; the caller fills in the rest. */
 extern TierMoveRequest tier_candidate_request(const TierAdvice *advice,
 											  const TierCandidate *candidate);
 

@@ -3,9 +3,9 @@
  * act/apply_sql.c
  *		The procedures that apply advice and undo it: check, call, return.
  *
- * What a function may do is decided by its EXECUTE privilege (nothing here is
- * granted to PUBLIC) and, where it touches a relation of somebody, by the
- * checks of server/relation.c for the calling role.
+ * What a function may do is decided by its EXECUTE privilege (nothing here is granted to PUBLIC)
+ * and, where it touches a relation of another role, by the checks of server/relation.c for the
+ * calling role.
  *
  *-------------------------------------------------------------------------
  */
@@ -103,7 +103,7 @@ typedef struct Past
 	int64		undone_by;		/* 0: no batch */
 } Past;
 
-/* What is not moved back though the batch has moved it. */
+/* Relations of the batch that are not moved back. */
 typedef struct Left
 {
 	int			elsewhere;
@@ -144,7 +144,9 @@ report_nothing_to_undo(const Past *past, const Left *left)
 			 left_text(left) == NULL ? 0 : errdetail_internal("%s", left_text(left))));
 }
 
-/* As it is at this moment: a batch may take hours.  False: it no longer exists. */
+/*
+ * Looks up the relation at this moment, since a batch may take hours.  False: it does not exist.
+ */
 static bool
 look_up(const TierBatchMove *move, TierRelationInfo *info, Left *left)
 {
@@ -156,7 +158,7 @@ look_up(const TierBatchMove *move, TierRelationInfo *info, Left *left)
 	return false;
 }
 
-/* Is it where the batch has put it?  Else it is counted. */
+/* Returns true if the relation is where the batch has put it; else it is counted. */
 static bool
 is_in_place(const TierBatchMove *move, TierRelationInfo *info, Left *left)
 {
@@ -242,7 +244,7 @@ may_move_back(const TierRelationInfo *info, const TierBatchMove *move)
 	return obstacle.message == NULL;
 }
 
-/* What is undone, and what has come of it. */
+/* The state of an undo, and its result. */
 typedef struct Undoing
 {
 	Past		past;
@@ -337,7 +339,7 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	}
 	tier_connect_nonatomic(fcinfo, "CALL tiered_storage.undo_move");
 
-	/* It is told of after SPI has ended. */
+	/* Reported after SPI has ended. */
 	old_context = MemoryContextSwitchTo(context);
 	load_past(past);
 	MemoryContextSwitchTo(old_context);

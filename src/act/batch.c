@@ -36,9 +36,9 @@ static int64 batches[TIER_MOST_BATCHES];
 static int	nbatches = 0;
 
 /*
- * A user lock outlives the rollbacks that a batch consists of, and nobody takes an object's
- * with pg_advisory_lock().  The numbers of batches come from a sequence; those of 48 bits have
- * locks of their own, and two that are further apart do not run at the same time.
+ * A user lock outlives the rollbacks within a batch, and this class is not reachable by
+ * pg_advisory_lock().  The numbers of batches come from a sequence; those of 48 bits have
+ * separate locks, and two that are further apart do not run at the same time.
  */
 static LOCKTAG
 batch_lock(int64 batch_id)
@@ -160,9 +160,7 @@ tier_batch_policies(int64 batch_id, int *n, TierPolicyKind *kind)
 	return policies;
 }
 
-/*
- * On the extension and known to nobody else: two batches would fill the same room.
- */
+/* A lock on the extension that only this function takes: two batches would fill the same room. */
 bool
 tier_batch_lock_alone(LOCKTAG *tag)
 {

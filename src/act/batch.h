@@ -30,22 +30,22 @@ extern void tier_batch_run(void (*body) (void *argument), void *argument);
 extern int64 tier_batch_begin(void);
 
 /*
- * Does a process of this server still run that batch?  One of which nothing is recorded yet
- * may be about to begin.  What is read of a batch after this has said false is complete.
+ * Returns true if a process of this server still runs the batch.  A batch without any record may
+ * be about to begin.  Records that are read after this has returned false are complete.
  */
 extern bool tier_batch_is_under_way(int64 batch_id);
 
 /*
- * ALTER EXTENSION does not wait for those who move.  What was updated meanwhile has another
- * library, and what this one would do to its tables is for nobody to say: so this is asked
- * between two moves of a series, and ends it when it says false, which is in the log of a
- * worker, and a warning for a person.  In a transaction, outside of a scope; commits it.
+ * ALTER EXTENSION does not wait for movers.  An extension that was updated during a series has
+ * another library, and the effect of the old library on the new tables is undefined.  So this is
+ * called between two moves of a series, which ends if it returns false.  A worker reports that in
+ * the log, a session with a warning.  In a transaction, outside of a scope; commits it.
  */
 extern bool tier_batch_may_go_on(bool by_worker);
 
 /*
- * For a worker, between two moves: does auto_migrate not ask any more for what this is one of?
- * least: from which of its values on it does.
+ * For a worker, between two moves: returns true if auto_migrate has ceased to ask for the series.
+ * least: the lowest of its values that does.
  */
 extern bool tier_batch_is_switched_off(int least);
 

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * act/call.c
- *		What a CALL of move_relation means: which relations, and where to.
+ *		Interprets a CALL of move_relation: its relations and their target.
  *
- * Runs in the session that calls.  What is refused as a whole is found before anything is
- * moved, by the checks that the mover makes again before each move.
+ * Runs in the session that calls.  An error that refuses the whole call is found before anything
+ * is moved, by the checks that the mover repeats before each move.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/call.h
- *		What a CALL of move_relation means: which relations, and where to.
+ *		Interprets a CALL of move_relation: its relations and their target.
  *
  * preflight() takes the same arguments and means the same.
  *
@@ -51,8 +51,8 @@ typedef struct TierMoveCall
 extern void tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call);
 
 /*
- * Why the call is refused as a whole, for what was named, and by one of the checks up to
- * TIER_CALL_LAST_CHECK for one of its relations; message NULL: it is not.
+ * Why the call is refused as a whole: because of the relation that was named, or because one of
+ * the checks up to TIER_CALL_LAST_CHECK refuses one of its relations; message NULL: it is not.
  */
 #define TIER_CALL_LAST_CHECK TIER_CHECK_PIN
 
@@ -63,21 +63,21 @@ extern TierObstacle tier_call_refusal_of(const TierMoveCall *call,
 /* Errors for all that is refused as a whole: before anything is moved. */
 extern void tier_call_check(const TierMoveCall *call);
 
-/* Says what else somebody may have meant who names a table that others inherit from. */
+/* If the named table has inheritors, mentions them, since the caller may have meant them, too. */
 extern void tier_call_notice_inheritors(const TierMoveCall *call);
 
 /*
- * The move of one of its relations, for the current user, to what has most free space by now; with
- * what the moves of the series before it have put there, unless foresight is NULL.  In a
+ * The move of one of its relations, for the current user, to the tablespace that has most free
+ * space at this moment.  Counts the earlier moves of the series unless foresight is NULL.  In a
  * transaction, outside of a scope.
  */
 extern TierMoveRequest tier_call_request(const TierMoveCall *call, const TierRelationInfo *member,
 										 const TierForesight *foresight);
 
 /*
- * What belongs to the call by now and is not where it should be, but those in `tried`: indexes
- * that were created or rebuilt meanwhile, partitions that were attached; and indexes that are
- * not valid, which cannot follow.  In the current memory context.
+ * The relations that now belong to the call and are not on its target, except those in `tried`:
+ * indexes that were created or rebuilt concurrently, partitions that were attached; and invalid
+ * indexes, which cannot be moved.  In the current memory context.
  */
 extern List *tier_call_left(const TierMoveCall *call, const List *tried);
 

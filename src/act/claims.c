@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/claims.c
- *		What the databases of a cluster call their tablespaces.
+ *		The tiers that the databases of a cluster assign their tablespaces to.
  *
  * A tablespace is shared by all databases: where two of them take it for parts of different tiers,
  * nothing is moved in the one that was second.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/claims.h
- *		What the databases of a cluster call their tablespaces.
+ *		The tiers that the databases of a cluster assign their tablespaces to.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,7 @@
  */
 extern char *tier_claims_publish(const TierSet *set);
 
-/* The same message without telling anybody, for who only asks. */
+/* The same message, for a caller that only asks; publishes nothing. */
 extern char *tier_claims_find_conflict(const TierSet *set);
 
 /* An error where nothing may be moved; a dry run tells the others nothing. */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * act/emptying.c
- *		A tier that a run empties: its lock, and what the policy says of it.
+ *		A tier that a run empties: its lock, and the report of its policy.
  *
- * A tier is emptied by one process at a time: tablespaces belong to all databases, and
- * two workers that see the same tier too full would empty it twice.  So who begins takes
- * a lock of the session on each of the tier's tablespaces, known to nobody else.
+ * A tier is emptied by one process at a time: tablespaces belong to all databases, and two
+ * workers that see the same tier too full would empty it twice.  So a process that begins takes a
+ * session lock on each tablespace of the tier.  Only this module takes these locks.
  *
  *-------------------------------------------------------------------------
  */

@@ -12,7 +12,7 @@
 
 #include "src/act/plan.h"
 
-/* What a run has done for one fullness policy. */
+/* The moves of a run for one fullness policy. */
 typedef struct TierEmptying
 {
 	int			policy_id;

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * act/foresee.c
- *		What would become of moves, without making them.
+ *		Predicts the result of moves without making them.
  *
- * Runs in sessions that ask for a dry run or call preflight(), in any transaction, also on
- * a standby.  A series may be tens of thousands of moves: what is the same for all that go
- * to one place is looked up once.
+ * Runs in sessions that ask for a dry run or call preflight(), in any transaction, also on a
+ * standby.  A series may be tens of thousands of moves: facts that are the same for all moves to
+ * one place are looked up once.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +23,7 @@
 #include "src/move/throttle.h"
 #include "src/server/relation.h"
 
-/* What the moves counted so far add to a tablespace, or take from it. */
+/* The bytes that the moves counted so far add to a tablespace, or take from it. */
 typedef struct Flow
 {
 	Oid			tablespace_oid;
@@ -113,7 +113,7 @@ add_flow(TierForesight *foresight, Oid tablespace_oid, double bytes)
 	flow->bytes += bytes;
 }
 
-/* What earlier moves have put on the file system of the place. */
+/* The bytes that earlier moves have put on the file system of the place. */
 static double
 earlier_bytes(const TierForesight *foresight, Place *place)
 {

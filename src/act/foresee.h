@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * act/foresee.h
- *		What would become of moves, without making them.
+ *		Predicts the result of moves without making them.
  *
- * For dry runs and preflight().  The checks are the mover's own (move/preflight.h), asked
- * as they will be when a move's turn comes: what moves of the same series have put on a
- * file system, or on a tier, by then is counted.  Nothing is announced, locked or changed.
+ * For dry runs and preflight().  The checks are the mover's own (move/preflight.h), made for the
+ * moment at which a move has its turn: bytes that earlier moves of the same series have put on a
+ * file system, or on a tier, are counted.  Nothing is announced, locked or changed.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,8 +33,8 @@ extern void tier_foresight_ask(TierForesight *foresight, const TierMoveRequest *
 							   int64 size_bytes, TierAdmission *admission);
 
 /*
- * What is in the way of it, the watermark included up to which the request may fill its target,
- * with what the moves counted so far bring there and take away.
+ * The obstacle to the request, including the watermark up to which it may fill its target, with
+ * the effect of the moves counted so far.
  */
 extern TierObstacle tier_foresight_obstacle(TierForesight *foresight,
 											const TierMoveRequest *request,
@@ -56,7 +56,7 @@ extern void tier_foresight_count(TierForesight *foresight, const TierAdmission *
 extern void tier_foresee(TierForesight *foresight, const TierMoveRequest *request,
 						 const TierPins *pins, TierMoveCounts *counts);
 
-/* What would become of one move of the series. */
+/* The predicted result of one move of the series. */
 typedef struct TierProspect
 {
 	TierRelationInfo info;
@@ -76,18 +76,21 @@ extern bool tier_foresee_prospect(TierForesight *foresight, const TierMoveReques
 								  const TierPins *pins, bool by_worker, bool ignore_windows,
 								  TierProspect *prospect);
 
-/* When would a move begin for which moves of the series have gone before? */
+/* When the move would begin, after the moves of the series that precede it. */
 extern TierMoveStart tier_foresee_start(const TierForesight *foresight,
 										const TierRelationInfo *info,
 										const TierMoveRequest *request, bool by_worker);
 
-/* Is a move of it among those that were counted? */
+/* Returns true if a move of the relation has been counted. */
 extern bool tier_foresight_has_moved(const TierForesight *foresight, Oid relation_oid);
 
 /* By how much the moves counted so far change what a tablespace has. */
 extern double tier_foresight_flow(const TierForesight *foresight, Oid tablespace_oid);
 
-/* The same for tier_fullness_level(), and what moves of other processes do; of a TierForesight. */
+/*
+ * The same for tier_fullness_level(), with the moves of other processes; the argument is a
+ * TierForesight.
+ */
 extern TierFullnessFlight tier_foresight_flight(Oid tablespace_oid, const void *foresight);
 
 /*
@@ -96,7 +99,7 @@ extern TierFullnessFlight tier_foresight_flight(Oid tablespace_oid, const void *
  */
 extern Bitmapset *tier_foresight_above(TierForesight *foresight);
 
-/* What a dry run comes to, in a NOTICE; the detail may be NULL. */
+/* Reports the result of a dry run in a NOTICE; the detail may be NULL. */
 extern void tier_foresee_report(const TierMoveCounts *counts, const char *detail);
 
 #endif							/* TIER_FORESEE_H */

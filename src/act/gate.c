@@ -1,10 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * act/gate.c
- *		May a move begin now that nobody has asked for, or when?
+ *		Decides whether an automatic move may begin now, or when.
  *
- * A run asks for each of perhaps thousands of relations, so that what it knows is
- * not loaded each time.
+ * A run asks for each of perhaps thousands of relations; so the state is cached for a second.
  *
  *-------------------------------------------------------------------------
  */
@@ -82,8 +81,8 @@ load(void)
 }
 
 /*
- * How much more is on the tier than a fullness policy wants to be there?  Found out when it is
- * asked for, since the tier's files are looked at.
+ * The bytes of the tier above the mark of its fullness policy.  Computed on demand, since this
+ * looks at the files of the tier.
  */
 static double
 above_mark_bytes(const TierSet *set, Oid tablespace_oid)
@@ -125,7 +124,7 @@ tier_gate_ask(const TierSet *set, const TierPlannedMove *move)
 	TierMoveStart start = {true, 0, 0.0, NULL, false};
 
 	if (!load())
-		return start;			/* whoever moves finds out */
+		return start;			/* the mover finds out */
 	start = tier_move_windows_ask(windows, set, move);
 	if (!start.may_begin)
 		return start;
@@ -153,7 +152,7 @@ tier_gate_ask_any(const TierSet *set, TierPressing pressing)
 	return tier_gate_ask(set, &nothing);
 }
 
-/* Nobody else knows this lock. */
+/* Only this function takes this lock. */
 static void
 lock_windows(void)
 {

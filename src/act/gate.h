@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/gate.h
- *		May a move begin now that nobody has asked for, or when?
+ *		Decides whether an automatic move may begin now, or when.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,27 +14,26 @@
 #include "src/decide/window_schedule.h"
 
 /*
- * When would a move begin that the worker or migrate() makes: is a move window open, is
- * the server not under pressure (decide/pressure.h), and does an optional one wear nothing
- * out (decide/wear.h)?  For each relation before
- * it is moved, for the queue, and for whoever wants to know beforehand.  In a
- * transaction, outside of a scope; strings live in the current memory context.  What it
- * knows is a second old at most.
+ * When a move by the worker or by migrate() may begin: a move window must be open, the server
+ * must not be under pressure (decide/pressure.h), and an optional move must not wear a device out
+ * (decide/wear.h).  Called for each relation before it is moved, for the queue, and for
+ * forecasts.  In a transaction, outside of a scope; strings live in the current memory context.
+ * The cached state is at most a second old.
  */
 extern TierMoveStart tier_gate_ask(const TierSet *set, const TierPlannedMove *move);
 
-/* The same of a move of next to nothing: is any window open? */
+/* The same for a move of almost no bytes: whether any window is open. */
 extern TierMoveStart tier_gate_ask_any(const TierSet *set, TierPressing pressing);
 
 /*
- * Does an open window permit only so many bytes more?  Then no other process of this database
- * takes of them until the transaction ends, and what is known is looked up again.  Before the
- * record of a move is made, which others count.  In a transaction, outside of a scope, with
- * nothing held that others wait for.
+ * Returns true if an open window limits the bytes.  Then no other process of this database can
+ * take any of them until the transaction ends, and the cached state is loaded again.  Called
+ * before the record of a move is made, which others count.  In a transaction, outside of a scope,
+ * while holding nothing that others wait for.
  */
 extern bool tier_gate_take_turn(void);
 
-/* What is known is looked up again: a move has ended, or something else begins. */
+/* Discards the cached state: a move has ended, or something else begins. */
 extern void tier_gate_forget(void);
 
 /*

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * act/level.c
- *		How full tiers are at this moment, with what is being moved.
+ *		The current fullness of tiers, with the moves in progress.
  *
- * Runs in whoever moves or asks about moves.  What is looked at is not locked: files, what
- * file systems have free, and the announcements of other processes (move/space.h).
+ * Runs in processes that move or ask about moves.  No locks are taken: the sources are files, the
+ * free space of file systems, and the announcements of other processes (move/space.h).
  *
  *-------------------------------------------------------------------------
  */

@@ -15,7 +15,10 @@
 
 #include "src/decide/tier_fullness.h"
 
-/* What moves of other processes will have done to a tablespace; the argument is ignored. */
+/*
+ * The bytes that moves of other processes will have added to a tablespace; the argument is
+ * ignored.
+ */
 extern TierFullnessFlight tier_fullness_flight(Oid tablespace_oid, const void *argument);
 
 /*

@@ -3,18 +3,16 @@
  * act/move.c
  *		Moving relations: the steps of a move.
  *
- * Runs in the worker and in sessions that CALL move_relation or migrate.  A
- * table is moved with its TOAST table and the index of that, online (move/online.h):
- * many transactions with a strong lock for milliseconds at the end of the last; or, what
- * cannot be moved so and only when that is allowed, by SET TABLESPACE, one transaction
- * with a lock for the whole copy (server/relation.c).
+ * Runs in the worker and in sessions that CALL move_relation or migrate.  A table is moved with
+ * its TOAST table and the index of that, online (move/online.h): in many transactions, with a
+ * strong lock for milliseconds at the end of the last.  A relation that cannot be moved so is
+ * moved by SET TABLESPACE, only if that is allowed: in one transaction, with a lock for the whole
+ * copy (server/relation.c).
  *
- * Before and after it there is a transaction that makes, and completes, the
- * record that others can see (act/move_record.c); what is in the way of a move,
- * and for what it waits, is asked in between (act/move_admission.c).  A crash
- * leaves a record of a process that is gone, which the next sample turns into a
- * failure, and perhaps a file that belongs to nobody, which move/pending_file.c
- * removes.
+ * One transaction before the move makes the record that others can see, and one after it
+ * completes the record (act/move_record.c).  Obstacles and waits are checked in between
+ * (act/move_admission.c). A crash leaves a record of a process that is gone, which the next
+ * sample turns into a failure, and perhaps an orphaned file, which move/pending_file.c removes.
  *
  *-------------------------------------------------------------------------
  */
@@ -74,7 +72,7 @@ rebuilt_step(void *argument)
 	move->is_rebuilt = tier_relation_present(&move->identity, NULL) != move->request->relation_oid;
 }
 
-/* Has another index taken its place? */
+/* Returns true if another index has taken its place. */
 static bool
 is_rebuilt(TierMove *move, ErrorData **thrown)
 {
@@ -83,8 +81,8 @@ is_rebuilt(TierMove *move, ErrorData **thrown)
 }
 
 /*
- * It was not moved, but has been rebuilt meanwhile.  Where somebody decides again what is moved,
- * he is told; else tier_move_one() goes on with the index that there is now.
+ * The index was not moved because it was rebuilt concurrently.  If the request is decided again
+ * (is_wanted), that is reported; else tier_move_one() goes on with the new index.
  */
 static void
 report_rebuilt(const TierMove *move)
@@ -122,7 +120,7 @@ note_late_error(const TierMoveReport *report, ErrorData **thrown)
 	*thrown = NULL;
 }
 
-/* What became of it. */
+/* Reports the result of an online move. */
 static void
 report_online(TierMove *move, TierOnlineResult result, TierOnlineReport *online,
 			  ErrorData **thrown)
@@ -305,7 +303,7 @@ throw_cancel(ErrorData *error)
 	ThrowErrorData(error);
 }
 
-/* What tier_move_load_tiers() has made. */
+/* Frees the tiers that tier_move_load_tiers() has loaded. */
 static void
 free_tiers(MemoryContext tiers_context)
 {
@@ -313,7 +311,7 @@ free_tiers(MemoryContext tiers_context)
 		MemoryContextDelete(tiers_context);
 }
 
-/* Step 3: moves it, unless something is in the way.  What it returns was reported. */
+/* Step 3: moves the relation unless an obstacle is found.  A returned error has been reported. */
 static ErrorData *
 carry_out(TierMove *move, bool online)
 {
@@ -328,8 +326,8 @@ carry_out(TierMove *move, bool online)
 }
 
 /*
- * The same, whatever fails: what can is tried in subtransactions, but there is something
- * between them, and at the end of each transaction.
+ * The same, for any failure: the steps run in subtransactions, but code between them, and the end
+ * of each transaction, may fail, too.
  */
 static ErrorData *
 carry_out_safely(TierMove *move, bool online)
@@ -366,7 +364,7 @@ carry_out_safely(TierMove *move, bool online)
 	return thrown;
 }
 
-/* Nobody waits for us any more.  Does nothing the second time. */
+/* Leaves the queue, so that no process waits for this one.  Does nothing the second time. */
 static void
 step_aside(void)
 {
@@ -388,7 +386,7 @@ run_move(TierMove *move, bool online, int64 started_at, ErrorData **thrown, Erro
 		*thrown = carry_out_safely(move, online);
 		step_aside();
 
-		/* 4. What became of it. */
+		/* 4. The result. */
 		move->outcome.elapsed_ms = ms_since(started_at);
 		move->outcome.waited_ms = tier_progress_waited_ms() - waited_ms;
 		move->report->worked_ms = Max(move->outcome.elapsed_ms - move->outcome.waited_ms, 0.0);
@@ -408,7 +406,7 @@ run_move(TierMove *move, bool online, int64 started_at, ErrorData **thrown, Erro
 	PG_END_TRY();
 }
 
-/* What prepare_step() is given, and what it finds. */
+/* The input and the result of prepare_step(). */
 typedef struct Preparation
 {
 	TierMove	move;
@@ -427,7 +425,7 @@ prepare_step(void *argument)
 	TierMoveReport *report = move->report;
 	TierRelationInfo *info = &preparation->info;
 
-	/* 1. Is it still there, and is there anything to do? */
+	/* 1. Whether it still exists, and whether there is anything to do. */
 	tier_debug_relation("move", request->relation_oid);
 	report->is_gone = !tier_relation_lookup(request->relation_oid, info);
 	if (report->is_gone)
@@ -465,7 +463,7 @@ report_unrecorded(const TierMoveRequest *request, TierMoveReport *report, ErrorD
 	report->unrecorded = error;
 }
 
-/* *present is the relation, or what it was rebuilt as meanwhile. */
+/* *present is the relation, or the index that it was rebuilt as concurrently. */
 static TierMoveReport
 move_as_it_is(const TierMoveRequest *request, Oid *present)
 {

@@ -25,46 +25,46 @@
 #include "src/move/preflight.h"
 
 /*
- * Was it not possible for what may have changed when other moves have been made:
- * others use the relation, or there was no room?
+ * Returns true if the obstacle may disappear when other moves have been made: the relation was in
+ * use, or there was no room.
  */
 extern bool tier_move_is_worth_retrying(const TierMoveReport *report);
 
-/* Could it not be locked, or what it needs of the catalogs? */
+/* Returns true if the relation, or a catalog row that the move needs, could not be locked. */
 extern bool tier_move_was_busy(const TierMoveReport *report);
 
 /*
- * Moves one relation, a table with its TOAST table; see tier_online_move and
- * tier_relation_move for locks and rights.  Must be called with SPI connected
- * non-atomically and no scope, snapshot or subtransaction open, since it commits:
- * before the move, so that it can be seen, after each attempt, and after the
- * record.  Ordinary errors of the move are caught, recorded and reported; a
- * cancel is recorded, counted and thrown again, and so are errors of the record itself, unless
- * the request is one of many.  An index that is rebuilt as another
- * one meanwhile (REINDEX CONCURRENTLY) is moved as what it is by then, unless
- * somebody decides on that again anyway (is_wanted): then it is skipped.
- * Strings of the report live in the current memory context, which must outlive
- * transactions.
+ * Moves one relation, a table with its TOAST table; see tier_online_move and tier_relation_move
+ * for locks and rights.  Must be called with SPI connected non-atomically and no scope, snapshot
+ * or subtransaction open, since it commits: before the move, so that it can be seen, after each
+ * attempt, and after the record.  Ordinary errors of the move are caught, recorded and reported;
+ * a cancel is recorded, counted and thrown again.  So are errors of the record itself, unless the
+ * request is one of many.  If an index is rebuilt concurrently (REINDEX CONCURRENTLY), the new
+ * index is moved; it is skipped if the request is decided again (is_wanted). Strings of the
+ * report live in the current memory context, which must outlive transactions.
  */
 extern TierMoveReport tier_move_one(const TierMoveRequest *request);
 
 /*
- * Would it have anything to do: is the relation, or a part of it, elsewhere?  Not if it is
- * gone.
+ * Returns true if the relation, or a part of it, is elsewhere, so that a move has something to
+ * do.  False if it is gone.
  */
 extern bool tier_move_is_needed(Oid relation_oid, Oid tablespace_oid);
 
-/* Would the tier of the target, which is as full as that, be above the mark with so much more? */
+/*
+ * The obstacle if the tier of the target, at this level, would be above the mark with so many
+ * more bytes.
+ */
 extern TierObstacle tier_move_mark_obstacle(TierMoveMark mark, const TierTier *tier,
 											const TierFullnessLevel *level, int64 size_bytes);
 
-/* What the checks that tier_move_one() makes are asked with. */
+/* The arguments of the checks that tier_move_one() makes. */
 extern TierMoveTarget tier_move_target(const TierMoveRequest *request);
 
 /*
- * Chooses the tablespace of the request anew: of those that the tier has by now, the one with
- * most free space that its requester may use.  Unchanged, if there is no such tier any more.  In
- * a transaction, outside of a scope.
+ * Chooses the tablespace of the request again: of those that the tier has at this moment, the one
+ * with most free space that its requester may use.  Leaves the request unchanged if there is no
+ * such tier.  In a transaction, outside of a scope.
  */
 extern void tier_move_choose(TierMoveRequest *request, const char *tier_name);
 

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * act/move_admission.c
- *		Whether and when a move begins, and whether it is still to be made.
+ *		Decides whether and when a move begins, and whether it is still wanted.
  *
- * Whoever has decided on a move did so by what there was then.  So before it begins it is
- * asked again what is in the way, and then it waits for its place among the movers; whatever
- * has waited, for that or for a lock, is asked again whether somebody still wants it.
- * Nothing of a user is locked meanwhile.
+ * A decision to move is based on the state at that time.  So the obstacles are checked again
+ * before the move begins, and then it waits for its place among the movers.  After each wait, for
+ * a place or for a lock, the move checks whether it is still requested.  No lock is held on a
+ * relation of a user during these checks and waits.
  *
  *-------------------------------------------------------------------------
  */
@@ -100,7 +100,7 @@ tier_move_choose(TierMoveRequest *request, const char *tier_name)
 		MemoryContextDelete(context);
 }
 
-/* What moves that were announced before have still to write, of each tablespace of a set. */
+/* The bytes that moves announced earlier have still to write, for each tablespace of a set. */
 typedef struct Arriving
 {
 	const TierSet *set;
@@ -160,9 +160,9 @@ tier_move_mark_obstacle(TierMoveMark mark, const TierTier *tier, const TierFulln
 
 /*
  * The tier of the target as it will be with the move, and how full; NULL: it is filled up to no
- * mark.  Announcements are looked at before the files and what the file systems have free: what
- * somebody writes in between is counted twice and not missed.  What leaves the target is not
- * counted before it has left.
+ * mark.  Announcements are read before the files and the free space of the file systems: bytes
+ * written in between are counted twice rather than missed.  A relation that leaves the target is
+ * counted until it has left.
  */
 static const TierTier *
 level_of_target(const TierMove *move, int64 announced_us, TierFullnessLevel *level)
@@ -187,9 +187,9 @@ level_of_target(const TierMove *move, int64 announced_us, TierFullnessLevel *lev
 }
 
 /*
- * Would the target be above the mark?  Asked once the move is announced, so that of several
- * which were decided on at the same moment, maybe in several databases, all but the first
- * know of another.
+ * The obstacle if the target would be above the mark.  Checked once the move is announced: of
+ * several moves that were decided on at the same moment, maybe in several databases, all but the
+ * first see another one.
  */
 static TierObstacle
 mark_obstacle(const TierMove *move, int64 announced_us)
@@ -212,7 +212,7 @@ mark_obstacle(const TierMove *move, int64 announced_us)
 	return obstacle;
 }
 
-/* A person has named it, and is told what it will do on a standby. */
+/* For a session that has named the relation: warns of the effect on a standby. */
 static void
 warn_standby_user(TierAdmission *admission)
 {
@@ -269,7 +269,7 @@ tier_move_run_idle(const TierMove *move)
 		move->request->idle->run();
 }
 
-/* Tells once what a person is waiting for; nobody reads what a worker says. */
+/* Reports once why the session waits; not for a worker, since no client reads its messages. */
 static void
 tell_waiting(TierMove *move, bool is_paused)
 {
@@ -315,10 +315,9 @@ queue_step(void *argument)
 }
 
 /*
- * Has somebody pinned it to another tier since the move was asked for, which may
- * be hours ago?  Or is the extension another one by now, of whose tables this library
- * knows nothing?  Then it is reported as skipped.  In a transaction, with nothing of a
- * user locked.
+ * Returns true, and reports the move as skipped, if the relation was pinned to another tier since
+ * the move was requested, which may be hours ago, or if the extension was replaced by a version
+ * whose tables this library does not know.  In a transaction, with no relation of a user locked.
  */
 static bool
 is_forbidden_meanwhile(TierMove *move)
@@ -352,8 +351,8 @@ is_forbidden_meanwhile(TierMove *move)
 }
 
 /*
- * Has somebody moved it since the record says where it is?  Then what has asked for the move, and
- * where undo_move() would bring it back, is not true any more.
+ * Returns true if the relation was moved since its place was recorded.  Then the decision to
+ * move, and the place to which undo_move() would return it, are outdated.
  */
 static bool
 is_moved_meanwhile(TierMove *move)
@@ -369,7 +368,10 @@ is_moved_meanwhile(TierMove *move)
 	return true;
 }
 
-/* May it not begin any more?  Then it is reported as waiting; of `counted_bytes` by its record. */
+/*
+ * Reports the move as waiting if it may not begin now.  `counted_bytes` are those that its record
+ * counts.
+ */
 static void
 ask_gate(TierMove *move, int64 counted_bytes)
 {
@@ -404,7 +406,7 @@ tier_move_has_bytes_left(TierMove *move)
 	return !move->is_unwanted;
 }
 
-/* Does what has asked for it do so no longer?  Then it is reported as skipped. */
+/* Returns true, and reports the move as skipped, if it is not requested now. */
 static bool
 is_dropped_meanwhile(TierMove *move)
 {
@@ -417,7 +419,7 @@ is_dropped_meanwhile(TierMove *move)
 	return true;
 }
 
-/* Has Citus begun to move, copy or split it?  Then that goes first. */
+/* Returns true if Citus has begun to move, copy or split the shard.  Citus then goes first. */
 static bool
 is_transferred_meanwhile(TierMove *move)
 {
@@ -440,8 +442,8 @@ tier_move_ask_step(void *argument)
 }
 
 /*
- * In a subtransaction: what is thrown in a scope leaves a connection to SPI
- * open, with which the online move could not roll back.
+ * In a subtransaction: an error thrown in a scope leaves a connection to SPI open, with which the
+ * online move could not roll back.
  */
 bool
 tier_move_is_still_wanted(const TierOnlineRequest *request)
@@ -474,8 +476,9 @@ tier_move_why_wait(const TierOnlineRequest *request)
 }
 
 /*
- * Is it still to be made, when its turn has come?  Whoever asks for it has just decided, unless it
- * has waited since, for others or for resume(); then a window may be at its end, too.
+ * Checks whether the move is still to be made when its turn has come.  The request was decided
+ * just now, unless it has waited since, for others or for resume(); then a window may have ended,
+ * too.
  */
 static void
 turn_step(void *argument)

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * act/move_record.c
- *		What is recorded and said of a move.
+ *		The record of a move, and its messages.
  *
- * The record is made before the move, in a transaction of its own, so that others see it,
- * and completed after it.  What is in memory meanwhile is the report, which is for whoever
- * asked for the move.
+ * The record is made before the move, in a separate transaction so that others see it, and
+ * completed after it.  Until then the report is kept in memory, for the caller that asked for the
+ * move.
  *
  *-------------------------------------------------------------------------
  */
@@ -173,7 +173,7 @@ tier_move_begin_record(const TierMoveRequest *request, const TierSet *set,
 	return move_id;
 }
 
-/* What else is to be known of what has moved. */
+/* Reports further consequences of a move. */
 static void
 note_consequences(const TierMove *move)
 {
@@ -214,7 +214,7 @@ tier_move_finish_record(TierMove *move)
 	const TierMoveReport *report = move->report;
 	static const char *const states[] = {
 		[TIER_STATE_DONE] = "done",
-		[TIER_STATE_NOT_NEEDED] = NULL, /* somebody else was faster: no move */
+		[TIER_STATE_NOT_NEEDED] = NULL, /* another process was faster: no move */
 		[TIER_STATE_SKIPPED] = "skipped",
 		[TIER_STATE_WAITING] = "skipped",
 		[TIER_STATE_FAILED] = "failed",

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/move_request.h
- *		One relation to move, and what has become of it.
+ *		One relation to move, and the result.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,7 +30,7 @@ typedef enum TierMoveMark
 								 * the tier, else the high one */
 } TierMoveMark;
 
-/* What a series of moves has come to. */
+/* The result of a series of moves. */
 typedef struct TierMoveCounts
 {
 	int			moved;
@@ -50,9 +50,9 @@ struct TierMoveRequest
 	TierPolicyKind policy_kind; /* if there is one */
 	int64		batch_id;		/* 0: none */
 	int64		undo_of;		/* the batch that is undone, 0: none */
-	double		predicted_s_per_hour;	/* device time that it is expected to
-										 * save; NaN: nobody said, then by the
-										 * load of the moment */
+	double		predicted_s_per_hour;	/* expected saving of device time;
+										 * NaN: not estimated, computed from
+										 * the current load */
 	const char *reason;
 	bool		allow_lock;		/* what cannot be moved online may be locked
 								 * for the whole copy */
@@ -61,41 +61,41 @@ struct TierMoveRequest
 								 * as no failure */
 	bool		is_one_of_many; /* an error without a record is reported, not
 								 * thrown, unless it is about all of them */
-	bool		obeys_windows;	/* nobody asked for it: it begins while a move
-								 * window is open, which the caller has made
-								 * sure of (act/gate.h), and waits for readers
-								 * of the WAL that do not keep up with it */
-	bool		only_if_free;	/* it ends as if it could not be locked when
-								 * anybody has it locked as it begins, since
-								 * others of its owner were (act/run_turn.c) */
-	bool		is_optional;	/* nobody but the load asks for it: it is not
-								 * moved to what wears out */
+	bool		obeys_windows;	/* automatic move: begins while a move window
+								 * is open, which the caller has checked
+								 * (act/gate.h), and waits for readers of the
+								 * WAL that lag behind */
+	bool		only_if_free;	/* ends as if it could not be locked if any
+								 * session has it locked as it begins, since
+								 * other relations of its owner were
+								 * (act/run_turn.c) */
+	bool		is_optional;	/* requested only because of the load: not
+								 * moved to a device that wears out */
 	TierPressing pressing;
 	TierMoveMark mark;
-	bool		for_owner;		/* who requests it is whoever owns it: it is
-								 * not moved when that is somebody else by
-								 * then */
+	bool		for_owner;		/* the requester is the owner: not moved if
+								 * the owner was changed */
 
 	/*
-	 * Is it still asked for?  What has decided so asks itself again, after
-	 * the move has waited for others and before each attempt to swap: both
-	 * may take hours.  In a transaction, that it must not end, with nothing
-	 * of a user locked.  NULL: always.
+	 * Returns true if the move is still requested.  Called after the move has
+	 * waited for others, and before each attempt to swap: both may take
+	 * hours. Runs in a transaction, which it must not end, with no relation
+	 * of a user locked.  NULL: always requested.
 	 */
 	bool		(*is_wanted) (const TierMoveRequest *request);
 	void	   *argument;		/* the caller's */
 	const TierIdle *idle;		/* NULL: nothing else to do */
 
 	/*
-	 * The tiers as the caller has loaded them at that monotonic time; NULL:
-	 * he has not.
+	 * The tiers as loaded by the caller at that monotonic time; NULL: not
+	 * loaded.
 	 */
 	const TierSet *set;
 	int64		set_at;
 
 	/*
-	 * To which its end is added, also when a cancel is thrown; waiting is for
-	 * who has decided on it to count.  NULL: nobody counts.
+	 * The counts to which the result is added, also when a cancel is thrown;
+	 * the decider counts waiting moves itself.  NULL: not counted.
 	 */
 	TierMoveCounts *counts;
 };
@@ -105,8 +105,8 @@ typedef enum TierMoveState
 	TIER_STATE_DONE,
 	TIER_STATE_NOT_NEEDED,		/* gone, or there already: nothing to record */
 	TIER_STATE_SKIPPED,			/* not tried, or the lock was not granted */
-	TIER_STATE_WAITING,			/* not tried: by the time it could begin, no
-								 * move window was open any more */
+	TIER_STATE_WAITING,			/* not tried: no move window was open when it
+								 * could begin */
 	TIER_STATE_FAILED,			/* tried, and undone by an error */
 } TierMoveState;
 

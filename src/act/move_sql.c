@@ -3,9 +3,9 @@
  * act/move_sql.c
  *		The procedures that move relations: check, call, return.
  *
- * What a function may do is decided by its EXECUTE privilege (nothing here is
- * granted to PUBLIC) and, where it touches a relation of somebody, by the
- * checks of server/relation.c for the calling role.
+ * What a function may do is decided by its EXECUTE privilege (nothing here is granted to PUBLIC)
+ * and, where it touches a relation of another role, by the checks of server/relation.c for the
+ * calling role.
  *
  *-------------------------------------------------------------------------
  */
@@ -56,12 +56,12 @@ report_failures(const TierMoveReport *first, int failed, int all)
 }
 
 /*
- * A call ends after so many times the relations that it began with: somebody may rebuild an index
- * again and again.
+ * A call ends after so many times the relations that it began with: an index may be rebuilt again
+ * and again.
  */
 #define MOST_RELATIONS 10
 
-/* What a CALL has moved. */
+/* The moves of one CALL. */
 typedef struct Moved
 {
 	int			relations;
@@ -96,7 +96,7 @@ place_text(Oid tablespace_oid)
 		psprintf("tablespace \"%s\"", tier_tablespace_name(tablespace_oid));
 }
 
-/* What has moved to another tablespace of the same device costs as much there. */
+/* A move between two tablespaces of one device does not change the cost. */
 static int
 errdetail_one_device(const TierMoveCall *call, const Moved *moved)
 {
@@ -112,8 +112,8 @@ errdetail_one_device(const TierMoveCall *call, const Moved *moved)
 }
 
 /*
- * One line for the whole call, which may be one of many in a script.  It is that of
- * the server's log, for whoever sees only one of them.
+ * One line for the whole call, which may be one of many in a script.  It is identical to that of
+ * the server's log, so that either is complete.
  */
 static void
 report_moved(const TierMoveCall *call, const Moved *moved, int failed, char *time)
@@ -132,7 +132,7 @@ report_moved(const TierMoveCall *call, const Moved *moved, int failed, char *tim
 		ereport(NOTICE, (errmsg("nothing is moved: %s", tier_call_nothing_text(call))));
 }
 
-/* Of what came meanwhile, or is not valid. */
+/* For relations that were added concurrently, and invalid indexes. */
 static void
 warn_left(const TierMoveReport *report)
 {
@@ -160,7 +160,7 @@ warn_detaching(const TierMoveCall *call)
 	}
 }
 
-/* What is asked for is done, but not in silence. */
+/* A requested move is made, but its wear is reported. */
 static void
 tell_wear(const TierMoveCall *call)
 {
@@ -183,7 +183,9 @@ tell_wear(const TierMoveCall *call)
 	tier_wear_tell(call->set, to_tablespaces);
 }
 
-/* What the call, which is not refused as a whole, would do, relation by relation. */
+/*
+ * Reports, relation by relation, the moves that a call would make that is not refused as a whole.
+ */
 static void
 announce_call(const TierMoveCall *call)
 {
@@ -209,7 +211,7 @@ announce_call(const TierMoveCall *call)
 		tier_foresee_report(&counts, NULL);
 }
 
-/* A call, and what has become of its relations. */
+/* A call, and the results of its relations. */
 typedef struct Series
 {
 	TierMoveCall call;
@@ -252,7 +254,7 @@ move_these(Series *series, const List *todo)
 	}
 }
 
-/* Those of the call; then what has come meanwhile, until nothing is left. */
+/* Moves the relations of the call; then those added concurrently, until nothing is left. */
 static void
 move_all(void *argument)
 {
@@ -281,7 +283,7 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	if (!PG_GETARG_BOOL(5))
 		tier_connect_nonatomic(fcinfo, "CALL tiered_storage.move_relation");
 
-	/* 1. What, and where to?  Refuse before anything is moved. */
+	/* 1. Read the call.  Refuse it before anything is moved. */
 	tier_call_read(fcinfo, call);
 	tier_call_check(call);
 	tier_call_notice_inheritors(call);
@@ -335,7 +337,7 @@ errdetail_waiting(const char *why)
 	return errhint("CALL tiered_storage.migrate(ignore_windows => true) does not wait.");
 }
 
-/* What auto_migrate = placement has added to the policies. */
+/* Reports the moves that auto_migrate = placement has added to those of the policies. */
 static void
 report_placement(const TierRunSummary *summary, bool dry_run)
 {
@@ -370,7 +372,7 @@ report_not_due(const TierRunSummary *summary)
 		return false;
 	if (summary->policies == 0 && (tier_auto_migrate == TIER_AUTO_MIGRATE_PLACEMENT ||
 								   summary->emptied.policies + summary->emptied.disabled > 0))
-		return true;			/* nobody expects one to be at work */
+		return true;			/* no worker is expected to run */
 	if (enabled == 0 && summary->emptied.policies > 0)
 		return true;			/* others are at work */
 	if (summary->policies == 0)
@@ -389,7 +391,7 @@ report_not_due(const TierRunSummary *summary)
 	return true;
 }
 
-/* What is not moved now; of what is advised, nothing may have been asked about at all. */
+/* Reports the moves that are not made now; for advice, perhaps nothing was checked. */
 static void
 report_waiting(const TierRunSummary *summary)
 {
@@ -404,7 +406,7 @@ report_waiting(const TierRunSummary *summary)
 			 errdetail_waiting(summary->why_waiting)));
 }
 
-/* What fullness policies have added. */
+/* Reports the moves that fullness policies have added. */
 static void
 report_emptied(const TierFullnessSummary *emptied, bool dry_run)
 {
@@ -464,7 +466,7 @@ tier_migrate(PG_FUNCTION_ARGS)
 	summary = tier_run(&options, NULL);
 	report_waiting(&summary);
 
-	/* What the run returns goes with the connection. */
+	/* The results of the run are freed with the connection. */
 	if (summary.applied.why_waiting != NULL)
 		summary.applied.why_waiting = MemoryContextStrdup(context, summary.applied.why_waiting);
 	tier_disconnect_nonatomic();

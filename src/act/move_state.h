@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/move_state.h
- *		What the parts of tier_move_one() share.  For these only:
+ *		Declarations shared by the parts of tier_move_one().  For these only:
  *
  *		move.c				carries a move out, in its steps
  *		move_admission.c	whether and when it begins, and is still wanted
@@ -26,10 +26,10 @@
 #define TIER_MOVE_QUEUE_INTERVAL_MS 200
 
 /*
- * One move of one relation, from its record to the end of that.  In the memory of
- * the process that moves; nobody else sees it but by the record and by
- * move/progress.h.  What is set by a step that runs in a subtransaction (the
- * functions called ..._step) is read after it, also if it has failed.
+ * One move of one relation, from the creation of its record to its completion.  In the memory of
+ * the process that moves; others see it only through the record and move/progress.h.  Values that
+ * are set by a step that runs in a subtransaction (the functions called ..._step) are read after
+ * it, also if it has failed.
  */
 typedef struct TierMove
 {
@@ -44,8 +44,8 @@ typedef struct TierMove
 	TierIndexIdentity identity; /* see tier_relation_present() */
 
 	bool		is_unwanted;	/* the last time that it was asked */
-	bool		has_entered;	/* by queue_step(): nothing keeps it waiting
-								 * any more */
+	bool		has_entered;	/* by queue_step(): the move does not wait for
+								 * the queue */
 	bool		has_told;		/* that it waits */
 	bool		only_record;	/* finish_step() does nothing else */
 	TierObstacle obstacle;		/* by preflight_step(); before it, nothing */
@@ -76,14 +76,14 @@ extern void tier_move_report_skipped(TierMoveReport *report, int sqlstate, char 
 									 char *hint);
 
 /*
- * That it was made, in the log: a move changes pg_class, but it is no command that event triggers
- * or auditors of commands would see, and what the worker does nobody has typed.
+ * Logs that the move was made: a move changes pg_class, but event triggers and auditors of
+ * commands do not see it, and there is no statement for a move of the worker.
  */
 extern void tier_move_log_done(const TierMove *move);
 
 /*
- * Adds its end to the counts of who asked for it.  What was in its place already is neither moved
- * nor not moved.
+ * Adds the result to the counts of the request.  A relation that was already in place counts
+ * neither as moved nor as not moved.
  */
 extern void tier_move_count(const TierMoveRequest *request, const TierMoveReport *report);
 
@@ -93,9 +93,9 @@ extern int64 tier_move_begin_record(const TierMoveRequest *request, const TierSe
 									bool online);
 
 /*
- * Completes the record.  An error that comes just now must not leave it incomplete: it is
- * caught, and returned to be thrown afterwards.  A cancel, or what has timed out, may not
- * come again; with any other error, nothing but the record is tried again.
+ * Completes the record.  An error at this point must not leave it incomplete: it is caught, and
+ * returned to be thrown afterwards.  A cancel or a timeout may not come again; after any other
+ * error, only the record is tried again.
  */
 extern ErrorData *tier_move_finish_record(TierMove *move);
 
@@ -105,25 +105,25 @@ extern ErrorData *tier_move_finish_record(TierMove *move);
  */
 
 /*
- * Whoever asks for the move has asked the gate before, but others may have begun since: does an
- * open window have the bytes left for it?  False with the report.  Before the record is made, in
- * the same transaction; outside of a scope.
+ * Returns false with the report if the open window has not enough bytes left.  The caller has
+ * asked the gate before, but other moves may have begun since.  Before the record is made, in the
+ * same transaction; outside of a scope.
  */
 extern bool tier_move_has_bytes_left(TierMove *move);
 
-/* Waits with nothing locked and no snapshot to hold anybody up. */
+/* Waits with no locks and no snapshot, so that no other session is held up. */
 extern void tier_move_pause_ms(long milliseconds);
 
 /* Between two transactions: what must not wait for a move to end, or to begin. */
 extern void tier_move_run_idle(const TierMove *move);
 
 /*
- * Is anything in the way, or is it not wanted any more?  False with the reason.  Waits for its
- * place among the movers.  Outside of a scope; commits.
+ * Returns false with the reason if there is an obstacle, or if the move is not wanted now.  Waits
+ * for its place among the movers.  Outside of a scope; commits.
  */
 extern bool tier_move_may_begin(TierMove *move, ErrorData **thrown);
 
-/* Tries a step, and commits; what it throws is reported, and returned. */
+/* Tries a step, and commits; an error is reported, and returned. */
 extern ErrorData *tier_move_try(TierMove *move, void (*step) (void *move));
 
 /*
@@ -135,7 +135,7 @@ extern void tier_move_ask_step(void *move);
 /* The same for tier_online_move(), whose argument is the move. */
 extern bool tier_move_is_still_wanted(const TierOnlineRequest *request);
 
-/* Likewise: who uses the relation on a standby?  Only a worker can ask there; commits. */
+/* Likewise: the users of the relation on a standby.  Only a worker can ask there; commits. */
 extern char *tier_move_why_wait(const TierOnlineRequest *request);
 
 /*

@@ -73,7 +73,7 @@ still_there(List *pids)
 	return left;
 }
 
-/* What waits for a lock, or for a disk between two looks, does not see the pause. */
+/* A process that waits for a lock, or for a disk between two checks, does not see the pause. */
 static void
 cancel(List *pids)
 {
@@ -84,7 +84,7 @@ cancel(List *pids)
 		(void) kill(lfirst_int(cell), SIGINT);
 }
 
-/* Waits until they have left, or for PATIENCE_MS; who has not. */
+/* Waits until they have left, or for PATIENCE_MS; returns those that have not. */
 static List *
 wait_for_workers(List *pids)
 {
