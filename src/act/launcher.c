@@ -146,8 +146,8 @@ forget_pause(void)
 }
 
 /*
- * When a slot that is not at work is due: by the settings in force now, and at
- * once if the clock was set back meanwhile.
+ * When a slot that is not at work is due: by the settings in force now, and at once if the clock
+ * was set back.
  */
 static TimestampTz
 due_at(const TierDatabaseSlot *slot, TimestampTz now)

@@ -6,11 +6,10 @@
  *
  * There is one plan.  A run (act/run.h) carries it out, a dry run prints it, the worker stores
  * it, and the view shows what is stored.  Policies by age and use, fullness policies and advice
- * are its sources.  It is made from one state and changes nothing.  A move is judged as things
- * will be when its turn comes: what earlier moves of the plan bring and take away is counted
- * (act/foresee.h).
+ * are its sources.  It is made from one state and changes nothing.  A move is judged by the state
+ * at its turn: the effect of earlier moves of the plan is counted (act/foresee.h).
  *
- * What is stored does not depend on the moment: whether a move runs, has failed lately or is
+ * The stored plan does not depend on the moment: whether a move runs, has failed recently or is
  * held up by a pause is looked up when the plan is shown.
  *
  *-------------------------------------------------------------------------
@@ -57,11 +56,10 @@ typedef struct TierPlanEntry
 	const char *why;			/* it is to move */
 	TierPlanState state;
 	const char *reason;			/* why it is in this state; NULL of READY */
-	TierObstacle obstacle;		/* of WAITING: what is in its way; else no
-								 * message */
+	TierObstacle obstacle;		/* of WAITING: the obstacle; else no message */
 	bool		is_beyond_limit;	/* of move_limit_per_day, or max_bytes */
-	bool		is_left;		/* of the advice: what is said of all of these
-								 * together */
+	bool		is_left;		/* of the advice: reported together with all
+								 * of these */
 	bool		is_void;		/* another entry has taken its place */
 	TimestampTz next_attempt_at;	/* of FAILED; else 0 */
 
@@ -69,18 +67,18 @@ typedef struct TierPlanEntry
 	TierMoveRequest request;	/* without its batch */
 	const TierPolicyCandidate *job; /* of tiering policies; else NULL */
 	const TierCandidate *candidate; /* of ADVICE; else NULL */
-	bool		waits_for_room; /* of ADVICE that nobody asked for */
+	bool		waits_for_room; /* of automatic ADVICE */
 	const Bitmapset *above;		/* tiers that are above the marks of their
 								 * fullness policies after it */
 } TierPlanEntry;
 
-/* What the plan is made of, and for whom. */
+/* The options of a plan. */
 typedef struct TierPlanOptions
 {
 	bool		by_worker;		/* it waits with what failed lately */
 	bool		ignore_windows; /* moves begin also while windows are closed */
-	bool		refreshes;		/* it is not a dry run: what is known of
-								 * relations by name is brought up to date */
+	bool		refreshes;		/* not a dry run: the names of relations are
+								 * brought up to date */
 	const TierApplyRequest *apply;	/* of the sources only the advice, as this
 									 * asks for it; NULL: all */
 	List	   *tried;			/* OIDs: not again in this run, */
@@ -89,7 +87,7 @@ typedef struct TierPlanOptions
 								 * being emptied in this run */
 } TierPlanOptions;
 
-/* What fullness policies ask for in total. */
+/* The totals of all fullness policies. */
 typedef struct TierFullnessSummary
 {
 	int			policies;		/* that are enabled */

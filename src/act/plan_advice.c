@@ -69,7 +69,7 @@ add_candidate(void *argument)
 		applied->why_waiting = pstrdup(entry->reason);
 }
 
-/* What is advised and left out: `reason` says why; NULL: it has failed lately. */
+/* Adds an advised move that is left out, with the reason; NULL: it has failed recently. */
 static void
 add_left(TierPlanning *planning, const TierCandidate *candidate, const char *reason,
 		 bool is_beyond_limit)
@@ -93,7 +93,7 @@ add_left(TierPlanning *planning, const TierCandidate *candidate, const char *rea
 		tier_plan_set_waiting(entry, planning->held_up);
 }
 
-/* Round after round, as a run: what has no room yet may have it after the others. */
+/* Repeats in rounds, like a run: a relation without room may have it after others have moved. */
 static void
 add_candidates(TierPlanning *planning)
 {

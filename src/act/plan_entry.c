@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/plan_entry.c
- *		One entry of the plan, and what it waits for.
+ *		One entry of the plan, and the reason for which it waits.
  *
  *-------------------------------------------------------------------------
  */
@@ -62,7 +62,7 @@ add_entry(TierPlanning *planning, Oid relation_oid)
 	return &plan->entries[plan->n++];
 }
 
-/* What was tried in this run is not listed again, unless for another source. */
+/* A relation that was tried in this run is listed again only for another source. */
 void
 tier_plan_add_tried(TierPlanning *planning, const List *oids, bool in_vain)
 {
@@ -172,8 +172,8 @@ tier_plan_set_waiting(TierPlanEntry *entry, const char *reason)
 }
 
 /*
- * What has failed is not tried again at its time if nothing begins then: all are held up, or a
- * window opens later.
+ * An entry that has failed recently waits beyond its next attempt if no move begins then: all are
+ * held up, or a window opens later.
  */
 static void
 wait_for_more(TierPlanning *planning, TierPlanEntry *entry, const TierMoveRequest *request,
@@ -205,8 +205,8 @@ no_tablespace(const TierPlanEntry *entry)
 }
 
 /*
- * Sets its state, unless it has failed lately, as things will be when its turn comes.  What would
- * become of it in a run; empty for what is not asked.
+ * Sets the state of the entry, unless it has failed recently, as of its turn.  Returns the
+ * predicted result of a run; empty if it was not asked for.
  */
 TierProspect
 tier_plan_judge(TierPlanning *planning, TierPlanEntry *entry, const TierMoveRequest *request,

@@ -57,7 +57,7 @@ typedef struct Look
 	List	   *leaving;		/* OIDs */
 } Look;
 
-/* Does it leave, now or when what it waits for is over? */
+/* Adds the unit if it leaves, now or after its wait. */
 static void
 add_leaving(void *argument)
 {
@@ -117,8 +117,8 @@ take_away(TierFullnessEvaluation *evaluation, int i)
 }
 
 /*
- * Does unit i take no more than the room that there is, with the files that it has now?  The
- * unit is as large as these from then on.
+ * Returns true if unit i, with its present files, fits the room that there is.  Sets the size of
+ * the unit to that of the files.
  */
 static bool
 fits(TierFullnessEvaluation *evaluation, int i, const TierRelationInfo *info)
@@ -189,7 +189,7 @@ add_all(const Look *look, TierFullnessEvaluation *evaluation, const char *closed
 	}
 }
 
-/* What failed lately counts for nothing, and is shown. */
+/* Shows the units that have failed recently; they do not count. */
 static void
 add_backed_off(const Look *look, TierFullnessEvaluation *evaluation)
 {
@@ -269,7 +269,10 @@ note_all(TierPlan *plan, const TierFullnessEvaluation *evaluations, int n)
 	emptied->too_full = Max(emptied->too_full, too_full);
 }
 
-/* Is a move window open?  If not, that is said of each that would leave. */
+/*
+ * Returns true if a move window is open; if not, that becomes the reason for each unit that would
+ * leave.
+ */
 static bool
 is_open(const Look *look, TierFullnessEvaluation *evaluation)
 {
@@ -303,7 +306,7 @@ add_fullness(Look *look)
 			empty_tier(look, &evaluations[i]);
 }
 
-/* What is looked at for that is no longer needed after it, and it may be often. */
+/* The data loaded here is needed only until it ends, and it may run often. */
 void
 tier_plan_add_leaving(TierPlanning *planning)
 {

@@ -35,7 +35,7 @@
  * ---------------------------------------------------------------------
  */
 
-/* What waits for tiers that are too full comes after what leaves these. */
+/* Moves to tiers that are too full come after the moves that leave these. */
 static bool
 is_too_full(const TierPlanning *planning)
 {
@@ -94,7 +94,9 @@ add_member(void *argument)
 		return;
 	planning->begun = lappend_oid(planning->begun, relation_oid);
 
-	/* What does not begin takes nothing of the limit, as in a pause. */
+	/*
+	 * A move that does not begin, as in a pause, takes nothing of the limit.
+	 */
 	if (source == TIER_SOURCE_RETURN && planning->held_up == NULL)
 		plan->left_bytes -= entry->bytes;
 }
@@ -144,7 +146,7 @@ held_up_text(const TierSet *set)
 	return conflict == NULL ? NULL : psprintf("waiting: %s", conflict);
 }
 
-/* What the record of moves says; with the bytes that may still be moved today. */
+/* Loads the record of moves; with the bytes that may still be moved today. */
 static void
 load_record(TierPlanning *planning)
 {

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * act/plan_notice.c
- *		A dry run: what the plan would do, as NOTICEs and WARNINGs; and what is told of the advice.
+ *		Prints a dry run and reports on the advice, as NOTICEs and WARNINGs.
  *
- * Whoever has seen an advice and then finds that little of it is done asks why.  A worker, to
- * whom the same is nothing new from run to run, says it with DEBUG1 or not at all.
+ * If little of an advice is carried out, the session needs the reason.  For a worker the same
+ * reports would be repeated with every run; it uses DEBUG1, or omits them.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,7 @@
 #include "src/catalog/tables.h"
 #include "src/decide/wear.h"
 
-/* What has no room, or would make room for nobody; not what is beyond the limit. */
+/* Moves that have no room, or make room for no other move; without those beyond the limit. */
 static void
 tell_left(const TierPlan *plan)
 {
@@ -42,7 +42,7 @@ tier_apply_tell_tried_again(const TierMoveReport *report, bool by_worker)
 					report->why.message)));
 }
 
-/* Is anything as sure as that, and less than `below`? */
+/* Returns true if the confidence of any move is at least `least` and below `below`. */
 static bool
 is_advised_any(const TierAdvice *advice, TierConfidence least, TierConfidence below)
 {
@@ -53,7 +53,10 @@ is_advised_any(const TierAdvice *advice, TierConfidence least, TierConfidence be
 	return false;
 }
 
-/* What is left out as beyond a limit or not sure enough; the surest says what to ask for. */
+/*
+ * Moves that are left out because they are beyond a limit or not certain enough.  The most
+ * certain ones determine the hint.
+ */
 static void
 tell_unsure(const TierPlan *plan)
 {
@@ -105,7 +108,7 @@ tell_nothing(TierPlan *plan)
 	summary->is_told = true;
 }
 
-/* What a person asks for is done, but not in silence. */
+/* A requested move is made, but its wear is reported. */
 static void
 tell_wear(const TierPlan *plan)
 {
@@ -218,7 +221,7 @@ tier_apply_report_dry_run(const TierApplySummary *summary)
  * ---------------------------------------------------------------------
  */
 
-/* Nothing, if the relation has gone meanwhile. */
+/* Prints nothing if the relation was dropped concurrently. */
 static void
 print_entry(const TierPlan *plan, const TierPlanEntry *entry)
 {

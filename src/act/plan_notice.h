@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/plan_notice.h
- *		What a person is told of what the advice asks for, and of what is left out.
+ *		Reports to a session the moves of the advice, and those that are left out.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,19 +13,19 @@
 #include "src/act/plan.h"
 
 /*
- * Of a plan what a person has to know of the advice: why there is nothing to do, what is left out
- * and why, and what wears out.  A dry run lists also what is advised, but not with the rights that
- * count, or only under a lock that nobody has asked for.  Sets is_told of plan->applied.
+ * Reports to a session why the advice has nothing to do, which moves are left out and why, and
+ * which devices wear out.  A dry run also lists advised moves that the rights in force do not
+ * permit, or that need a lock which was not asked for.  Sets is_told of plan->applied.
  */
 extern void tier_apply_tell(TierPlan *plan, bool is_dry_run);
 
-/* For a person; what is tried again is no news in a log. */
+/* For a session; a worker does not log a repeated attempt. */
 extern void tier_apply_tell_tried_again(const TierMoveReport *report, bool by_worker);
 
 /* Raises the error that another session has a batch under way. */
 extern void tier_apply_raise_busy(void);
 
-/* What became of it, for a person, in a NOTICE; an error if it was busy. */
+/* Reports the result to a session, in a NOTICE; an error if another batch was under way. */
 extern void tier_apply_report(const TierApplySummary *summary);
 
 /* The same for a dry run. */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/plan_state.h
- *		What the parts of tier_plan_make() share.  For these only:
+ *		Declarations shared by the parts of tier_plan_make().  For these only:
  *
  *		plan_make.c			the plan, and what tiering policies ask for
  *		plan_entry.c		one entry: what it waits for
@@ -38,8 +38,9 @@ typedef struct TierPlanning
 	const char *held_up;		/* why nothing at all begins; NULL: it may */
 	List	   *begun;			/* OIDs of what tiering policies would move
 								 * now */
-	List	   *returning;		/* of what they bring back, now or later */
-	List	   *in_vain;		/* and of what they cannot move */
+	List	   *returning;		/* the relations that policies bring back, now
+								 * or later */
+	List	   *in_vain;		/* the relations that policies cannot move */
 	Bitmapset  *first;			/* tiers from which something goes first */
 	bool		has_emptied;	/* tiers that are too full have had their turn */
 	Bitmapset  *stuck;			/* and these have stayed so */
@@ -54,7 +55,7 @@ typedef struct TierPlanning
  * ---------------------------------------------------------------------
  */
 
-/* What a source would add, by its function. */
+/* The argument of the function that adds a move of a source. */
 typedef struct TierPlanItem
 {
 	TierPlanning *planning;
@@ -76,7 +77,9 @@ extern bool tier_plan_add(TierPlanItem *item, void (*add) (void *item));
 
 extern HTAB *tier_plan_create_list(void);
 
-/* What was tried in this run is not listed again; in_vain: unless for another source. */
+/*
+ * A relation that was tried in this run is not listed again; in_vain: unless for another source.
+ */
 extern void tier_plan_add_tried(TierPlanning *planning, const List *oids, bool in_vain);
 extern bool tier_plan_was_tried(const TierPlanning *planning, Oid relation_oid);
 
@@ -98,8 +101,8 @@ extern void tier_plan_set_in_vain(TierPlanning *planning, Oid relation_oid);
 extern void tier_plan_set_waiting(TierPlanEntry *entry, const char *reason);
 
 /*
- * Sets its state, unless it has failed lately, as things will be when its turn comes.  What would
- * become of it in a run; empty for a relation that is not asked.
+ * Sets the state of the entry, unless it has failed recently, as of its turn.  Returns the
+ * predicted result of a run; empty if the relation was not asked for.
  */
 extern TierProspect tier_plan_judge(TierPlanning *planning, TierPlanEntry *entry,
 									const TierMoveRequest *request,
@@ -116,11 +119,11 @@ extern void tier_plan_note_above(TierPlanning *planning);
  * ---------------------------------------------------------------------
  */
 
-/* What is advised, as plan->request asks for it. */
+/* Adds the advised moves, as plan->request asks for. */
 extern void tier_plan_add_advised(TierPlanning *planning);
 
 /*
- * What leaves tiers that are too full after the moves that were foreseen already.  Adds to
+ * Adds the units that leave tiers that are too full after the moves foreseen so far.  Adds to
  * plan->emptied and plan->fullness.  Needs an active snapshot.
  */
 extern void tier_plan_add_leaving(TierPlanning *planning);

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * act/policy_candidates.c
- *		What tiering policies would move now: each relation once, by the one that decides.
+ *		The moves of tiering policies: each relation once, by the policy that decides.
  *
- * All policies are evaluated on one snapshot and one moment.  What follows runs over hours, so
- * that each relation is decided again (act/recheck.c) before it is moved.
+ * All policies are evaluated on one snapshot and one moment.  The moves may take hours; so each
+ * relation is decided again (act/recheck.c) before it is moved.
  *
  *-------------------------------------------------------------------------
  */
@@ -150,7 +150,7 @@ collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves
 	return jobs;
 }
 
-/* Is anything of it on one of these tiers, and goes elsewhere? */
+/* Returns true if a part of the leaf is on one of these tiers, and goes to another. */
 static bool
 leaves_one_of(const TierPolicyCandidate *job, const TierSet *set, const Bitmapset *tiers)
 {
@@ -207,7 +207,7 @@ compare_turns(const void *a, const void *b)
 	return compare_jobs(a, b);
 }
 
-/* What of one leaf is due by several policies has one turn. */
+/* A leaf that is due by several policies has one turn. */
 static void
 take_turns(TierPolicyCandidates *due)
 {
@@ -285,7 +285,10 @@ tier_policies_evaluate(const TierPolicyRow *policies, int n, const TierSet *set,
 	return evaluations;
 }
 
-/* Does the worker leave it alone for now?  A clock that was set back delays nothing. */
+/*
+ * Returns true if the policy is too new for the worker.  A clock that was set back delays
+ * nothing.
+ */
 static bool
 is_too_new(const TierPolicyRow *policy, TimestampTz now)
 {

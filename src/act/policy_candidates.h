@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/policy_candidates.h
- *		What tiering policies would move now: each relation once, by the one that decides.
+ *		The moves of tiering policies: each relation once, by the policy that decides.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 #include "src/catalog/tables.h"
 #include "src/decide/partition.h"
 
-/* What to move of one leaf, with the evaluation that says so. */
+/* The relations of one leaf to move, with the evaluation that asks for it. */
 typedef struct TierPolicyCandidate
 {
 	const TierEvaluation *evaluation;
@@ -49,22 +49,22 @@ typedef struct TierPolicyCandidates
 /*
  * All policies on one snapshot, of one moment.  Policies, tiers and pins are of one scope, or a
  * policy could be of a tier that was added in between.  Reorders and drops policies of the array.
- * Outside of a scope; stores nothing.  In the current memory context.  by_worker: without policies
- * that were added so lately that whoever did may still remove them (decide/policy_preview.h).
+ * Outside of a scope; stores nothing.  In the current memory context.  by_worker: without
+ * policies that are so new that they may still be removed (decide/policy_preview.h).
  *
- * Table and index for itself, one policy decides: of those that would move it the one for the
- * slowest tier, which is the policy for the greatest age; of several for one tier, the oldest
- * policy.  When that has moved it, no policy would move it again.
+ * One policy decides, for each table and each index: of those that would move it, the policy for
+ * the slowest tier, which is the one for the greatest age; of several for one tier, the oldest.
+ * After its move, no policy would move the relation again.
  *
- * What leaves a tier that is above the mark of its fullness policy comes first.  Then as much
- * leaves it as is still too much, and only then comes the rest, which may take hours.  Among
- * both, owners take turns, so that no owner waits for all partitions of another.
+ * Moves that leave a tier above the mark of its fullness policy come first.  Then the remaining
+ * excess leaves the tier, and then come the other moves, which may take hours.  Within both
+ * groups, owners take turns, so that no owner waits for all partitions of another.
  */
 extern TierPolicyCandidates *tier_policy_candidates_find(TierPolicyRow *policies, int npolicies,
 														 const TierSet *set,
 														 const TierPins *pins, bool by_worker);
 
-/* What these n policies, whose groups are known, say of their leaves at this moment. */
+/* Evaluates n policies, whose groups are known, on their leaves at this moment. */
 extern TierEvaluation **tier_policies_evaluate(const TierPolicyRow *policies, int n,
 											   const TierSet *set, const TierPins *pins);
 
@@ -76,12 +76,12 @@ extern const TierTier *tier_policy_candidate_target(const TierPolicyCandidate *j
 extern TierMoveRequest tier_policy_candidate_request(const TierPolicyCandidate *job,
 													 const TierSet *set, Oid relation_oid);
 
-/* Bytes that may be moved today by nothing but the load.  In a catalog scope. */
+/* The bytes that may still be moved today only because of the load.  In a catalog scope. */
 extern double tier_return_limit_left(void);
 
 /*
- * May so much return today?  As with what is advised, within a limit of bytes a day.  Warns
- * a person, if asked to; the view moves says it, too.
+ * Returns true if so many bytes may return today: they share the daily limit with advised moves.
+ * warns: warns the session; the view moves shows it in either case.
  */
 extern bool tier_return_is_within_limit(Oid relation_oid, bool warns);
 

@@ -3,10 +3,10 @@
  * act/preflight_checks.h
  *		The checks of preflight(): each has a verdict, a finding and a remedy.
  *
- * preflight_survey.c looks at the relations of a call and where they go, by the mover's own
- * checks; preflight_sql.c has the list of all; preflight_forecast.c says what it would take.  All
- * look without a lock on anything of a user, change nothing, and wait for nothing.  What cannot be
- * known is a warning that says so, and never "ok".
+ * preflight_survey.c applies the mover's own checks to the relations of a call and their targets;
+ * preflight_sql.c has the list of all checks; preflight_forecast.c estimates the time.  The
+ * checks take no lock on a relation of a user, change nothing, and wait for nothing.  A check
+ * without a result is a warning that says so, and never "ok".
  *
  *-------------------------------------------------------------------------
  */
@@ -21,8 +21,7 @@
 typedef enum TierVerdict
 {
 	TIER_PREFLIGHT_OK,
-	TIER_PREFLIGHT_WARNING,		/* it can be made, and somebody should know
-								 * this */
+	TIER_PREFLIGHT_WARNING,		/* it can be made, with a remark */
 	TIER_PREFLIGHT_BLOCKS,		/* it would be refused */
 } TierVerdict;
 
@@ -58,7 +57,7 @@ typedef struct TierRoute
 	double		largest_bytes;	/* of one move */
 } TierRoute;
 
-/* What one of the mover's checks said of all relations. */
+/* The result of one of the mover's checks for all relations. */
 typedef struct TierTally
 {
 	int			blocked;
@@ -66,7 +65,7 @@ typedef struct TierTally
 	char	   *name;			/* whose that is */
 } TierTally;
 
-/* What was seen of the relations of a call. */
+/* The survey of the relations of a call. */
 typedef struct TierSurvey
 {
 	const TierMoveCall *call;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/preflight_forecast.c
- *		preflight(): when the move would begin, and what it would take.
+ *		preflight(): when the move would begin, and how long it would take.
  *
  *-------------------------------------------------------------------------
  */

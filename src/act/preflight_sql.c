@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * act/preflight_sql.c
- *		preflight(): what is in the way of a call.
+ *		preflight(): the obstacles to a call.
  *
- * Runs in the session that asks, in any transaction, also on a standby and while others
- * have the relations locked.  Whether a move would be refused is asked of the mover's own
- * checks, for each relation of the call in its turn; a row sums up what one of the checks
- * said of all of them.
+ * Runs in the session that asks, in any transaction, also on a standby and while others have the
+ * relations locked.  The mover's own checks decide whether a move would be refused, for each
+ * relation of the call in its turn; a row sums up the results of one check for all of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -64,7 +63,7 @@ look_at_server(TierSurvey *survey)
 	return tier_finding_ok("it is a primary that can be written to");
 }
 
-/* What is meant, in words. */
+/* Describes the relations of the call. */
 static char *
 cargo_text(const TierSurvey *survey)
 {
@@ -245,7 +244,7 @@ look_at_wal(TierSurvey *survey)
 
 /*
  * A move is replayed by every standby, into the directory that the tablespace has there.  The
- * mover refuses by what the last pull has told; nothing is said where there is no standby.
+ * mover refuses by the result of the last pull; the row is absent if there is no standby.
  */
 static TierFinding
 look_at_standby_space(TierSurvey *survey)
@@ -284,8 +283,8 @@ detail_text(const char *detail)
 }
 
 /*
- * The swap is replayed like an ALTER TABLE: it waits for who uses the relation there, and cancels
- * him.  Nothing is said where there is no standby.
+ * The swap is replayed like an ALTER TABLE: it waits for queries on the relation there, and
+ * cancels them.  The row is absent if there is no standby.
  */
 static TierFinding
 look_at_standby_users(TierSurvey *survey)
@@ -396,7 +395,10 @@ find(TierSurvey *survey, int i)
 		checks[i].look(survey);
 }
 
-/* What reads the WAL of the move, or keeps it.  None of it is in the way by itself. */
+/*
+ * Finds the readers of the WAL of the move, and the slots that keep it.  None of them is an
+ * obstacle by itself.
+ */
 static TierWalFinding *
 find_wal_readers(const TierSurvey *survey, int *n)
 {
@@ -476,7 +478,7 @@ tier_preflight_sql(PG_FUNCTION_ARGS)
 	survey.foresight = tier_foresight_create(call.set);
 	tier_preflight_survey(&survey);
 
-	/* Of what cannot be moved by anybody there is nothing more to say. */
+	/* For a relation that cannot be moved at all, no other check applies. */
 	for (int i = 0; i < (int) lengthof(checks) &&
 		 (survey.tallies[TIER_CHECK_OBJECT].blocked == 0 || checks[i].check == TIER_CHECK_OBJECT ||
 		  n == 0); i++)

@@ -69,7 +69,7 @@ add_to_route(TierSurvey *survey, const TierRelationInfo *info, Oid to_oid, int64
 	}
 }
 
-/* Of those who use it now, whoever has done so for the longest time. */
+/* Notes the present user of the relation that has used it for the longest time. */
 static void
 note_users(TierSurvey *survey, const TierRelationInfo *info)
 {
@@ -111,8 +111,8 @@ note_split(TierSurvey *survey, const TierRelationInfo *info)
 typedef bool Blocked[TIER_CHECKS];
 
 /*
- * The checks that the mover will make in its turn, but those that have said so already; what
- * is blocked is not moved.
+ * Makes the checks of the mover for one relation, except those that are already blocked; a
+ * blocked relation is not moved.
  */
 static void
 survey_move(TierSurvey *survey, const TierRelationInfo *info, const TierMoveRequest *request,
@@ -168,7 +168,9 @@ survey_relation(TierSurvey *survey, Oid relation_oid)
 		if (blocked[check])
 			note_obstacle(survey, (TierCheck) check, &obstacle, info.name);
 
-		/* Of what nobody can move there is nothing more to ask. */
+		/*
+		 * For a relation that cannot be moved at all, no other check applies.
+		 */
 		if (blocked[check] && check == TIER_CHECK_OBJECT)
 			return;
 	}

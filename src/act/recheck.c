@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * act/recheck.c
- *		Is a move of the plan still asked for when its turn has come?
+ *		Checks whether a move of the plan is still wanted when its turn has come.
  *
- * A run may take hours.  What has asked for a move asks again, for the one relation, right before
- * the move, after the move has waited, and before each attempt to swap.  Rights, pins, windows and
+ * A run may take hours.  The source of a move decides again on the one relation: right before the
+ * move, after the move has waited, and before each attempt to swap.  Rights, pins, windows and
  * room are checked by the mover (act/move_admission.c).
  *
  *-------------------------------------------------------------------------
@@ -29,7 +29,7 @@
  * ---------------------------------------------------------------------
  */
 
-/* What of a job is about to be moved, and the job as it is decided again. */
+/* The part of a job that is about to be moved, and the job as it is decided again. */
 typedef struct Decision
 {
 	const TierPolicyCandidate *first;	/* by the plan */
@@ -41,7 +41,7 @@ typedef struct Decision
 	Oid			returns_to;		/* of what returns: the tablespace */
 } Decision;
 
-/* Was it used since it was found to be idle? */
+/* Returns true if the leaf was used since it was found to be idle. */
 static bool
 was_used_meanwhile(const TierPolicyCandidate *job)
 {
@@ -54,9 +54,9 @@ was_used_meanwhile(const TierPolicyCandidate *job)
 }
 
 /*
- * Of what returns: is it where the policy has moved it, and does that not ask for it to be
- * there again?  For how long it has been read is not asked again, and it goes where it was
- * decided, which other policies had a say in.
+ * For a relation that returns: true if it is where the policy has moved it, and the policy does
+ * not ask for it to be there again.  The duration of the reads is not checked again.  The target
+ * is the one decided before, since other policies took part in that decision.
  */
 static bool
 may_still_return(const TierEvaluation *evaluation, const TierLeaf *leaf, const TierSet *set,
@@ -89,8 +89,8 @@ return_place(const Decision *decision, const TierSet *set)
 }
 
 /*
- * The policy with its group, as far as the leaf is concerned, as that is by now: by the rules
- * by which the run has found it.
+ * The policy with its present group, as far as the leaf is concerned: by the rules by which the
+ * run has found it.
  */
 static const TierPolicyRow *
 find_group_again(TierPolicyRow *policies, int npolicies, int policy_id, Oid leaf_oid)
@@ -99,7 +99,7 @@ find_group_again(TierPolicyRow *policies, int npolicies, int policy_id, Oid leaf
 	for (int i = 0; i < npolicies; i++)
 		if (policies[i].policy_id == policy_id)
 			return &policies[i];
-	return NULL;				/* removed meanwhile */
+	return NULL;				/* removed concurrently */
 }
 
 static bool
@@ -195,7 +195,10 @@ find_policy(const TierFullnessRow *rows, int n, const TierFullnessRow *policy)
 	return NULL;
 }
 
-/* Is its tier, with what is about to come, above the mark up to which it is emptied? */
+/*
+ * Returns true if its tier, with the bytes about to arrive, is above the mark up to which it is
+ * emptied.
+ */
 static bool
 is_above(const TierFullnessRow *policy, const TierSet *set, const double *arriving_bytes,
 		 bool has_begun, TierPressing *pressing)
@@ -221,7 +224,7 @@ is_above(const TierFullnessRow *policy, const TierSet *set, const double *arrivi
 	return tier_fullness_bytes(&level) > level.capacity_bytes * (has_begun ? low : high);
 }
 
-/* What the rest of the plan moves from the tier of the policy, and is still there. */
+/* The bytes that the rest of the plan still has to move from the tier of the policy. */
 static void
 add_arriving(const TierPlan *plan, int next, const TierFullnessRow *policy, const TierSet *set,
 			 double *arriving_bytes)
@@ -279,8 +282,8 @@ is_too_full(const TierRecheck *recheck, int policy_id, TierPressing *pressing)
 }
 
 /*
- * Is it where it was, with the same owner, whose rights count?  In another file somebody has moved
- * or rewritten it meanwhile, and it stays as he has left it.
+ * Returns true if the relation is in the same place with the same owner, whose rights count.  A
+ * new file means that it was moved or rewritten concurrently; then it stays there.
  */
 static bool
 is_unchanged(const TierPlan *plan, const TierPlanEntry *entry)
@@ -302,8 +305,8 @@ is_unchanged(const TierPlan *plan, const TierPlanEntry *entry)
  */
 
 /*
- * A relation that was moved or pinned meanwhile is where its owner wants it.  A tier may have been
- * given other tablespaces, or removed.
+ * A relation that was moved or pinned concurrently is where its owner wants it.  A tier may have
+ * been given other tablespaces, or removed.
  */
 static bool
 is_still_advised(const TierPlan *plan, const TierPlanEntry *entry, Oid tablespace_oid)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/recheck.h
- *		Is a move of the plan still asked for when its turn has come?
+ *		Checks whether a move of the plan is still wanted when its turn has come.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,7 +36,10 @@ extern bool tier_recheck(const TierRecheck *recheck, const TierPlanEntry *entry,
  */
 extern bool tier_recheck_is_wanted(const TierMoveRequest *request);
 
-/* Is the tier of a fullness policy still above the mark up to which it is emptied? */
+/*
+ * Returns true if the tier of a fullness policy is still above the mark up to which it is
+ * emptied.
+ */
 extern bool tier_recheck_fullness(const TierRecheck *recheck, int policy_id);
 
 #endif							/* TIER_RECHECK_H */

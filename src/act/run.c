@@ -3,18 +3,18 @@
  * act/run.c
  *		A run: carrying the plan out.
  *
- * Runs in the worker and in sessions that CALL migrate() or apply_placement().  The plan
+ * Runs in the worker and in sessions that CALL migrate() or apply_placement(). The plan
  * (act/plan.h) is made from one state; then its moves are made one after the other, in its order.
- * Each is a series of transactions of its own, before which what has asked for it asks again
- * (act/recheck.h).  A relation that fails does not stop the others, and none is tried twice in a
- * run, but what is busy may be tried again after the others.
+ * Each move is a series of transactions, and is checked again before it (act/recheck.h). A
+ * relation that fails does not stop the others.  A relation is tried once in a run; one that is
+ * busy may be tried again after the others.
  *
- * When the plan does not fit any more, a new one is made: a tier has become too full, or was not
- * emptied enough by what was planned; or the plan is old.
+ * A new plan is made when the plan is outdated: a tier has become too full, or was not emptied
+ * enough by the planned moves; or the plan is old.
  *
- * Whose rights?  Of a tiering policy, those of who made it; of apply_placement(), those of the
- * caller.  Where nobody asks for a move, those of the owner of the relation: a role without
- * CREATE on a tablespace gets no room there by heating a table.
+ * A move for a tiering policy uses the rights of the role that made the policy; a move of
+ * apply_placement(), those of the caller.  Automatic moves by the load use those of the owner of
+ * the relation: a role without CREATE on a tablespace gets no room there by heating a table.
  *
  *-------------------------------------------------------------------------
  */
@@ -52,7 +52,10 @@
  * ---------------------------------------------------------------------
  */
 
-/* Is a tier above the mark of its fullness policy that was not to be after this entry? */
+/*
+ * Returns true if a tier is above the mark of its fullness policy that the plan does not expect
+ * to be above it after this entry.
+ */
 static bool
 is_too_full(TierRun *run, const TierPlanEntry *entry)
 {
@@ -83,7 +86,7 @@ is_too_full(TierRun *run, const TierPlanEntry *entry)
 	return is_any;
 }
 
-/* Does the plan not fit any more?  Asked after a move. */
+/* Returns true if the plan is outdated.  Called after a move. */
 static bool
 is_outdated(TierRun *run, const TierPlanEntry *entry)
 {
@@ -163,9 +166,9 @@ count_advised(const TierRun *run)
 }
 
 /*
- * Once over the whole plan.  Then what is advised and busy is tried again, as long as each round
- * gets something done, and then a last time with all patience.  What waits for nobody is so not
- * held up by what does.
+ * Makes one pass over the whole plan.  Then advised moves that were busy are tried again, as long
+ * as each round makes a move, and then a last time with full patience.  So relations that are not
+ * busy are not held up by those that are.
  */
 static void
 walk(TierRun *run)
@@ -200,7 +203,7 @@ walk(TierRun *run)
  * ---------------------------------------------------------------------
  */
 
-/* What an evaluation has found; returning and pinned of its leaves do or are. */
+/* The result of an evaluation; n: its leaves by verdict. */
 static const char *
 result_of(const TierEvaluation *evaluation, const int *n)
 {
@@ -256,7 +259,7 @@ store(TierPlan *plan)
 	ErrorData  *error;
 
 	if (plan->due == NULL)
-		return;					/* only what is advised, to somebody */
+		return;					/* only moves that are advised to a session */
 	error = tier_attempt(store_step, plan);
 	if (error != NULL && tier_error_is_about_all(error))
 		ReThrowError(error);
@@ -397,7 +400,7 @@ tier_run(const TierPlanOptions *options, const TierIdle *idle)
 	return summary;
 }
 
-/* What tiering policies would move now. */
+/* Counts the moves that tiering policies would make now. */
 static void
 count_ready(const TierPlan *plan, TierRunSummary *summary)
 {

@@ -32,17 +32,17 @@ typedef struct TierRunSummary
 	TierFullnessSummary emptied;	/* of fullness policies; not in the above */
 	bool		placement;		/* auto_migrate says so, and
 								 * move_limit_per_day is not used up */
-	bool		placement_waits;	/* if so: nothing of it may begin now, for
-									 * what is in applied.why_waiting */
+	bool		placement_waits;	/* if so: none of it may begin now, for
+									 * the reason in applied.why_waiting */
 	TierApplySummary applied;	/* of the advice; not in the above */
 } TierRunSummary;
 
 /*
- * What CALL migrate(), CALL apply_placement() and the worker do: makes the plan, stores it and
- * carries it out, with new plans when it does not fit any more.  A worker limits lock times,
- * respects backoff, and returns without an error when the extension has gone.  Nothing begins
- * while all move windows are closed, unless options->ignore_windows.  What idle (may be NULL)
- * says is done between moves and during them.  Strings of the summary live in the current memory
+ * The common part of CALL migrate(), CALL apply_placement() and the worker: makes the plan,
+ * stores it and carries it out, and makes a new plan when it is outdated.  A worker limits lock
+ * times, respects backoff, and returns without an error when the extension has gone.  No move
+ * begins while all move windows are closed, unless options->ignore_windows.  idle (may be NULL)
+ * is called between moves and during them.  Strings of the summary live in the current memory
  * context.  Else as tier_move_one.
  */
 extern TierRunSummary tier_run(const TierPlanOptions *options, const TierIdle *idle);

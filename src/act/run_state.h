@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/run_state.h
- *		What the parts of a run share.  For these only:
+ *		Declarations shared by the parts of a run.  For these only:
  *
  *		run.c				makes plans, and goes through them
  *		run_turn.c			the turn of one entry of the plan
@@ -53,7 +53,10 @@ typedef struct TierRun
 	LOCKTAG		alone;
 } TierRun;
 
-/* Is it tried by a run?  What waits for a move window is asked again when its turn comes. */
+/*
+ * Returns true if a run tries the entry.  An entry that waits for a move window is checked again
+ * when its turn comes.
+ */
 extern bool tier_run_is_to_try(const TierPlanEntry *entry);
 
 /*
@@ -70,7 +73,7 @@ extern bool tier_run_take_turn(TierRun *run, TierPlanEntry *entry, bool is_last)
 extern bool tier_run_begin_emptying(TierRun *run, const TierPlanEntry *entry);
 extern void tier_run_end_emptying(TierRun *run);
 
-/* Says what is advised and what is left out, once; finds out whether any of it may begin. */
+/* Reports, once, the advised moves and those left out; checks whether any of them may begin. */
 extern void tier_run_begin_advice(TierRun *run);
 
 #endif							/* TIER_RUN_STATE_H */

@@ -3,9 +3,9 @@
  * act/run_turn.c
  *		The turn of one entry of the plan in a run.
  *
- * A turn begins with what can fail without a record (check_step): may the move begin, and is it
- * still asked for?  Then the mover makes it (act/move.h).  What has come of it is counted for
- * those who asked for it: tiering policies, fullness policies, or the advice.
+ * A turn begins with the steps that can fail without a record (check_step): whether the move may
+ * begin, and whether it is still wanted.  Then the mover makes it (act/move.h).  The result is
+ * counted for the source: tiering policies, fullness policies, or the advice.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,7 +40,7 @@ counts_of(TierRun *run, const TierPlanEntry *entry)
 		&run->summary->counts;
 }
 
-/* What waits is asked again by the next plan. */
+/* The next plan checks waiting entries again. */
 static void
 note_waiting(TierRun *run, const TierPlanEntry *entry, const char *why)
 {
@@ -67,7 +67,10 @@ note_tried(TierRun *run, const TierPlanEntry *entry, bool in_vain)
  * ---------------------------------------------------------------------
  */
 
-/* What waits for a move window is asked again.  The mover says why a relation has no room. */
+/*
+ * An entry that waits for a move window is checked again.  The mover reports why a relation has
+ * no room.
+ */
 bool
 tier_run_is_to_try(const TierPlanEntry *entry)
 {
@@ -145,7 +148,7 @@ tier_run_begin_emptying(TierRun *run, const TierPlanEntry *entry)
  * ---------------------------------------------------------------------
  */
 
-/* Says what is advised and what is left out; finds out whether any of it may begin. */
+/* Reports the advised moves and those left out; checks whether any of them may begin. */
 void
 tier_run_begin_advice(TierRun *run)
 {
@@ -194,10 +197,10 @@ tier_run_begin_advice(TierRun *run)
  */
 
 /*
- * Whoever owns relations may keep all of them locked, and the worker has others to serve.  So it
- * gives only so much time in a run, which comes every few minutes, to what an owner has locked.
- * When that is used up, it still tries what nobody uses at the moment, so that relations which
- * are locked keep none that is not from being moved.
+ * An owner may keep all its relations locked, and the worker has others to serve.  So in each
+ * run, which comes every few minutes, the worker waits only so long for locked relations of one
+ * owner.  After that it tries only relations that no session has locked, so that locked relations
+ * do not delay the others.
  */
 #define PATIENCE_MS 60000.0
 
@@ -235,7 +238,7 @@ add_lock_wait(TierRun *run, Oid owner_oid, double ms)
 	MemoryContextSwitchTo(old_context);
 }
 
-/* Is only to be tried what nobody has locked, of the relations of this owner? */
+/* Returns true if only unlocked relations of this owner are still to be tried. */
 static bool
 is_patience_spent(const TierRun *run, Oid owner_oid)
 {
@@ -249,16 +252,16 @@ is_patience_spent(const TierRun *run, Oid owner_oid)
  * ---------------------------------------------------------------------
  */
 
-/* What a run does with a relation when its turn has come. */
+/* The action of a run on a relation at its turn. */
 typedef enum TurnState
 {
 	TURN_MOVES,
 	TURN_WAITS,
 	TURN_STAYS,					/* counted as not moved */
-	TURN_UNWANTED				/* now, or nothing is wanted any more */
+	TURN_UNWANTED				/* at present, or nothing is wanted */
 } TurnState;
 
-/* What check_step() is given, and what it finds. */
+/* The input and the result of check_step(). */
 typedef struct Turn
 {
 	TierRun    *run;
@@ -298,7 +301,10 @@ warn_no_tablespace(const Turn *turn, const TierRelationInfo *info)
 			 errhint("Give it one with tiered_storage.alter_tier().")));
 }
 
-/* Does only the load ask for it?  Then move_limit_per_day counts, and may be reached by now. */
+/*
+ * Returns true if only the load asks for the move.  Then move_limit_per_day applies, and may be
+ * reached.
+ */
 static bool
 is_for_load(const TierRun *run, const TierPlanEntry *entry)
 {
@@ -306,7 +312,10 @@ is_for_load(const TierRun *run, const TierPlanEntry *entry)
 		entry->candidate != NULL && run->plan->request.for_owners;
 }
 
-/* Is there a tablespace for it, may its move begin, and is it still asked for? */
+/*
+ * Checks whether there is a tablespace for it, whether its move may begin, and whether it is
+ * still wanted.
+ */
 static void
 check_step(void *argument)
 {
@@ -358,12 +367,12 @@ wait_for_start(Turn *turn)
 	else if (run->emptying != NULL)
 		run->emptying->waiting++;
 
-	/* What others count on to leave does not: they wait, too. */
+	/* Other moves count on the room of this one: they wait, too. */
 	if (entry->source == TIER_SOURCE_ADVICE && entry->state == TIER_PLAN_READY)
 		run->is_stale = run->tried > 0;
 }
 
-/* What has come of a move for the policy whose tier is emptied. */
+/* Counts the result of a move for the policy whose tier is emptied. */
 static void
 note_emptying(TierRun *run, const TierMoveReport *report)
 {

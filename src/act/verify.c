@@ -3,16 +3,15 @@
  * act/verify.c
  *		The effect of moves: predicted before, measured after.
  *
- * The mover runs the first half: what the relation costs before the move, and
- * what it should cost afterwards.  Samples run the second one.  The first sample
- * after the move notes how far the totals of the relation and of its new device
- * are; the first one after EFFECT_PERIOD_US looks how far they have
- * come.  So nothing is written in between, smoothed rates, in which the time before
- * the move still counts, have no part in it, and counters that are reset do no
- * harm, since the totals are our own.
+ * The mover runs the first half: the cost of the relation before the move, and the expected cost
+ * afterwards.  Samples run the second half.  The first sample after the move stores the totals of
+ * the relation and of its new device; the first one after EFFECT_PERIOD_US takes the difference.
+ * So nothing is written in between.  Smoothed rates, which still contain the time before the
+ * move, are not used.  Counters that are reset do no harm, since the totals are kept by the
+ * extension.
  *
- * Where a relation is, is asked of pg_class and not of what the sample has
- * collected, because a move may have ended since.
+ * The place of a relation is read from pg_class and not from the sample, because a move may have
+ * ended since.
  *
  *-------------------------------------------------------------------------
  */
@@ -116,9 +115,9 @@ tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tabl
 }
 
 /*
- * What the device did, as a multiple of what its profile expects; NaN if its figures are
- * not to be believed.  Where they are not only for its writes, the reads alone are
- * compared, if they are nearly all of it.
+ * The busy time of the device as a multiple of its profile's prediction; NaN if its figures are
+ * not plausible.  Where only those of its writes are not, the reads alone are compared, if they
+ * are nearly all of the load.
  */
 static double
 factor_of(const TierDeviceState *device, TierEffectWork *work, const TierCostProfile *profile)
@@ -183,7 +182,7 @@ tier_verify_begin(int64 move_id, int64 batch_id, const TierSet *set, Oid relatio
  * ---------------------------------------------------------------------
  */
 
-/* Why it cannot be measured any more, or NULL. */
+/* Why the effect cannot be measured, or NULL. */
 static const char *
 obstacle(const TierEffect *effect)
 {
@@ -225,8 +224,8 @@ factor_since(TierEffect *effect, const TierDevices *devices, const TierCostProfi
 }
 
 /*
- * Both devices' figures or none: that one of them is as slow as measured and
- * the other as fast as somebody has written would be no comparison.
+ * Uses the figures of both devices, or of neither: a measured figure of one and a configured
+ * figure of the other are not comparable.
  */
 static void
 measure(TierEffect *effect, const TierSet *set, const TierDevices *devices,
@@ -267,7 +266,7 @@ measure(TierEffect *effect, const TierSet *set, const TierDevices *devices,
 	}
 }
 
-/* In a worker there is nobody but the log to be warned. */
+/* A worker has no client, so it warns in the log. */
 static void
 warn_of(const TierWorseBatch *batch)
 {
@@ -351,7 +350,7 @@ run_effects(Settling *settling, TierPass *pass, bool has_started, MemoryContext 
 	} while (n == MOST_EFFECTS && done < MOST_EFFECTS);
 }
 
-/* What judge_step() is given, and what it finds. */
+/* The input and the result of judge_step(). */
 typedef struct Judgment
 {
 	int64		batch_id;
@@ -367,7 +366,7 @@ judge_step(void *argument)
 	judgment->is_worse = tier_catalog_judge_batch(judgment->batch_id, &judgment->worse);
 }
 
-/* Each in a subtransaction of its own: few are complete at a time. */
+/* Each in a separate subtransaction: few are complete at a time. */
 static void
 judge_batches(MemoryContext context)
 {
@@ -394,7 +393,7 @@ judge_batches(MemoryContext context)
 	tier_pass_end(&pass);
 }
 
-/* gone: relations that were dropped, or moved by somebody else.  Inside a scope. */
+/* gone: relations that were dropped, or moved outside of the extension.  Inside a scope. */
 static void
 run(const TierDevices *devices, const Oid *gone, int ngone, TimestampTz now)
 {
@@ -402,7 +401,7 @@ run(const TierDevices *devices, const Oid *gone, int ngone, TimestampTz now)
 	Settling	settling = {.devices = devices,.now = now};
 	TierPass	pass;
 
-	/* 1. What has left its place meanwhile, if only for a while. */
+	/* 1. Relations that have left their place, even if only for a while. */
 	tier_catalog_follow_rebuilt();
 	tier_catalog_settle_gone(gone, ngone, now);
 

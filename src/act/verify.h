@@ -16,20 +16,18 @@
 #include "src/server/relation.h"
 
 /*
- * What a relation with its TOAST table costs where it is, and what it should
- * cost elsewhere, in device-seconds per hour, by the profiles of the tiers and
- * the load that the advice counts on, as of the last sample.  NaN: not known,
- * because a tablespace is in no tier or the relation was never sampled.  Inside a
- * scope; no locks but those of reading catalogs.
+ * The cost of a relation with its TOAST table where it is, and the expected cost elsewhere, in
+ * device-seconds per hour, by the profiles of the tiers and the load that the advice counts on,
+ * as of the last sample.  NaN: not known, because a tablespace is in no tier or the relation was
+ * never sampled.  Inside a scope; takes only the locks of reading catalogs.
  */
 extern void tier_verify_expect(const TierSet *set, const TierRelationInfo *info,
 							   Oid to_tablespace_oid,
 							   double *before_s_per_hour, double *predicted_s_per_hour);
 
 /*
- * The move is done: stores what its effect is to be measured against.  What
- * was still to be measured of older moves of the relation cannot be any more.
- * Inside a scope, in the transaction that completes the move's record.
+ * Stores the baseline of the effect when the move is done.  Drops pending measurements of older
+ * moves of the relation.  Inside a scope, in the transaction that completes the move's record.
  */
 extern void tier_verify_begin(int64 move_id, int64 batch_id, const TierSet *set, Oid relation_oid,
 							  Oid from_tablespace_oid, Oid to_tablespace_oid);

@@ -10,8 +10,8 @@
  * extension in its database; one that ends need not.
  *
  * While it runs, its slot in shared memory is its own (TierDatabaseSlot, guarded by
- * tier_shmem->lock).  A callback at its exit completes the slot, however the worker
- * ends, but for a crash, after which shared memory is new.
+ * tier_shmem->lock). A callback at its exit completes the slot, however the worker ends.  After a
+ * crash, shared memory is new.
  *
  *-------------------------------------------------------------------------
  */
@@ -190,8 +190,8 @@ warn_of_wear(void)
 }
 
 /*
- * Publications come and go, and nobody asks us: one of all tables carries ours, and stops a
- * subscriber that does not have them.  Said once, and again after there was none.
+ * Publications may be created at any time: one of all tables includes those of the extension, and
+ * stops a subscriber that does not have them.  Warned once, and again after there was none.
  */
 static void
 warn_of_publication(void)
@@ -223,7 +223,7 @@ log_failure(const char *what, ErrorData *error)
 	FreeErrorData(error);
 }
 
-/* In a transaction of its own.  That it fails is no failure of the cycle. */
+/* Runs the step in a separate transaction.  Its failure is no failure of the cycle. */
 static void
 try_step(void (*step) (void *argument), void *argument, const char *what)
 {
@@ -238,8 +238,8 @@ try_step(void (*step) (void *argument), void *argument, const char *what)
 }
 
 /*
- * One transaction: is the extension there, and if so, a sample, unless somebody
- * else is at it.  *conflict as from publish_claims.
+ * One transaction: takes a sample if the extension exists, unless another process is sampling.
+ * *conflict as from publish_claims.
  */
 static TierWorkerState
 sample_once(char **conflict, bool *sampled)

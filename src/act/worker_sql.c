@@ -44,7 +44,9 @@ tier_sample_sql(PG_FUNCTION_ARGS)
 {
 	static const char *const what = "CALL tiered_storage.sample";
 
-	/* In a transaction of somebody else it is his, with all its settings. */
+	/*
+	 * In a transaction of the caller, all settings of that transaction apply.
+	 */
 	if (!tier_may_commit(fcinfo))
 	{
 		tier_require_writable(what);
@@ -84,7 +86,7 @@ tier_tablespace_claims(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* What a slot says, in words. */
+/* Describes the state of a slot in words. */
 static void
 describe_slot(const TierDatabaseSlot *slot, const char **state, const char **reason)
 {
@@ -218,8 +220,8 @@ notify_callback(XactEvent event, void *argument)
 }
 
 /*
- * A warning, because the server hides notices of an extension's script.  Somebody who
- * has loaded the library into his session only would wait in vain for a worker.
+ * A warning, because the server hides notices of an extension's script.  If the library is loaded
+ * only into a session, no worker ever starts.
  */
 static void
 warn_not_preloaded(void)
