@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * move/copy.h
- *		Second files with the same blocks as those of a relation.
+ *		Copying the files of a relation, block for block, while they are used.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,7 +21,7 @@
 
 typedef struct TierCopy TierCopy;
 
-/* Those of a table: its own, that of its TOAST table, and of the index of that. */
+/* The files of a table: its own, and those of its TOAST table and of that table's index. */
 #define TIER_COPY_MAX_FILES 3
 
 typedef struct TierCopyFile
@@ -33,11 +33,10 @@ typedef struct TierCopyFile
 } TierCopyFile;
 
 /*
- * Begins a copy of each source into its target, which must not exist: it is created
- * here, and WAL-logged, in the current transaction, but it is not tied to it.  The
- * caller has made sure that the files are removed whatever happens.  They are copied
- * in this order.  Everything lives in `context`; no lock, pin or descriptor is kept
- * between calls.
+ * Begins a copy of each source into its target, in this order.  A target must not exist: it is
+ * created here, and WAL-logged, in the current transaction, but it does not go away if the
+ * transaction is rolled back.  The caller has made sure that the files are removed in any
+ * case.  Everything lives in `context`; no lock, pin or descriptor is kept between calls.
  */
 extern TierCopy *tier_copy_create(MemoryContext context, const TierCopyFile *files, int nfiles);
 
@@ -48,17 +47,16 @@ extern TierCopy *tier_copy_create(MemoryContext context, const TierCopyFile *fil
  */
 
 /*
- * Copies the next blocks of the bulk copy, around the shared buffers of the
- * target.  False when nothing is left; the target is then on disk.  *bytes gets
- * what was copied.  Never has much to sync at once.
+ * Copies the next blocks of the bulk copy, around the shared buffers of the target.  Returns
+ * false if nothing is left; the target is then on disk.  *bytes gets the bytes copied.  Syncs
+ * a limited amount at once.
  */
 extern bool tier_copy_step(TierCopy *copy, int64 *bytes);
 
 /*
- * Brings the target up to date with what the WAL has said so far, through
- * shared buffers; not before tier_copy_step has said false.  At most max_blocks
- * are copied; the rest stays pending.  Stops at the deadline
- * (tier_clock_monotonic_us; 0: none) with false.
+ * Brings the target up to date with the WAL read so far, through shared buffers; only after
+ * tier_copy_step has returned false.  Copies at most max_blocks; the rest stays pending.
+ * Stops at the deadline (tier_clock_monotonic_us; 0: none) with false.
  */
 extern bool tier_copy_catch_up(TierCopy *copy, uint64 max_blocks, int64 deadline_us, int64 *bytes);
 
@@ -75,35 +73,36 @@ extern bool tier_copy_is_near(const TierCopy *copy);
 extern bool tier_copy_is_behind(const TierCopy *copy);
 
 /*
- * Marks all blocks to be copied again, if there are so few, and returns true: then no WAL needs
- * to be read.  To be asked where nobody can change the sources any more, just before the last
- * tier_copy_catch_up(), and again before each such attempt.
+ * If the sources have at most TIER_COPY_FEW_BLOCKS blocks, marks all of them to be copied
+ * again and returns true: then no WAL needs to be read.  Call it while the sources are locked
+ * against changes, just before the last tier_copy_catch_up(), and again before each such
+ * attempt.
  */
 #define TIER_COPY_FEW_BLOCKS 16
 extern bool tier_copy_take_all(TierCopy *copy);
 
-/* A source became shorter, which the next catch-up has to follow. */
+/* Returns true if a source was truncated, which the next catch-up has to follow. */
 extern bool tier_copy_was_truncated(const TierCopy *copy);
 
 /*
- * NULL, or why the copy must restart, in a new file: words that can follow "it ".
- * It was truncated during the bulk copy (afterwards tier_copy_catch_up deals with
- * that); or data checksums were switched, so that some pages of the target may have
- * been written with a checksum and some without.
+ * Why the copy must restart in a new file, in words that can follow "it "; NULL if it need
+ * not.  The reasons: the source was truncated during the bulk copy (tier_copy_catch_up deals
+ * with later truncations); or data checksums were switched, so that some pages of the target
+ * may have a checksum and others not.
  */
 extern const char *tier_copy_restart_reason(const TierCopy *copy);
 
-/* Blocks of the sources now, all forks, and blocks of the targets so far. */
+/* Blocks of all forks of the sources now, and of the targets so far. */
 extern uint64 tier_copy_source_blocks(const TierCopy *copy);
 extern uint64 tier_copy_done_blocks(const TierCopy *copy);
 
 /*
- * Nobody can change the sources any more, their WAL is read to the end, or all of them is taken
- * anew, and what was to be copied is: is that so, as far as it can be told without reading blocks?
- * All forks of both are compared as they are on disk, also with what this module
- * has made: nobody else should know the target, and who takes it for a leftover
- * would cost the relation.  NULL, or in what they differ, in the current context.
- * In all builds.
+ * Checks, without reading blocks, that the targets are complete.  The sources are locked
+ * against changes, their WAL is read to the end or all of their blocks are copied again, and
+ * no block is pending.  Compares all forks of both files as they are on disk, and with what
+ * this module has written: another process that takes the target for a leftover and removes it
+ * would destroy the relation.  Returns NULL, or the difference, in the current memory context.
+ * Runs in all builds.
  */
 extern char *tier_copy_difference(TierCopy *copy);
 
@@ -113,7 +112,7 @@ extern void tier_copy_end(TierCopy *copy);
 /* An empty set of blocks that gets its memory in `context`. */
 extern void tier_copy_init_set(TierBlockSet *set, MemoryContext context);
 
-/* Does the file, its main fork, exist? */
+/* Returns true if the main fork of the file exists. */
 extern bool tier_copy_file_exists(RelFileLocator locator);
 
 #endif							/* TIER_COPY_H */

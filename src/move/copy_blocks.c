@@ -22,23 +22,22 @@
  *   without WAL.  They may be lost, or half there, as in a crash.
  * - Before 19 heap records that clear a bit of the visibility map do not name
  *   its page.  So a changed heap block means that its map page has changed.
- * - The free space map is not logged; nobody trusts it.  Each of its blocks is
+ * - The free space map is not logged, and its contents are only hints.  Each of its blocks is
  *   copied once.
- * - Blocks are added to a file before the first record names them, or none
- *   ever does.  The ends of all forks are compared, not read about.
+ * - Blocks are added to a file before the first record names them, or none ever does.  The
+ *   ends of all forks are compared, instead of read from the WAL.
  * - A truncation names no block.  The target is cut at least as short, its maps
  *   with it by the server's own rules; what the source has beyond is copied
  *   again, and all of its visibility map.
  *
- * At the end, when nobody can change the source any more, all that takes no time
- * to compare is compared (tier_copy_difference).  What has a few blocks only is then
- * copied once more as a whole, instead of reading about its changes: that is what
- * SET TABLESPACE does.
+ * At the end, when the source is locked against changes, all that can be compared quickly is
+ * compared (tier_copy_difference).  What has a few blocks only is then copied once more as a
+ * whole, instead of reading about its changes: that is what SET TABLESPACE does.
  *
- * How the target is written.  First in bulk, around the shared buffers, so that
- * nobody's cache is washed away, and synced at the end; from the first catch-up
- * on through shared buffers only, as two ways to one block would get into each
- * other's way.  Either way every block is in the WAL, for standbys and backups.
+ * How the target is written.  The bulk copy bypasses the shared buffers, so that it evicts no
+ * other pages, and is synced at the end.  From the first catch-up on, all writes go through
+ * shared buffers, because two paths to one block would conflict.  Either way every block is in
+ * the WAL, for standbys and backups.
  *
  *-------------------------------------------------------------------------
  */

@@ -20,11 +20,11 @@
 #include "src/move/wal_images.h"
 
 /*
- * One file of a copy.  A block gets into `changed` when the WAL names it, or when the
- * source is found to be longer, and leaves it just before its image is taken, never
- * after.  target_has and target_blocks say what we have made of the target; that it is
- * so on disk is checked before it is truncated and under the strong lock, since nobody
- * else should know the file.
+ * One file of a copy.  A block gets into `changed` when the WAL names it, or when the source
+ * is found to be longer, and leaves it just before its image is taken, never after.
+ * target_has and target_blocks say what we have made of the target; that it is so on disk is
+ * checked before a truncation and under the strong lock, because no other process should know
+ * the file.
  */
 typedef struct CopiedFile
 {
@@ -44,24 +44,23 @@ typedef struct CopiedFile
 } CopiedFile;
 
 /*
- * One copy.  In the memory of the mover, which alone reads and changes it; it
- * outlives transactions.  It has two ages: the bulk copy, in which tier_copy_step()
- * goes through the files and their forks and writes around shared buffers, and from
- * its end on (through_buffers) catching up.  What belongs to the first age means nothing
- * in the second one.
+ * One copy, in the memory of the mover, which alone reads and changes it.  It outlives
+ * transactions.  It has two phases: the bulk copy, in which tier_copy_step() processes the
+ * files and their forks and writes around shared buffers, and then (through_buffers) catching
+ * up.  The fields of the first phase are meaningless in the second one.
  */
 struct TierCopy
 {
 	/* Set when the copy begins. */
 	MemoryContext context;
 	TierWal    *wal;
-	bool		writes_checksums;	/* did this process, when it was begun? */
+	bool		writes_checksums;	/* of this process, when the copy began */
 	int			nfiles;
 	CopiedFile	files[TIER_COPY_MAX_FILES];
 
 	bool		switched_checksums; /* the WAL said so; never unset: the copy
 									 * must restart */
-	bool		takes_all;		/* what tier_copy_take_all() has said last */
+	bool		takes_all;		/* the last result of tier_copy_take_all() */
 
 	/* The bulk copy; nothing of it counts once through_buffers is set. */
 	bool		through_buffers;	/* the bulk copy is complete, and synced */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * move/file_use.h
- *		Who uses a file, and what of it is on disk.
+ *		Whether a file is in use, and its segments on disk.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +12,7 @@
 
 #include "src/compat.h"
 
-/* Who uses a file. */
+/* Whether a file is in use. */
 typedef enum TierFileUse
 {
 	TIER_FILE_UNUSED,
@@ -21,13 +21,13 @@ typedef enum TierFileUse
 } TierFileUse;
 
 /*
- * As of now, not as of the caller's snapshot.  The answer lasts only as long as
- * nobody else can begin to use the file: the caller has it locked, or created it
+ * As of now, not as of the caller's snapshot.  The result is stable only while no other
+ * process can begin to use the file: the caller has it locked, or created it
  * (move/pending_file.c).
  */
 extern TierFileUse tier_file_use(RelFileLocator file);
 
-/* What there is on disk of a file. */
+/* The segments of a file on disk. */
 typedef struct TierFileRemains
 {
 	int			nfiles;			/* segments of all forks */
@@ -37,10 +37,10 @@ typedef struct TierFileRemains
 } TierFileRemains;
 
 /*
- * By listing the directory, since a segment in the middle may be gone.  Without the
- * directory of the database there is nothing, but only if the tablespace's own is
- * there or the tablespace is not: its disk may have been taken away, and come back.
- * Errors are thrown.
+ * Lists the directory, because a segment in the middle may be missing.  If the directory of
+ * the database does not exist, there are no segments, provided that the directory of the
+ * tablespace exists or the tablespace does not: otherwise its disk may be detached and come
+ * back.  Raises errors.
  */
 extern void tier_file_remains(RelFileLocator file, TierFileRemains *remains);
 

@@ -26,9 +26,9 @@
 #include "src/compat.h"
 
 /*
- * What else a process has to do that moves for hours.  Both are called between
- * transactions or under a weak lock; run with nothing locked, in a transaction
- * that it may commit.
+ * Other duties of a process that moves for hours.  Both callbacks are called between
+ * transactions or under a weak lock; run is called with nothing locked, in a transaction that
+ * it may commit.
  */
 typedef struct TierIdle
 {
@@ -55,29 +55,29 @@ struct TierOnlineRequest
 	double		reserve_bytes;	/* of the target's file system, stay free */
 
 	/*
-	 * Is the move still wanted?  A copy may have taken hours.  Asked in a
-	 * transaction of its own, with nothing locked, before each attempt to
-	 * swap. May be NULL: always.
+	 * Returns true if the move is still wanted, as a copy may have taken
+	 * hours. Called in a separate transaction, with nothing locked, before
+	 * each attempt to swap.  NULL: always wanted.
 	 */
 	bool		(*is_wanted) (const TierOnlineRequest *request);
 
 	/*
-	 * Why it may not be swapped just now, in words, or NULL; asked after
-	 * that, and may commit.  May be NULL: it always may.
+	 * Returns why the files must not be swapped now, in words, or NULL.
+	 * Called after is_wanted, and may commit.  NULL: no such reason.
 	 */
 	char	   *(*why_wait) (const TierOnlineRequest *request);
 	void	   *argument;		/* the caller's */
 	const TierIdle *idle;		/* NULL: nothing */
 
 	/*
-	 * Nobody has asked for it: it does not go on while readers of the WAL are
-	 * too far behind (server/wal_lag.h).
+	 * An automatic move: it waits while readers of the WAL are too far behind
+	 * (server/wal_lag.h).
 	 */
 	bool		waits_for_wal_readers;
 
 	/*
-	 * The caller tries again later: who is in the way may be waited for as
-	 * long as the copy has taken, and not for all attempts.
+	 * The caller retries later, so the move waits for conflicting locks at
+	 * most as long as the copy has taken, and does not use all attempts.
 	 */
 	bool		is_tried_again;
 };
@@ -112,18 +112,18 @@ typedef struct TierOnlineReport
 } TierOnlineReport;
 
 /*
- * Moves the relation's blocks to a new file in the tablespace, block for block,
- * while others read and write it, and with them those of its TOAST table and the index of
- * that, as far as they are elsewhere; then waits for the strong lock, never longer
- * than tiered_storage.move_lock_timeout and holding nothing, and swaps all files
- * in one transaction while it holds it, for TIER_LOCK_HOLD_LIMIT_MS at most, WAL
- * flushes not counted.  While we copy, we give way to all who wait for us.
+ * Moves the relation's blocks to a new file in the tablespace, block for block, while others
+ * read and write it, and the blocks of its TOAST table and that table's index, if they are
+ * elsewhere.  Then waits for the strong lock, at most for tiered_storage.move_lock_timeout and
+ * with no other lock held, and swaps all files in one transaction under that lock.  Holds it
+ * for at most TIER_LOCK_HOLD_LIMIT_MS, WAL flushes not counted.  The copy gives way to every
+ * process that waits for it.
  *
- * Must be called with SPI connected non-atomically, in a transaction with no
- * lock on anything of a user and no snapshot; commits it and others, and leaves
- * such a one behind.  Errors are caught, also a cancel; then nothing has changed
- * and the new files are gone.  The report's strings are in the current memory
- * context, which must outlive transactions.
+ * Must be called with SPI connected non-atomically, in a transaction with no lock on a user's
+ * object and no snapshot.  Commits that transaction and others, and returns in such a
+ * transaction.  Errors are caught, a cancel included; then nothing has changed and the new
+ * files are removed.  The report's strings are in the current memory context, which must
+ * outlive transactions.
  *
  * Runs no code of the relation's owner.
  */
@@ -131,8 +131,8 @@ extern TierOnlineResult tier_online_move(const TierOnlineRequest *request,
 										 TierOnlineReport *report);
 
 /*
- * For how long a move waits in all for a relation that others do not release,
- * after a copy that took copy_ms.
+ * How long a move waits in total, after a copy that took copy_ms, for a relation that other
+ * transactions do not release.
  */
 extern int64 tier_online_patience_ms(int64 copy_ms);
 

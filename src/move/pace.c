@@ -72,7 +72,10 @@ show(void)
 static void
 end_cycle(void)
 {
-	/* One in which it hardly copied, as it waited for somebody, says nothing. */
+	/*
+	 * A cycle in which the mover mostly waited for other processes is not
+	 * evaluated.
+	 */
 	if (copying.looked >= (TIER_COPY_CYCLE_S - TIER_COPY_REST_S) / 2.0)
 	{
 		tier_copy_rate_observe(&rate, &copying, &resting, tier_move_max_slowdown, was_limiting);
@@ -84,9 +87,9 @@ end_cycle(void)
 }
 
 /*
- * For how long what is seen now is taken to have been so: since the last look, as far as
- * that is of the same part of the cycle; seconds.  A sync of the copy may have been in
- * between, at the end of which one sees who has waited for it; but nobody has rested then.
+ * For how long what is seen now is taken to have been so: since the last look, as far as that
+ * is of the same part of the cycle; seconds.  The interval may include a sync of the copy: a
+ * look at its end sees which users have waited for it, but it is no time of rest.
  */
 static double
 looked_for(int64 now, TierUserTime **time)

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * move/pace.h
- *		How fast a copy is for users of the server to bear it.
+ *		The rate of a copy that limits the slowdown of users.
  *
- * With tiered_storage.move_max_slowdown.  The law is model/copy_rate.h; here are the clock,
- * the looks at what users wait for, and the rests.
+ * Implements tiered_storage.move_max_slowdown.  The model is in model/copy_rate.h; here are
+ * the clock, the samples of what users wait for, and the rests.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,14 +14,14 @@
 #include "postgres.h"
 
 /*
- * A look at what users do; whoever copies calls this between two batches, and while it
- * waits for the next one, every few ms.
+ * Samples the activity of users.  A mover calls it between two batches, and every few ms while
+ * it waits for the next one.
  */
 extern void tier_pace_look(void);
 
 /*
- * Until when to wait after so many bytes, by tier_clock_monotonic_us; 0: it need not.
- * `until` is what other limits say, and limit_mb the least of these, or INFINITY.
+ * When the next batch may begin after so many bytes, by tier_clock_monotonic_us; 0: now.
+ * `until` is the result of the other limits, and limit_mb the lowest of these, or INFINITY.
  */
 extern int64 tier_pace_charge(int64 bytes, int64 until, double limit_mb);
 

@@ -8,14 +8,13 @@
  * that is committed before it is created.  What is here is the only code that
  * removes files, and it must never remove one that a relation uses.
  *
- * Who is alive.  The mover holds locks from before the registration until it is done
- * with the files: one on the number of each, and one on the relation (that is what
- * excludes a second mover).  They are locks of the session and of the user lock
- * method, since those alone outlast a rollback; and they end with the process,
- * after its exit callback.  So a process that is granted the lock on a file knows that
- * its mover is gone, or has given it up, and that nobody will begin to use the
- * file: only the one who created it does that.  Neither a PID nor a list of
- * processes says that; both can be older than what they are compared with.
+ * Who is alive.  The mover holds locks from before the registration until it is done with the
+ * files: one on the number of each, and one on the relation (that is what excludes a second
+ * mover).  They are locks of the session and of the user lock method, since those alone
+ * outlast a rollback; and they end with the process, after its exit callback.  So a process
+ * that is granted the lock on a file knows that its mover has exited or given it up, and that
+ * no process will begin to use the file: only the one who created it does that.  Neither a PID
+ * nor a list of processes says that; both can be older than what they are compared with.
  *
  * What is in use.  The row of a file is deleted by the transaction that makes the
  * file a relation's, so that no snapshot shows a file that is both registered and
@@ -28,12 +27,12 @@
  * row without a file is deleted by the next sweep, long before the counter has
  * wrapped around.
  *
- * DROP EXTENSION would take the rows away.  The mover keeps it waiting by a lock on
- * the guard (tier_catalog_guard_oid), sees soon that somebody waits, and removes its
- * file first.  A rollback releases that lock; it is taken again at the beginning of
- * the next transaction, and if that fails, the file is removed at once.  If the server
- * crashes in just that moment, or the extension is dropped while there are
- * leftovers of an earlier crash, they are found by orphaned_files() alone.
+ * DROP EXTENSION would take the rows away.  The mover keeps it waiting by a lock on the guard
+ * (tier_catalog_guard_oid), notices soon that another session waits, and removes its file
+ * first.  A rollback releases that lock; it is taken again at the beginning of the next
+ * transaction, and if that fails, the file is removed at once.  If the server crashes in just
+ * that moment, or the extension is dropped while there are leftovers of an earlier crash, they
+ * are found by orphaned_files() alone.
  *
  * ALTER DATABASE SET TABLESPACE takes a leftover along, if it is in the database's
  * default tablespace; so that one is stored as 0, as pg_class does.  Rows that
@@ -390,7 +389,7 @@ register_step(void *argument)
 	TierExtensionState state = tier_catalog_extension_state();
 	Relation	table = NULL;
 
-	/* The guard is locked by now, and then the table, as DROP EXTENSION does. */
+	/* The guard is locked first, and then the table, as DROP EXTENSION does. */
 	if (state == TIER_EXTENSION_OTHER_VERSION)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

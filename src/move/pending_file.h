@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * move/pending_file.h
- *		Files that no relation has yet: registering, adopting, removing them.
+ *		Registering, adopting and removing new files that no relation uses yet.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,37 +27,37 @@ extern void tier_pending_register(Oid relation_oid, Oid tablespace_oid, int n,
 								  const Oid *part_oids, RelFileLocator *files);
 
 /*
- * So many relations more are moved next by this process, to about the same place: 0 at
- * first.  The next tier_pending_register() that has to wait for its WAL registers files for
- * some of them as well, which need not wait then.
+ * The number of relations that this process moves next to about the same place; initially 0.
+ * The next tier_pending_register() that has to wait for its WAL registers files for some of
+ * them as well, which need not wait then.
  */
 extern void tier_pending_expect(int relations);
 
 /*
- * Ends the registration of files that no relation has come for, in the current transaction, and
- * expects no more.  After an error, where nothing can be written: releases their locks only, and
- * the next sweep ends the registration.  Harmless when repeated.
+ * Ends the registration of spare files, which no relation has used, in the current
+ * transaction, and resets the expected number.  The second function is for error paths, which
+ * cannot write: it releases the locks only, and the next sweep ends the registration.  Both
+ * may be repeated.
  */
 extern void tier_pending_unregister_spares(void);
 extern void tier_pending_release_spares(void);
 
 /*
- * Keeps DROP EXTENSION waiting, so that what is registered stays known.  To be
- * called at the beginning of each transaction while a file is registered: a
- * rollback releases it.  Does not wait; false when the extension is being dropped, or
- * is gone: then the file has to go, too.
+ * Keeps DROP EXTENSION waiting, so that registrations persist.  Call it at the beginning of
+ * each transaction while a file is registered, because a rollback releases the lock.  Does not
+ * wait.  Returns false if the extension is being dropped or does not exist: then the file must
+ * be removed, too.
  */
 extern bool tier_pending_hold_extension(void);
 
-/* Does somebody wait for us to drop or alter the extension? */
+/* Returns true if another session waits for this process to drop or alter the extension. */
 extern bool tier_pending_extension_is_wanted(void);
 
 /*
- * The registration ends with the current transaction, which makes the file the
- * relation's: both are seen by others at the same moment, or neither.  Never
- * waits.  TIER_PENDING_BUSY: somebody has locked the row or the table.
- * TIER_PENDING_LOST: the file is not registered (any more), or not by us; it
- * must not be used.
+ * The registration ends with the current transaction, which makes the file the relation's:
+ * both are seen by others at the same moment, or neither.  Never waits.  TIER_PENDING_BUSY:
+ * another transaction has locked the row or the table. TIER_PENDING_LOST: the file is not
+ * registered, or by another process; it must not be used.
  */
 typedef enum TierPendingResult
 {
@@ -69,20 +69,19 @@ typedef enum TierPendingResult
 extern TierPendingResult tier_pending_adopt(RelFileLocator file);
 
 /*
- * Removes the file, all forks, at the commit of the current transaction, on
- * standbys, too; unless some relation uses it, as seen by a snapshot taken here.
- * The caller created the file, or has it locked (tier_pending_sweep), so that
- * nobody can begin to use it later.  Gives the transaction an ID, without which
- * its commit would say nothing to standbys and to crash recovery.  False, with a
- * message in the log, when the file is in use.
+ * Removes all forks of the file at the commit of the current transaction, here and on
+ * standbys, unless a relation uses the file, as seen by a snapshot taken here.  The caller
+ * created the file, or has it locked (tier_pending_sweep), so that no process can begin to use
+ * it later.  Assigns a transaction ID, because standbys and crash recovery would not see the
+ * commit without one.  Returns false, with a message in the log, if the file is in use.
  */
 extern bool tier_pending_drop(RelFileLocator file);
 
 /*
- * Ends the registration in the current transaction, if nothing is left of the
- * file but what the next checkpoint removes, and nobody has locked the table.
- * Otherwise it stays for tier_pending_sweep().  A file that is not ours, but has
- * got the number in the meantime, is left alone, and the registration ends.
+ * Ends the registration in the current transaction, if nothing is left of the file except the
+ * segment that the next checkpoint removes, and if the table is not locked.  Otherwise it
+ * stays for tier_pending_sweep().  If another file has got the number in the meantime, it is
+ * not touched, and the registration ends.
  */
 extern void tier_pending_unregister(RelFileLocator file, bool is_ours);
 
@@ -93,14 +92,14 @@ extern void tier_pending_unregister(RelFileLocator file, bool is_ours);
 extern void tier_pending_release(void);
 
 /*
- * Removes, at the commit of the current transaction, files whose movers are gone
- * or have given up, and ends registrations of files that are gone.  Whatever
- * fails is logged, stays registered, and is tried again by the next sweep.  Returns
- * how many files with blocks are removed.
+ * Removes, at the commit of the current transaction, files whose movers have exited or given
+ * up, and ends registrations of files that do not exist.  Failures are logged; the file stays
+ * registered, and the next sweep tries again.  Returns the number of files with blocks that
+ * are removed.
  */
 extern int	tier_pending_sweep(void);
 
-/* Is the file registered, by any process?  As of now; false without the extension. */
+/* Returns true if the file is registered now, by any process; false without the extension. */
 extern bool tier_pending_is_registered(RelFileLocator file);
 
 #endif							/* TIER_PENDING_FILE_H */

@@ -15,7 +15,7 @@
 
 #include "src/compat.h"
 
-/* A row, as read. */
+/* A row as stored. */
 typedef struct TierPendingRow
 {
 	RelFileLocator file;
@@ -27,20 +27,21 @@ typedef struct TierPendingRow
 } TierPendingRow;
 
 /*
- * move_file of the extension as it is now; an OID of 0 when there is none.  Not
- * whatever else has that name.
+ * The OID of the extension's table move_file; 0 if there is none.  Ignores other tables of
+ * that name.
  */
 extern Oid	tier_pending_table_oid(Oid extension_oid);
 
 /*
- * Is it as the install script has made it?  Superusers can alter it, and what is
- * below here relies on its columns, and on there being no index but the key.
+ * Returns true if the table is as the install script has made it.  Superusers can alter it,
+ * and the functions below rely on its columns and on the key as its only index.
  */
 extern bool tier_pending_table_is_intact(Relation table);
 
 /*
- * The table, locked to the end of the transaction; NULL when it is gone, or was
- * altered.  Waits for nobody: a DROP EXTENSION may have it already and wait for us.
+ * Opens the table and locks it until the end of the transaction.  Returns NULL if it does not
+ * exist or was altered.  Never waits, because a DROP EXTENSION may have locked it and wait for
+ * this process.
  */
 extern Relation tier_pending_table_open_if_free(Oid table_oid);
 
@@ -48,8 +49,8 @@ extern Relation tier_pending_table_open_if_free(Oid table_oid);
 extern void tier_pending_row_insert(Relation table, Oid relation_oid, RelFileLocator file);
 
 /*
- * The row of a file as of now; false when there is none.  A row from before ALTER
- * DATABASE SET TABLESPACE may name what is the default tablespace now.
+ * The current row of a file; false if there is none.  A row from before ALTER DATABASE SET
+ * TABLESPACE may name the tablespace that is the default one now.
  */
 extern bool tier_pending_row_find(Relation table, RelFileLocator file, TierPendingRow *row);
 
@@ -61,8 +62,8 @@ extern bool tier_pending_row_find_stored(Relation table, Oid stored_tablespace_o
 extern TierPendingRow *tier_pending_row_read_all(Relation table, int most, int *n);
 
 /*
- * Deletes a row, unless that would have to wait for somebody; then false.  Below
- * the executor: triggers, rules and publications of others have no say.
+ * Deletes a row.  Returns false instead of waiting for a lock.  Bypasses the executor, so
+ * triggers, rules and publications do not apply.
  */
 extern bool tier_pending_row_delete(Relation table, ItemPointer tid);
 

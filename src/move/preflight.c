@@ -79,7 +79,10 @@ tier_preflight_pin(const TierPins *pins, const TierSet *set, const TierRelationI
 	return tier_pins_against(pins, set, info->relation_oid, tier);
 }
 
-/* Only to where somebody has pinned it; what is there may have its TOAST table elsewhere. */
+/*
+ * A relation of an extension is moved only to the tier that it is pinned to.  If it is there,
+ * its TOAST table may be elsewhere.
+ */
 static TierObstacle
 check_extension(TierAdmission *admission)
 {
@@ -124,9 +127,8 @@ tier_preflight_unpin_hint(const TierPinned *pinned)
 }
 
 /*
- * A pin is a promise to whoever relies on it.  A person who wants otherwise has to
- * remove it first, which is one statement; else the next advice would be to undo
- * what he did.
+ * A pin also binds the requester of a move, who has to remove it first, by one statement:
+ * otherwise the next advice would undo the move.
  */
 static TierObstacle
 check_pin(TierAdmission *admission)
@@ -261,11 +263,11 @@ tier_preflight_user_text(const TierHolder *holder, Oid role_oid)
 }
 
 /*
- * Is somebody using it who will not release it in time?  Nothing is known about
- * when a transaction ends, but one that has lasted for an hour does not end in the
- * next minute, as a rule.  So a move is begun when every transaction that has the
- * relation is younger than the copy and the patience for a lock take together; or
- * than LEAST_AGE_MS, as most of them are short and end while we copy.
+ * Checks for transactions that will not release the relation in time.  Nothing is known about
+ * when a transaction ends, but one that has lasted for an hour does not end in the next
+ * minute, as a rule.  So a move is begun when every transaction that has the relation is
+ * younger than the copy and the patience for a lock take together; or than LEAST_AGE_MS, as
+ * most of them are short and end while we copy.
  */
 static TierObstacle
 check_users(TierAdmission *admission)
@@ -387,7 +389,7 @@ check_wal_space(TierAdmission *admission)
 								   tier_preflight_logged_bytes(admission));
 }
 
-/* Has somebody said that the tier may take less than its disks have? */
+/* Returns true if the tier has a capacity that is less than the size of its disks. */
 static bool
 has_capacity(const TierSet *set, Oid tablespace_oid)
 {
@@ -418,7 +420,7 @@ tier_preflight_tier_bytes(TierAdmission *admission)
 	return bytes;
 }
 
-/* What somebody has set as the capacity of the tier, which may be less than the disk. */
+/* Checks the capacity that is set for the tier, which may be less than the disk. */
 static TierObstacle
 check_capacity(TierAdmission *admission)
 {

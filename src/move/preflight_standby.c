@@ -38,7 +38,7 @@ tier_preflight_standby_rooms(TierAdmission *admission)
 	return admission->facts->rooms;
 }
 
-/* Whoever may not know of standbys is not told which it is. */
+/* Roles without pg_read_all_stats do not see the name of the standby. */
 static char *
 standby_text(Oid role_oid, const char *standby_name)
 {
@@ -62,8 +62,8 @@ bytes_on_the_way(const TierAdmission *admission)
 	"tiered_storage.remove_standby() removes it; its last report counts for a day."
 
 /*
- * A standby replays the move, and replays nothing any more where it cannot.  None is asked
- * now: what the last pull was told has to do, and a minute may be between the two.
+ * A standby replays the move; if it cannot, its replay stops.  None is asked now: what the
+ * last pull was told has to do, and a minute may be between the two.
  */
 TierObstacle
 tier_preflight_check_standbys(TierAdmission *admission)

@@ -170,9 +170,9 @@ tier_progress_sessions(void)
 }
 
 /*
- * Before the time is taken it is shown without one, and counts as earlier than all others.
- * Else one that takes its time first and shows it last would be seen by nobody who comes
- * between, and would itself ignore him as the later one (Lamport's bakery).
+ * The announcement is first published without a time, and then counts as earlier than all
+ * others.  Otherwise, if a process takes its time before another process announces, and
+ * publishes it afterwards, neither would count the other (Lamport's bakery).
  */
 int64
 tier_progress_announce(const TierAnnouncement *announcement)

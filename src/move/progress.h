@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * move/progress.h
- *		How far a move is, for other sessions to see.
+ *		The progress of moves, visible to other sessions.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,11 +19,11 @@ typedef enum TierPhase
 	TIER_PHASE_CATCHING_UP,
 	TIER_PHASE_SWAPPING,		/* waits for the strong lock, or has it */
 	TIER_PHASE_PREWARMING,
-	TIER_PHASE_GIVING_WAY,		/* backing off: somebody else wanted the
+	TIER_PHASE_GIVING_WAY,		/* backing off: another session wanted the
 								 * relation */
 	TIER_PHASE_WAITING,			/* for readers of the WAL */
 	TIER_PHASE_PAUSED,
-	TIER_PHASE_QUEUED,			/* too many others move something */
+	TIER_PHASE_QUEUED,			/* no free place among the movers */
 	TIER_PHASE_CLEANING_UP,
 	TIER_PHASE_LOCKED,			/* the plain path, under one lock */
 } TierPhase;
@@ -44,64 +44,63 @@ typedef enum TierProgressField
 	TIER_PROGRESS_FIELDS
 } TierProgressField;
 
-/* A move begins: all fields are 0, and this process shows up. */
+/* Begins a move: sets all fields to 0, and makes this process visible. */
 extern void tier_progress_start(Oid relation_oid);
 extern void tier_progress_set(TierProgressField field, int64 value);
 
 /*
- * How long all moves of this process were paused, waited for readers of the WAL, or had no
- * place among the movers.
+ * The total time that moves of this process were paused, waited for readers of the WAL, or had
+ * no place among the movers.
  */
 extern double tier_progress_waited_ms(void);
 
 /*
- * What is said of a time that has such waiting in it: "3.200 s, paused or waiting for
- * 622.000 s"; of the latter only what is not 0 when rounded.  In the current memory context.
+ * Formats a time that includes such waits: "3.200 s, paused or waiting for 622.000 s".  Omits
+ * a wait that rounds to 0.  In the current memory context.
  */
 extern char *tier_progress_time_text(double elapsed_ms, double waited_ms);
 
 extern void tier_progress_add(TierProgressField field, int64 value);
 
-/* This process shows up no more. */
+/* Ends the move: hides this process. */
 extern void tier_progress_end(void);
 
-/* What the process of that PID shows; false when it moves nothing. */
+/* Reads the fields of the process with that PID; false if it moves nothing. */
 extern bool tier_progress_read(int pid, int64 *fields);
 
-/* The PIDs of sessions of all databases that move something. */
+/* The PIDs of all sessions, of all databases, with a move. */
 extern List *tier_progress_sessions(void);
 
 extern const char *tier_progress_phase_name(TierPhase phase);
 
 /*
- * What a mover in this phase waits for now, if that is something that others see (readers
- * of the WAL), as tier_wal_lag_text() says it; NULL: nothing like that.
+ * The readers of the WAL that a mover in this phase waits for now, as text of
+ * tier_wal_lag_text(); NULL if it does not wait for them.
  */
 extern char *tier_progress_waits_for(TierPhase phase);
 
-/* What a move has still to write, so that others leave room for it. */
+/* The bytes that a move has yet to write, so that other moves leave room for them. */
 typedef struct TierAnnouncement
 {
 	Oid			tablespace_oid;
 	int64		bytes;
-	int64		at_us;			/* tier_clock_monotonic_us; 0: it is just
-								 * being announced.  Read only */
-	Oid			from_oid;		/* tablespace in which so much is free when
-								 * the */
-	int64		leaving_bytes;	/* move has ended */
+	int64		at_us;			/* tier_clock_monotonic_us; 0: being announced
+								 * at this moment; read only */
+	Oid			from_oid;		/* source tablespace */
+	int64		leaving_bytes;	/* bytes that the move frees in from_oid */
 	Oid			database_oid;	/* of the process; read only */
 } TierAnnouncement;
 
 /*
- * Until the next call; a tablespace_oid of 0: nothing more.  A move that begins leaves
- * it.  Since when: who has announced something before, but not after that, was told of us,
- * and we can see him.
+ * Announces a move, until the next call; a tablespace_oid of 0 withdraws the announcement.
+ * The start of a move keeps it.  Returns the time of the announcement: announcements with an
+ * earlier time are visible to this process.
  */
 extern int64 tier_progress_announce(const TierAnnouncement *announcement);
 extern void tier_progress_announced_written(int64 bytes);
 extern int64 tier_progress_announced_bytes(void);
 
-/* What process number i, from 0 to MaxBackends - 1, has announced; false: nothing. */
+/* The announcement of process number i, from 0 to MaxBackends - 1; false if there is none. */
 extern bool tier_progress_announced(int i, int *pid, TierAnnouncement *announcement);
 
 #endif							/* TIER_PROGRESS_H */

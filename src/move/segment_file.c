@@ -3,9 +3,9 @@
  * move/segment_file.c
  *		Writing the segments of a new file around the shared buffers.
  *
- * One write for each segment, where smgrextend needs one for each block, which is a
- * third of all the work of a copy.  Nobody else knows the file, and smgr finds the
- * segments by their sizes, which are as it would have made them.
+ * smgrextend needs one write for each block, which is a third of the cost of a copy; these
+ * functions write many blocks at once.  No other process knows the file, and smgr finds the
+ * segments by their sizes, which are the same as if smgr had written them.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,8 +23,8 @@
 #define WRITEBACK_BLOCKS ((8 * 1024 * 1024) / BLCKSZ)
 
 /*
- * So much is synced at once.  WAL is not read meanwhile, nor is it seen that
- * somebody waits for us.
+ * The limit of bytes that one sync writes.  Meanwhile the process neither reads WAL nor checks
+ * for other processes that wait for it.
  */
 #define SYNC_BLOCKS ((64 * 1024 * 1024) / BLCKSZ)
 

@@ -16,7 +16,7 @@
 
 #include "src/compat.h"
 
-/* The segment that is being written; the process's own. */
+/* The segment that is being written; local to the process. */
 typedef struct TierSegmentFile
 {
 	RelFileLocator locator;		/* set by tier_segment_file_init() */
@@ -30,16 +30,16 @@ typedef struct TierSegmentFile
 extern void tier_segment_file_init(TierSegmentFile *writer, RelFileLocator locator);
 
 /*
- * Adds n pages to the end of the fork, which has `first` blocks.  Never has much to
- * sync at once; a segment that is complete is synced.  Nobody else may know the file.
+ * Adds n pages to the end of the fork, which has `first` blocks.  Never has much to sync at
+ * once; a complete segment is synced.  No other process may know the file.
  */
 extern void tier_segment_file_append(TierSegmentFile *writer, ForkNumber fork,
 									 BlockNumber first, int n, char *pages);
 
-/* What was written is on disk. */
+/* Syncs all written blocks to disk. */
 extern void tier_segment_file_sync(TierSegmentFile *writer);
 
-/* No error; of a file that is to be kept: synced before. */
+/* Raises no error.  Call tier_segment_file_sync() first if the file is kept. */
 extern void tier_segment_file_close(TierSegmentFile *writer);
 
 #endif							/* TIER_SEGMENT_FILE_H */

@@ -98,7 +98,7 @@ tier_space_wal_reserve(double total_bytes)
 			   Min(WAL_RESERVE_FRACTION * total_bytes, max_wal_size_mb * TIER_BYTES_PER_MB));
 }
 
-/* Does anything keep WAL beyond what checkpoints would leave? */
+/* Returns true if archiving or a slot may retain WAL beyond the next checkpoints. */
 bool
 tier_space_wal_is_retained(void)
 {
@@ -181,8 +181,8 @@ tier_space_arriving(Oid tablespace_oid, int64 announced_us)
 }
 
 /*
- * In this order: what somebody writes in between, and announces no more, is then counted
- * twice and not missed.
+ * The order matters: bytes that another process writes in between, and withdraws from its
+ * announcement, are counted twice instead of missed.
  */
 double
 tier_space_taken(const TierSpace *space, Oid tablespace_oid)

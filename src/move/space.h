@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * move/space.h
- *		Room for a move: where it goes, and for the WAL that it writes.
+ *		Space for a move: on its target, and for the WAL that it writes.
  *
- * A file system that is full stops others' writes, and one with pg_wal on it the
- * server.  So a move is not begun without room for all of it, what others under way
- * have still to write included, and it looks again as it goes on.
+ * A full file system stops the writes of users, and a full one with pg_wal stops the server.
+ * So a move begins only if there is room for all of it and for the unwritten rest of other
+ * moves, and it checks again while it copies.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,10 +18,10 @@
 
 #include "src/server/relation.h"
 
-/* A move looks for room each time it has written so much. */
+/* A move checks the space each time it has written this many bytes. */
 #define TIER_SPACE_STEP_BYTES (4 * 1024 * 1024)
 
-/* A file system as it was when somebody looked. */
+/* A file system at the time of a look. */
 typedef struct TierRoom
 {
 	bool		known;
@@ -31,24 +31,21 @@ typedef struct TierRoom
 	double		total_bytes;
 } TierRoom;
 
-/*
- * What there is for a move to a tablespace, as it was when somebody looked.  The room of
- * what is not known is not judged.
- */
+/* Space for a move to a tablespace, at the time of a look.  Unknown space is not checked. */
 typedef struct TierSpace
 {
 	Oid			tablespace_oid;
-	int64		announced_us;	/* what was announced later does not count */
+	int64		announced_us;	/* announcements after that do not count */
 	TierRoom	target;
 	TierRoom	wal;			/* where pg_wal is */
-	bool		together;		/* which is the same file system */
+	bool		together;		/* target and wal are on the same file system */
 	double		others_bytes;	/* that other moves have still to write */
 	double		others_there_bytes; /* of these, to the target's file system */
-	double		earlier_bytes;	/* that will be there by then, by moves that
-								 * come first; 0: none.  Set by the caller */
+	double		earlier_bytes;	/* that earlier moves will add there; 0: none.
+								 * Set by the caller */
 } TierSpace;
 
-/* What a move needs of it. */
+/* The space that a move needs. */
 typedef struct TierSpaceNeed
 {
 	double		bytes;			/* on the target; with WAL, if that is there */
@@ -59,56 +56,62 @@ typedef struct TierSpaceNeed
 } TierSpaceNeed;
 
 /*
- * Says to others that this process will write size_bytes there, so that of several that
- * begin at the same moment the first is admitted and the others count it.  They come from
- * another tablespace, which is told to those who ask how full that one will be.  Since when,
- * for tier_space_measure().
+ * Announces that this process will write size_bytes to the tablespace, so that of several
+ * moves that begin at the same moment the first is admitted and the others count it.
+ * from_tablespace_oid is the source, for forecasts of its space.  Returns the time of the
+ * announcement, for tier_space_measure().
  */
 extern int64 tier_space_announce(Oid tablespace_oid, Oid from_tablespace_oid,
 								 int64 size_bytes);
 
 /*
- * Looks at the file systems and at what other backends have announced before announced_us,
- * by tier_clock_monotonic_us; takes no lock.  The tablespace's OID is never 0.
+ * Looks at the file systems and at announcements of other backends before announced_us, by
+ * tier_clock_monotonic_us; takes no lock.  The tablespace's OID is never 0.
  */
 extern TierSpace tier_space_measure(Oid tablespace_oid, int64 announced_us);
 
 /*
- * What a move of size_bytes needs there, if reserve_bytes of the target stay free.  Of these,
- * logged_bytes go into the WAL: all, or none of an unlogged relation.
+ * The space for a move of size_bytes, if reserve_bytes of the target stay free.  logged_bytes
+ * of them go into the WAL: all, or none for an unlogged relation.
  */
 extern TierSpaceNeed tier_space_need(const TierSpace *space, double reserve_bytes,
 									 double size_bytes, double logged_bytes);
 
-/* Is there room for it in the tablespace, and for the WAL?  Who writes none needs none there. */
+/* Checks the space in the tablespace, and for the WAL; a move without WAL needs none for it. */
 extern TierObstacle tier_space_shortage(const TierSpace *space, double reserve_bytes,
 										double size_bytes, double logged_bytes);
 extern TierObstacle tier_space_wal_shortage(const TierSpace *space, double logged_bytes);
 
-/* Is a tablespace on the file system of this one, so that what leaves it is free here? */
+/*
+ * Returns true if a tablespace shares the file system of this one, so that a move out of it
+ * frees space here.
+ */
 extern bool tier_space_shares_room(const TierSpace *space, Oid tablespace_oid);
 
-/* What a copy of so many bytes that are logged writes into the WAL; may something keep that? */
+/*
+ * The WAL that a copy of so many logged bytes writes; and whether slots or the archiver may
+ * retain it.
+ */
 extern double tier_space_wal_bytes(double logged_bytes);
 extern bool tier_space_wal_is_retained(void);
 
 /*
- * The same question for the next TIER_SPACE_STEP_BYTES, which everybody who moves
- * may write before asking again.
+ * Checks the space for the next TIER_SPACE_STEP_BYTES, which every mover may write before it
+ * checks again.
  */
 extern TierObstacle tier_space_look(Oid tablespace_oid, double reserve_bytes);
 
 /*
- * Bytes that databases have in a tablespace, by their files, which are looked at: what the
- * last sample recorded may be long ago.  And what moves that were announced before have still
- * to write.  Not compressed.
+ * Bytes of all databases in a tablespace, by the sizes of their files now, because the last
+ * sample may be old; plus the unwritten bytes of moves that were announced before.
+ * Uncompressed sizes.
  */
 extern double tier_space_taken(const TierSpace *space, Oid tablespace_oid);
 
-/* The latter alone, of moves that were announced before announced_us. */
+/* Only the unwritten bytes of moves that were announced before announced_us. */
 extern double tier_space_arriving(Oid tablespace_oid, int64 announced_us);
 
-/* What moves of other processes, of all databases, will have done to a tablespace. */
+/* The effect of moves of other processes, of all databases, on a tablespace. */
 typedef struct TierSpaceFlight
 {
 	double		to_write_bytes; /* to its file system */
@@ -117,14 +120,14 @@ typedef struct TierSpaceFlight
 	double		leaving_own_bytes;	/* of these, of this one */
 } TierSpaceFlight;
 
-/* As they are announced at this moment; takes no lock. */
+/* By the current announcements; takes no lock. */
 extern TierSpaceFlight tier_space_flight(Oid tablespace_oid);
 
-/* So much of what was announced is written; and: nothing more is to be. */
+/* Subtracts written bytes from the announcement; and withdraws it. */
 extern void tier_space_written(int64 bytes);
 extern void tier_space_done(void);
 
-/* What stays free where pg_wal is, if total_bytes is the size of its file system. */
+/* The bytes that must stay free on the file system of pg_wal, which has total_bytes. */
 extern double tier_space_wal_reserve(double total_bytes);
 
 #endif							/* TIER_SPACE_H */

@@ -116,7 +116,10 @@ tier_throttle_charge(int64 bytes)
 	else if (tier_move_rate_limit_mb > 0)
 		until = put_off(&local_free_at, bytes, tier_move_rate_limit_mb);
 
-	/* Nobody waits for what a background worker does: ours, or pg_cron's. */
+	/*
+	 * No session waits for the result of a background worker, ours or that of
+	 * pg_cron.
+	 */
 	if (tier_worker_rate_limit_mb > 0 && MyBackendType == B_BG_WORKER)
 	{
 		own_until = put_off(&worker_free_at, bytes, tier_worker_rate_limit_mb);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * move/throttle.h
- *		How fast the movers of this server may be, how many, and whether.
+ *		Rate limits, places and the pause of the movers of this server.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,37 +13,37 @@
 #include "datatype/timestamp.h"
 
 /*
- * All movers share tiered_storage.move_rate_limit; without preload each has it
- * alone.  In a background worker tiered_storage.worker_rate_limit counts, too, and with
- * tiered_storage.move_max_slowdown what users bear (move/pace.h).
- * Says until when this process has to wait after it has copied so many
- * bytes, by tier_clock_monotonic_us; 0: it need not.
+ * All movers share tiered_storage.move_rate_limit; without preload each has it alone.  In a
+ * background worker tiered_storage.worker_rate_limit counts, too, and with
+ * tiered_storage.move_max_slowdown what users bear (move/pace.h).  Returns until when this
+ * process has to wait after it has copied so many bytes, by tier_clock_monotonic_us; 0: no
+ * wait.
  */
 extern int64 tier_throttle_charge(int64 bytes);
 
 /*
- * Takes one of tiered_storage.max_movers places; false when all are taken.
- * A role that is no administrator has one at a time, and all such roles together
- * leave the last one free, unless there is only one.  One that this process still has, from
- * another move, is given back first.  Given back by
- * tier_throttle_leave, or at the end of the process.  Always true without preload.
+ * Takes one of tiered_storage.max_movers places; false when all are taken.  A role that is no
+ * administrator has one at a time, and all such roles together leave the last one free, unless
+ * there is only one.  A place that this process still has from another move is given back
+ * first.  Given back by tier_throttle_leave, or at the end of the process.  Always true
+ * without preload.
  */
 extern bool tier_throttle_enter(Oid role_oid, bool is_administrator);
 extern void tier_throttle_leave(void);
 
-/* How many places others have; 0 without preload. */
+/* The number of places of other processes; 0 without preload. */
 extern int	tier_throttle_others(void);
 
 /* Why a role has to wait for a place. */
 typedef enum TierThrottleWait
 {
-	TIER_THROTTLE_FREE,			/* it has not to */
+	TIER_THROTTLE_FREE,			/* it need not wait */
 	TIER_THROTTLE_FULL,			/* others have all of them */
 	TIER_THROTTLE_HAS_ONE,		/* the role has one, and is no administrator */
 	TIER_THROTTLE_KEPT_FREE,	/* the last one is kept for administrators */
 } TierThrottleWait;
 
-/* What tier_throttle_enter() would meet now, for who only asks. */
+/* The result that tier_throttle_enter() would have now, without taking a place. */
 extern TierThrottleWait tier_throttle_ask(Oid role_oid, bool is_administrator);
 
 /*
@@ -55,8 +55,8 @@ extern void tier_throttle_yield(void);
 extern bool tier_throttle_resume(void);
 
 /*
- * Has somebody paused all moves of this server?  It survives a restart, as a
- * file in the data directory does.
+ * Returns true if all moves of this server are paused.  The pause is a file in the data
+ * directory, so it survives a restart.
  */
 extern bool tier_throttle_is_paused(void);
 
@@ -68,18 +68,18 @@ extern TimestampTz tier_throttle_paused_at(void);
 extern void tier_throttle_forget_pause(void);
 
 /*
- * A worker is in the way of whoever drops, renames or copies its database.  So from
- * leave_on_pause() on, this process does not wait for resume(), and looks for commands that wait
- * for the database: from the first one or the first pause on that it sees, leaves_because() says
- * why it has to leave (NULL: it does not), and check_pause() raises that as an error, that of a
- * cancel, with which a move is given up like any that is cancelled.  Call it outside of critical
- * sections and without an LWLock.
+ * A worker blocks commands that drop, rename or copy its database.  After leave_on_pause(),
+ * this process does not wait for resume(), and checks for commands that wait for the database.
+ * From the first such command or pause on, leaves_because() returns the reason to leave (NULL:
+ * none), and check_pause() raises it as an error with the SQLSTATE of a cancel, which ends a
+ * move like any cancel.  Call check_pause() outside of critical sections and without an
+ * LWLock.
  */
 extern void tier_throttle_leave_on_pause(void);
 extern const char *tier_throttle_leaves_because(void);
 extern void tier_throttle_check_pause(void);
 
-/* Pauses or resumes; false when it was so already. */
+/* Pauses or resumes; returns false if that changes nothing. */
 extern bool tier_throttle_set_paused(bool paused);
 
 #endif							/* TIER_THROTTLE_H */

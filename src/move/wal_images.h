@@ -16,11 +16,11 @@
 
 #include "access/xlogdefs.h"
 
-/* Of one copy; starts as zeros. */
+/* The state of one copy; initially all zero. */
 typedef struct TierWalImages
 {
 	bool		is_known;		/* what follows was looked up */
-	bool		may_compress;	/* everybody who reads our WAL can */
+	bool		may_compress;	/* all readers of our WAL can decompress */
 	uint64		logged_blocks;	/* since that was looked up */
 	int			plain_batches;	/* to log as they are, before compression is
 								 * tried again */

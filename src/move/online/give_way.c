@@ -3,13 +3,12 @@
  * move/online/give_way.c
  *		Not being in the way: what happens between batches and attempts.
  *
- * Between two batches of a copy, under AccessShareLock, tier_online_watch() looks
- * for everything that should end the transaction: somebody waits for the relation or
- * for us, moves are paused, readers of the WAL do not keep up, DROP EXTENSION.
- * Between two attempts, with nothing locked, tier_online_backoff_step() waits.  In
- * both the WAL is read on, since what is not read may be removed, and the settings of a
- * reload take effect.  A pause ends the move of a worker in either
- * (tier_throttle_check_pause()).
+ * Between two batches of a copy, under AccessShareLock, tier_online_watch() looks for every
+ * reason to end the transaction: another process waits for the relation or for this process,
+ * moves are paused, readers of the WAL do not keep up, DROP EXTENSION.  Between two attempts,
+ * with nothing locked, tier_online_backoff_step() waits.  In both the WAL is read on, since
+ * what is not read may be removed, and the settings of a reload take effect.  A pause ends the
+ * move of a worker in either (tier_throttle_check_pause()).
  *
  *-------------------------------------------------------------------------
  */
@@ -31,7 +30,7 @@
 #include "src/move/throttle.h"
 #include "src/server/relation.h"
 
-/* How soon we notice that somebody waits for us, or a pause, or a setting. */
+/* The interval of checks for waiting processes, a pause and changed settings. */
 #define WATCH_INTERVAL_MS 20
 
 /*
@@ -91,9 +90,9 @@ keep_up(TierOnline *move)
 }
 
 /*
- * Does somebody not keep up with the WAL, of which a copy makes more?  Looked at as often
- * as the WAL is read.  Without a copy there is nothing to hold up: that one begins or not
- * is for the caller to say, and what is read again after the swap writes no WAL.
+ * Returns true if a reader does not keep up with the WAL, of which a copy writes more.  Looked
+ * at as often as the WAL is read.  Without a copy there is nothing to hold up: that one begins
+ * or not is for the caller to say, and what is read again after the swap writes no WAL.
  */
 static bool
 is_held_up(TierOnline *move)
@@ -127,7 +126,7 @@ tier_online_idle_is_due(const TierOnline *move)
 	return move->request->idle != NULL && move->request->idle->is_due();
 }
 
-/* Does somebody wait for one of the relations, or for us? */
+/* Returns true if another process waits for one of the relations, or for this process. */
 static bool
 has_waiters(const TierOnline *move)
 {
@@ -197,11 +196,11 @@ tier_online_note_copied(TierOnline *move, int64 bytes)
 }
 
 /*
- * A lock that is not granted makes others wait behind us in vain, and the fewer have
- * the relation locked when it is asked for, the sooner it is granted.  So a pause
- * after one that was not ends before its time when nobody has the relation locked,
- * and also when as few have as in the best moment of the first part of the pause:
- * 1 / e of it, as in the secretary problem, whose rule this is.
+ * A lock request that fails makes others wait behind it in vain, and the fewer transactions
+ * have the relation locked, the sooner a request is granted.  So a pause after a failed
+ * request ends early when no transaction has the relation locked, and also when as few have as
+ * in the best moment of the first part of the pause: 1 / e of it, as in the secretary problem,
+ * whose rule this is.
  */
 #define OBSERVED_PART 0.37
 
@@ -229,7 +228,7 @@ is_good_moment(const TierOnline *move, Moment *moment, int64 now)
 	return lockers == 0;
 }
 
-/* Tells once what a person waits for; nobody reads what a worker says. */
+/* Notifies the client once of the reason for a wait; a worker has no client. */
 static void
 tell_waiting(TierOnline *move, bool is_paused, bool *has_told_pause)
 {

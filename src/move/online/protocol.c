@@ -18,7 +18,7 @@
  *	5 catch up	The same, until next to nothing is left to do.  Nothing that
  *				takes long is between this and the swap, or a busy relation
  *				would never be caught up with.
- *	6 ask		Does the caller still want it, and now?
+ *	6 ask		Asks the caller whether the move is still wanted, and allowed now.
  *	7 swap		With nothing locked, ACCESS EXCLUSIVE is asked for.  When it is
  *				granted, the TOAST table and its index are locked without waiting,
  *				everything is checked again, and the pg_class rows
@@ -29,20 +29,19 @@
  *				or few others have the relation locked; then 5 again.
  *	9 prewarm	What was in shared buffers is read again, from the new file.
  *
- * A table, its TOAST table and the index of that are exchanged in one transaction, so
- * that nobody ever finds them in two tablespaces: PostgreSQL itself makes no such table,
- * and pg_upgrade loses one.
+ * The files of a table, its TOAST table and that table's index are exchanged in one
+ * transaction, so that they are never in two tablespaces: PostgreSQL itself does not create
+ * such tables, and pg_upgrade loses one.
  *
- * We never wait for a lock while we hold one on the relation or its table.  Two
- * sessions of which one waits for us, and we for it, would be a deadlock; and
- * even without one, the early deadlock check would fail a user who has read the
- * table in his transaction and now wants to alter it, as soon as we queue for a
- * stronger lock.  So the AccessShareLock is given up before the strong lock is
- * asked for, and what happens in between is in the WAL, or is found by the checks
- * at the grant.
+ * The mover never waits for a lock while it holds one on the relation or its table.  A session
+ * that waits for the mover while the mover waits for it would be a deadlock.  Even without
+ * one, the early deadlock check would fail a session that has read the table in its
+ * transaction and now wants to alter it, as soon as the mover queues for a stronger lock.  So
+ * the AccessShareLock is released before the strong lock is requested; changes in between are
+ * in the WAL, or are found by the checks at the grant.
  *
- * A failed attempt is a transaction of its own, so that its ID is gone: an old
- * one would keep vacuum from cleaning up.
+ * Each attempt is a separate transaction, so that a failed one releases its transaction ID: an
+ * old one would keep vacuum from cleaning up.
  *
  * Why the result is the relation is in docs/internals/online-move.md.
  *

@@ -3,11 +3,10 @@
  * move/online/residency.c
  *		What of the relation was in shared buffers, and reading it again.
  *
- * Two looks at what is resident, of which neither has anything locked: before the
- * copy, and between it and the first catching up, which makes good what changes
- * meanwhile.  The pass over all buffer headers may take a second.  After the swap the
- * same blocks are read from the new file, as long as nobody else wants the relation:
- * that does not have to be complete.
+ * Two looks at what is resident, of which neither has anything locked: before the copy, and
+ * between it and the first catching up, which makes good what changes meanwhile.  The pass
+ * over all buffer headers may take a second.  After the swap the same blocks are read from the
+ * new file, until another session wants the relation: this need not be complete.
  *
  *-------------------------------------------------------------------------
  */
@@ -109,8 +108,8 @@ prewarm_part(TierOnline *move, TierOnlinePart *part)
 }
 
 /*
- * Reads what was resident, the table first.  When somebody else wants a part it ends for
- * good; when we have something else to do it goes on afterwards.
+ * Reads the blocks that were resident, those of the table first.  If another session wants a
+ * part, the step ends for good; if this process has another duty, it continues afterwards.
  */
 TierStepResult
 tier_online_prewarm_step(TierOnline *move)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * move/online/state.h
- *		What the parts of the online mover share.  For move/online/ only.
+ *		Shared state of the online mover.  For move/online/ only.
  *
  *		protocol.c		the steps in their order; retries; what became of it
  *		steps.c			the steps that need the relation: register, copy,
@@ -10,8 +10,8 @@
  *						reading it again
  *		give_way.c		what happens between two batches and between two
  *						attempts: WAL, pauses, rate limit, others who wait
- *		transaction.c	a transaction for each step, and the end of a file that
- *						nobody uses
+ *		transaction.c	a transaction for each step, and the removal of
+ *						unused files
  *
  * Why it is done in this way is at the top of protocol.c.
  *
@@ -34,7 +34,7 @@
 #include "src/server/relation.h"
 #include "src/server/wal_lag.h"
 
-/* What a step says about how to go on. */
+/* The result of a step: how to continue. */
 typedef enum TierStepResult
 {
 	TIER_STEP_GO_ON,			/* the step is complete */
@@ -54,7 +54,8 @@ typedef enum TierStepResult
 typedef enum TierBusyReason
 {
 	TIER_BUSY_LOCK,				/* was not granted */
-	TIER_BUSY_ROW,				/* somebody else has locked that of pg_class */
+	TIER_BUSY_ROW,				/* another transaction has locked the row of
+								 * pg_class */
 	TIER_BUSY_WORK,				/* too much was left to do */
 	TIER_BUSY_CALLER,			/* has said why */
 } TierBusyReason;
@@ -69,9 +70,9 @@ typedef struct TierOnlinePart
 
 	/*
 	 * Source blocks that were in shared buffers when the copy began, and
-	 * still or again when it was complete.  Not those of the second moment
-	 * alone: the last that we have read ourselves are among them.  By the
-	 * residency steps.
+	 * still or again when it was complete.  The second moment alone is not
+	 * enough, because it includes blocks that the copy itself has read. Set
+	 * by the residency steps.
 	 */
 	TierBlockSet resident_before;
 	TierBlockSet resident;
@@ -79,10 +80,9 @@ typedef struct TierOnlinePart
 } TierOnlinePart;
 
 /*
- * One online move.  In the memory of the process that moves, which alone reads
- * and changes it; there is at most one in a process, and no lock.  Others see of
- * it what move/progress.h shows, and the files by their registrations
- * (move/pending_file.h).
+ * One online move, in the memory of its process, which alone reads and changes it.  There is
+ * at most one in a process, and no lock.  Other processes see only its progress
+ * (move/progress.h) and the registrations of its files (move/pending_file.h).
  *
  * Three fields say whose the new files are, and with them the exit callback knows
  * whether to remove them.  They are true of all parts or of none: the parts are
@@ -143,9 +143,9 @@ typedef struct TierOnline
 	int64		unlooked_bytes; /* written since the last look for room */
 
 	/*
-	 * Who keeps it from going on, looked at now and then, when that was, and
-	 * since when it is so: both by tier_clock_monotonic_us, the latter 0
-	 * while nobody does.
+	 * The reader of the WAL that holds the move up, when it was last looked
+	 * at, and since when it does so: both by tier_clock_monotonic_us, the
+	 * latter 0 while there is none.
 	 */
 	TierWalLag	wal_lag;
 	int64		lag_looked_at;
@@ -173,16 +173,16 @@ typedef struct TierOnline
 typedef TierStepResult (*TierStep) (TierOnline *move);
 
 /*
- * Runs a step and commits; after TIER_STEP_BUSY and TIER_STEP_RESTART rolls back.
- * What it throws rolls back, too, and is TIER_STEP_FAILED with move->error, or
- * TIER_STEP_BUSY if a lock was not granted in time.  TIER_STEP_ABANDONED instead
- * of running it when tier_online_may_go_on() says so.  No lock outlives it.
+ * Runs a step and commits; after TIER_STEP_BUSY and TIER_STEP_RESTART rolls back.  An error
+ * rolls back, too, and is returned as TIER_STEP_FAILED with move->error, or as TIER_STEP_BUSY
+ * if a lock was not granted in time.  TIER_STEP_ABANDONED instead of running it when
+ * tier_online_may_go_on() says so.  No lock outlives it.
  */
 extern TierStepResult tier_online_run_step(TierOnline *move, TierStep step);
 
 /*
- * False when the extension is being dropped, with which the registration would
- * go.  To be asked at the beginning of each transaction.
+ * Returns false if the extension is being dropped, which would remove the registration.  Call
+ * it at the beginning of each transaction.
  */
 extern bool tier_online_may_go_on(const TierOnline *move);
 
@@ -196,9 +196,8 @@ extern void tier_online_register_callbacks(void);
 extern void tier_online_set_current(TierOnline *move);
 
 /*
- * Removes the new files, which are not in use, and their registrations.  A cancel does
- * not stop it.  What goes wrong here is in the log; the files are still registered
- * then, and removed by a sweep.
+ * Removes the new files, which are not in use, and their registrations.  A cancel does not
+ * stop it.  Errors are logged; then the files stay registered, and a sweep removes them.
  */
 extern void tier_online_discard(TierOnline *move);
 
@@ -212,10 +211,10 @@ extern void tier_online_end_copy(TierOnline *move);
 
 extern void tier_online_set_phase(TierOnline *move, TierPhase phase);
 
-/* Reads the WAL, if there is a copy to read it for.  False when it is lost. */
+/* Reads the WAL if there is a copy.  Returns false if unread WAL was removed. */
 extern bool tier_online_read_wal(TierOnline *move);
 
-/* Has the caller of the move something else to do by now? */
+/* Returns true if the caller of the move has another duty to run. */
 extern bool tier_online_idle_is_due(const TierOnline *move);
 
 /*
@@ -224,7 +223,7 @@ extern bool tier_online_idle_is_due(const TierOnline *move);
  */
 extern TierStepResult tier_online_watch(TierOnline *move);
 
-/* So much was copied: for the report, the progress, room and rate. */
+/* Accounts for copied bytes: in the report, the progress, the space and the rate. */
 extern void tier_online_note_copied(TierOnline *move, int64 bytes);
 
 /*
@@ -241,9 +240,9 @@ extern void tier_online_note_copied(TierOnline *move, int64 bytes);
  */
 extern TierStepResult tier_online_backoff_step(TierOnline *move);
 
-/* ---------------------------------------------------------------------
- * steps.c; what each does is said there
- * ---------------------------------------------------------------------
+/*---------------------------------------------------------------------
+ * steps.c, which documents each step
+ *---------------------------------------------------------------------
  */
 
 extern TierStepResult tier_online_register_step(TierOnline *move);

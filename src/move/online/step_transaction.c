@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * move/online/step_transaction.c
- *		A transaction for each step, and the end of a file that nobody uses.
+ *		A transaction for each step, and the removal of unused files.
  *
  * The files that are being made belong to no transaction.  They are removed by
  * tier_online_discard() after an error, by exit_callback() when the process ends, and
@@ -34,8 +34,8 @@
 static TierOnline *current = NULL;
 
 /*
- * What is registered must stay so, or the file would be nobody's after a crash.
- * Cleaning up goes on in any case.
+ * A registered file must stay registered, or it would be orphaned after a crash.  Cleaning up
+ * continues in any case.
  */
 bool
 tier_online_may_go_on(const TierOnline *move)

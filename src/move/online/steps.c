@@ -3,10 +3,10 @@
  * move/online/steps.c
  *		The steps of an online move that need the relation.
  *
- * Each runs in a transaction of its own (move/online/step_transaction.c), in the order that
- * move/online/protocol.c has them in.  Each locks the relation, and without waiting its
- * TOAST table and the index of that; checks after the grant that they are what they were;
- * and gives the locks up with its transaction.
+ * Each step runs in a separate transaction (move/online/step_transaction.c), in the order of
+ * move/online/protocol.c.  Each step locks the relation and, without waiting, its TOAST table
+ * and that table's index; checks after the grant that they are unchanged; and releases the
+ * locks at the end of its transaction.
  *
  *-------------------------------------------------------------------------
  */
@@ -124,7 +124,7 @@ check_relation(TierOnline *move, Parts *parts)
 	return parts->n > 0 ? TIER_STEP_GO_ON : TIER_STEP_NOT_NEEDED;
 }
 
-/* Are these the files that are copied? */
+/* Returns true if these are the files that are copied. */
 static bool
 are_same(const TierOnline *move, const Parts *parts)
 {
@@ -138,9 +138,9 @@ are_same(const TierOnline *move, const Parts *parts)
 }
 
 /*
- * The same, with the locks; and the files must be the same.  Waits for the lock on the
- * relation alone: who has one on its TOAST table, as vacuum does, may keep it for long, and
- * meanwhile nobody could use the relation.
+ * The same, with the locks; the files must be the same.  Waits for the lock on the relation
+ * only: a process that has locked its TOAST table, as vacuum does, may keep that lock for
+ * long, and meanwhile the relation would be locked.
  */
 static TierStepResult
 lock_and_check(TierOnline *move, LOCKMODE mode)
@@ -372,7 +372,7 @@ adopt_target(TierOnline *move, RelFileLocator target)
 }
 
 /*
- * The last changes: nobody can make any more.  TIER_STEP_GO_ON when the files can
+ * Copies the last changes; the lock excludes further ones.  TIER_STEP_GO_ON if the files can
  * be swapped.  Under ACCESS EXCLUSIVE, with a snapshot.
  */
 static TierStepResult
@@ -437,7 +437,10 @@ complete_copy(TierOnline *move)
 	return is_too_late(move) ? busy(move, TIER_BUSY_WORK) : TIER_STEP_GO_ON;
 }
 
-/* Has anybody a part, but not the relation, locked for long, as vacuum does? */
+/*
+ * Returns true if a transaction has locked a part, but not the relation, for long, as vacuum
+ * does.
+ */
 static bool
 is_part_in_use(const TierOnline *move)
 {
