@@ -136,8 +136,8 @@ access_executor_start(QueryDesc *query, int eflags)
 }
 
 /*
- * For a process with a watched plan, which may be this one or run around it.  A
- * function of its own, so that other plans do not pay for PG_TRY's stack.
+ * For a process with a watched plan, which may be this one or an outer one.  A separate
+ * function, so that other plans do not pay for PG_TRY's stack.
  */
 static pg_noinline void
 run_watched(TIER_COMPAT_EXECUTOR_RUN_PARAMETERS)

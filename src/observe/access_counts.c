@@ -4,17 +4,15 @@
  *		What the plans of this process read of each relation, until it is handed
  *		on.
  *
- * Each process collects in a small table of its own, and hands on to
- * access_shared.c at the end of a transaction: then, and not earlier, the
- * server's statistics of the same reads are on their way too.  The two are
- * compared for the same period, and must not be far apart in time.  What is ignored
- * has to be the same to the last scan: none of it leaves before that, and the server
- * is asked to hand its statistics on at once.
+ * Each process collects counts in a small local table, and passes them on to access_shared.c
+ * at the end of a transaction: then, and not earlier, the server's statistics of the same
+ * reads are on their way too.  The two are compared for the same period, and must not be far
+ * apart in time.  Counts of ignored applications must match exactly: they are passed on only
+ * then, and the server is asked to report its statistics at the same time.
  *
- * Coverage: what is drained by a transaction that aborts is lost.  Whether a
- * database's counts are complete since the last sample that was committed is
- * therefore kept beside them: draining ends it, and the commit of that
- * transaction begins it again.
+ * Coverage: counts that are drained by a transaction that aborts are lost.  Whether a
+ * database's counts are complete since the last sample that was committed is therefore kept
+ * beside them: draining ends it, and the commit of that transaction begins it again.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,8 +40,8 @@
 #define FLUSH_INTERVAL_S 1
 
 /*
- * So many misses are worth a short wait for whoever has the table locked: the statistics
- * have them now, and what the executor has not seen is no use.
+ * From so many misses on, a flush waits for the lock on the table: the statistics have them
+ * now, and reads that the executor has not reported do not count as use.
  */
 #define MANY_MISSES 1000.0
 
@@ -83,8 +81,8 @@ shrink(void)
 }
 
 /*
- * Hands on what can be handed on.  Without waiting, what is in a region that
- * somebody else has locked stays.
+ * Passes the counts on.  Without waiting, counts for a region that another process has locked
+ * stay here.
  */
 static void
 flush(bool wait)
@@ -306,7 +304,7 @@ at_transaction_end(XactEvent event, void *arg)
 		return;
 	if (local_ignored)
 	{
-		/* Nobody may look between the two. */
+		/* A sample must not run between these two calls. */
 		pgstat_force_next_flush();
 		flush(true);
 	}

@@ -25,29 +25,28 @@
  */
 extern void tier_access_counts_add(Oid relation_oid, const TierSplitPlans *plans);
 
-/* The same of a plan that found all in buffers, as most do: only these, weighted. */
+/* The same for a plan that found all blocks in buffers, as most do: only its hits, weighted. */
 extern void tier_access_counts_add_hits(Oid relation_oid, double hits);
 
 /*
- * The server has counted this for one statement of an application that is ignored.  As long as
- * there is memory all of it is kept until the end of the transaction, when the server's own
- * counts are handed on.  No catalog access, no error.
+ * Adds what the server has counted for one statement of an ignored application.  If memory
+ * suffices, all of it is kept until the end of the transaction, when the server reports its
+ * own counts.  No catalog access, no error.
  */
 extern void tier_access_counts_add_ignored(Oid relation_oid,
 										   const TierCompatBlockCounts *counts);
 
 /*
- * Before the first add in a process: sees to it that what is counted leaves it,
- * at the ends of transactions and of the process, where before_exit is called
- * first.
+ * Must be called before the first add in a process: arranges that counts are passed on at the
+ * end of each transaction and at the exit of the process, where before_exit is called first.
  */
 extern void tier_access_counts_prepare(void (*before_exit) (void));
 
 /*
- * What was counted for this database, in the current memory context.
- * Draining, it is gone from shared memory, and counts from now on belong to the
- * next take: that one is covered if this transaction commits.  If it does not, what
- * was taken is lost, and the next take says that it is not covered.
+ * Returns the counts of this database, in the current memory context.  With drain, they are
+ * removed from shared memory, and later counts belong to the next take, which is covered if
+ * this transaction commits.  If it does not commit, the taken counts are lost, and the next
+ * take is not covered.
  */
 extern TierAccessTaken tier_access_counts_take(bool drain);
 

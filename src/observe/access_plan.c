@@ -99,7 +99,7 @@ all_reads(void)
 		pgBufferUsage.temp_blks_read;
 }
 
-/* Grows with each block that anybody in this process asks for. */
+/* Grows with each block that this process requests. */
 static inline int64
 all_requests(void)
 {
@@ -177,7 +177,7 @@ resume_counting(TierAccessPlan *plan, bool may_look_up)
 	plan->requests_at_resume = requests;
 	if (TIER_COMPAT_BUFFER_USAGE_IS_PROMPT && plan->has_paused && !plan->ignored &&
 		requests == plan->requests_at_pause)
-		return;					/* nobody has read anything: all is as it was */
+		return;					/* no reads since: all counters are unchanged */
 	for (int i = 0; i < plan->nuses; i++)
 	{
 		RelationUse *use = &plan->uses[i];

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * observe/access_plan.h
- *		What one running plan reads of each of its relations.
+ *		The reads of one running plan, by relation.
  *
- * A plan that is watched lives as long as the memory of its execution; when that
- * goes, however it ends, what it has read is passed to tier_access_counts.
+ * The watch of a plan lives as long as the memory context of its execution.  When that is
+ * deleted, after success or an error, the reads are passed to tier_access_counts.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,8 +18,8 @@
 typedef struct TierAccessPlan TierAccessPlan;
 
 /*
- * Executions of this process that are watched, from tier_access_plan_watch() until
- * their memory goes.  Mostly none, and then nothing below need be called.
+ * The number of watched executions in this process, from tier_access_plan_watch() until their
+ * memory is freed.  If it is 0, as mostly, no function below need be called.
  */
 extern int	tier_access_plans_watched;
 
@@ -33,14 +33,13 @@ extern void tier_access_plan_watch(QueryDesc *query, double probability, bool ig
 /* The watch of this execution, or NULL. */
 extern TierAccessPlan *tier_access_plan_find(EState *estate);
 
-/* Is a watched plan running at this moment? */
+/* Returns true if a watched plan is running at this moment. */
 extern bool tier_access_plan_is_running(void);
 
 /*
- * Around each run.  From enter to leave what is read belongs to `plan` (NULL:
- * to nobody) and not to the one that was running; leave goes back to that one,
- * which enter has returned.  After an error, leave ends the watch and
- * allocates nothing.
+ * Called around each run.  From enter to leave, reads belong to `plan` (NULL: to no plan) and
+ * not to the outer plan; leave returns to the outer plan, which enter has returned.  After an
+ * error, leave ends the watch and allocates nothing.
  */
 extern TierAccessPlan *tier_access_plan_enter(TierAccessPlan *plan);
 extern void tier_access_plan_leave(TierAccessPlan *plan, TierAccessPlan *outer, bool failed);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/access_plan_private.h
- *		One watched plan, between the files that work on it.
+ *		The state of one watched plan, shared by the files that process it.
  *
  * access_relations.c walks the plan before it runs, and lists what it will read
  * (uses) and which nodes have to be measured (measures).  access_plan.c counts
@@ -30,16 +30,16 @@
 /* Of one bitmap scan: the table, and as many indexes; further ones count as random. */
 #define MAX_MEASURES_OF_NODE 4
 
-/* Whose misses in a call of a node are known: those, a TOAST table and its index. */
+/* The relations whose misses in a call of a node are known: those, a TOAST table and its index. */
 #define MAX_RELATIONS_OF_CALL (MAX_MEASURES_OF_NODE + 2)
 
 #define ORDER_BIT(order) (1 << (order))
 #define NO_USE (-1)
 
 /*
- * One relation in a plan.  What it is, up to correlation, is noted by
- * access_relations.c before the plan runs; of partitions that rows are routed
- * to, while it runs.  The rest is counted by access_plan.c.
+ * One relation in a plan.  access_relations.c sets the fields up to correlation before the
+ * plan runs; for partitions that rows are routed to, while it runs.  access_plan.c counts the
+ * rest.
  */
 typedef struct RelationUse
 {
@@ -51,8 +51,8 @@ typedef struct RelationUse
 								 * nothing without buckets */
 	int			orders;			/* ORDER_BIT of all orders it is read in */
 	bool		is_changed;		/* blocks may be added to it */
-	bool		is_late;		/* was not there when the plan began to run:
-								 * `own` is inferred */
+	bool		is_late;		/* added after the plan began to run: `own` is
+								 * inferred */
 	bool		is_foreign_method;	/* its access method is an extension's */
 
 	int			table_use;		/* INDEX: the table it leads to, or NO_USE */
@@ -85,14 +85,14 @@ typedef struct RelationUse
 								 * the plan has ended */
 } RelationUse;
 
-/* What one call of a node missed of one relation. */
+/* The misses of one relation in one call of a node. */
 typedef struct CallMisses
 {
 	RelationUse *use;
 	int64		misses;
 } CallMisses;
 
-/* What one node reads of one relation. */
+/* The reads of one relation by one node. */
 typedef struct NodeMeasure
 {
 	PlanState  *node;
@@ -100,7 +100,7 @@ typedef struct NodeMeasure
 								 * all measures are known, as is is_mixed */
 	int			use;
 	TierSplitOrder order;
-	bool		is_mixed;		/* others read it in another order */
+	bool		is_mixed;		/* other nodes read it in another order */
 	int64		fetched;		/* counted if is_mixed */
 	int64		hit;
 	double		read_ahead;		/* GAPS, of the first of the node: blocks that
@@ -128,8 +128,8 @@ struct TierAccessPlan
 	/* How far it is. */
 	struct TierAccessPlan *outer;	/* while it runs: what ran before */
 	bool		has_run;		/* else there is nothing to report */
-	bool		is_done;		/* reported, or not to be watched: nothing is
-								 * counted any more */
+	bool		is_done;		/* reported, or not to be watched: counting
+								 * has ended */
 
 	/* What it reads: see above. */
 	int			nuses;

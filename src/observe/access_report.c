@@ -184,9 +184,9 @@ share_is_its_own(double share, double its_misses, double misses)
 }
 
 /*
- * Has this process read its random blocks by itself, and does the kernel count that?  It has
- * where they were not asked for ahead, which scans of tables do, and nobody knows of methods
- * that are not the server's.
+ * Returns true if this process has read its random blocks itself and the kernel counts that.
+ * It has if the blocks were not read ahead, which scans of tables do; access methods of
+ * extensions are not known.
  */
 static bool
 random_reads_are_counted(const RelationUse *use)
@@ -199,8 +199,9 @@ random_reads_are_counted(const RelationUse *use)
 }
 
 /*
- * random: without blocks that may have been added, which nobody has read.  What was asked
- * about call by call is known best; the others share the rest of what the plan has read.
+ * random: without blocks that may have been added, which were not read.  The reads that the
+ * kernel was asked for call by call are known best; the others share the rest of what the plan
+ * has read.
  */
 static void
 bound_requests(const TierAccessPlan *plan, const RelationUse *use, double random,

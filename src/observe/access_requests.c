@@ -40,8 +40,8 @@ typedef struct RelationSlot
  * What is known of a relation from calls shared with another one is as uncertain as what is
  * known of that one, and depends on it: of the latter's misses, so many count.  (Simulated
  * with shares of 0.05 to 0.9: with a tenth, an index whose every call also misses a block of
- * its table is told right within 4 %, and two relations that are seldom alone hardly worse
- * than with none.)
+ * its table is estimated within 4 %, and two relations that are seldom alone hardly worse than
+ * with none.)
  */
 #define SHARED_WEIGHT 0.1
 

@@ -43,8 +43,8 @@
 #define MAX_DATABASES 256
 
 /*
- * A database of which no sample was taken for so long does not count any more:
- * the extension, or the database, is gone.
+ * A database without a sample for so long is ignored: the extension or the database was
+ * dropped.
  */
 #define EXPIRY_S (25 * 3600)
 
@@ -71,7 +71,7 @@ typedef struct AccessEntry
 								 * early for the statistics */
 	int64		carried_since_us;	/* when the first of that was taken, by
 									 * tier_clock_monotonic_us; 0: it is not
-									 * young any more */
+									 * young */
 } AccessEntry;
 
 /*
@@ -96,12 +96,11 @@ typedef struct AccessDatabase
 } AccessDatabase;
 
 /*
- * All of it.  Entries, and how many of them are used, are guarded by the lock of
- * their region, databases and the generation by the first lock; nobody holds
- * two, and nothing that may fail is done with one.  Backends read the line of
- * their own database, and the generation, without a lock: an old value makes
- * them count a little too early or too late, which a take drops or misses as
- * well.
+ * All of it.  Entries, and how many of them are used, are guarded by the lock of their region,
+ * databases and the generation by the first lock.  A process never holds two of them, and runs
+ * no code that may fail while it holds one.  Backends read the line of their own database, and
+ * the generation, without a lock: an old value makes them count a little too early or too
+ * late, which a take drops or misses as well.
  */
 typedef struct AccessShared
 {
@@ -401,7 +400,7 @@ copy_entry(TierAccessTaken *taken, const AccessEntry *entry, int64 now_us)
 	count->young_since_us = is_young ? entry->carried_since_us : now_us;
 }
 
-/* Entries of databases that are not sampled any more are in the way. */
+/* Removes the entries of databases that are not sampled, to make room. */
 static void
 remove_expired(void)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/access_shared.h
- *		What plans read of each relation, in memory shared with the sampler.
+ *		Reads of plans, by relation, in memory shared with the sampler.
  *
  * Without shared_preload_libraries it does not exist.
  *
@@ -17,26 +17,28 @@
 /* Reserves and attaches to the shared memory; only while preloading. */
 extern void tier_access_shared_init(void);
 
-/* Is it there?  What is below "where it exists" may only be called if so. */
+/*
+ * Returns true if the shared memory exists.  The functions below "Where it exists" may be
+ * called only then.
+ */
 extern bool tier_access_shared_exists(void);
 
 /*
- * Is somebody going to ask for what this backend counts?  That is so when a
- * sample of this database was taken since the start of the server, and not
- * too long ago.  Cheap enough for every statement.
+ * Returns true if a sample will use the counts of this backend: a sample of this database was
+ * taken recently, and since the start of the server.  Cheap enough for every statement.
  */
 extern bool tier_access_shared_wanted(void);
 
 /*
- * The kernel has counted reads from a device for a process.  As long as it has
- * not, since the start of the server, that it counted none may mean that it does
- * not count.
+ * Notes that the kernel has counted reads from a device for a process.  Until that has
+ * happened once since the start of the server, a count of 0 may mean that the kernel does not
+ * count.
  */
 extern void tier_access_shared_saw_device(void);
 
 /*
- * A plan of this process is executed without being counted in the statistics of the server
- * (track_counts is off).
+ * Notes that a plan of this process is executed with track_counts off, so that the statistics
+ * of the server do not count it.
  */
 extern void tier_access_shared_note_uncounted(void);
 
@@ -59,7 +61,7 @@ extern TierAccessStatus tier_access_shared_status(void);
 typedef enum TierAccessAdded
 {
 	TIER_ACCESS_ADDED,
-	TIER_ACCESS_LOCKED,			/* by somebody else; only without waiting */
+	TIER_ACCESS_LOCKED,			/* by another process; only without waiting */
 	TIER_ACCESS_FULL			/* no room: see tier_access_shared_drop */
 } TierAccessAdded;
 
@@ -70,7 +72,7 @@ extern TierAccessAdded tier_access_shared_add(Oid relation_oid, const TierSplitP
 /* Counts reads of this database that found no room. */
 extern void tier_access_shared_drop(double reads);
 
-/* A transaction that has drained has committed: from its take on all is counted. */
+/* Called when a transaction that has drained commits: from its take on all reads are counted. */
 extern void tier_access_shared_cover(void);
 
 /* One relation's, as taken. */
@@ -101,18 +103,17 @@ typedef struct TierAccessTaken
 } TierAccessTaken;
 
 /*
- * The two steps of a take; see tier_access_counts_take, which is for everybody
- * else.  The first fills in all but the counts; drained: this transaction has
- * drained before.  Returns false if there is no line for this database; else, when
- * draining, the database is not covered any more.  Does not fail.
+ * The two steps of a take, for tier_access_counts_take only.  The first fills in all but the
+ * counts; drained: this transaction has drained before.  Returns false if there is no line for
+ * this database; else, when draining, marks the database as not covered.  Does not fail.
  */
 extern bool tier_access_shared_take_database(TierAccessTaken *taken, bool drain, bool drained);
 extern void tier_access_shared_take_entries(TierAccessTaken *taken, bool drain);
 
 /*
- * Gives back what came too early for the statistics, for the next take, which may give it
- * back again while it is young; replaces what was given back before.  since_us: the count's
- * young_since_us; 0: it is not young any more then.
+ * Gives back counts that are newer than the statistics, for the next take, which may give them
+ * back again while they are young; replaces those given back before.  since_us: young_since_us
+ * of the count; 0: it is not young at the next take.
  */
 extern void tier_access_shared_carry(Oid relation_oid, const TierSplitPlans *plans,
 									 int64 since_us);

@@ -104,9 +104,9 @@ certain_blocks(Oid tablespace_oid)
 }
 
 /*
- * What a table has read before anybody watched was no use where it is not the work of its
- * scans, and no index was scanned: loading, building indexes and vacuuming leave such
- * reads, and queries do not.
+ * The reads of a table before its plans were watched do not count as use where they are not
+ * the work of its scans, and no index was scanned: loading, building indexes and vacuuming
+ * leave such reads, and queries do not.
  */
 static void
 leave_out_loading(TierRelationPeriod *period)
@@ -118,10 +118,10 @@ leave_out_loading(TierRelationPeriod *period)
 }
 
 /*
- * What was found in shared buffers comes in one number, whoever looked for it: a load finds a
- * hundred times as much there as it misses, and would be a hundred thousand reads of an hour.
- * So of that as much as of the misses is use, and where no index has led to anything, no more
- * than what scans have seen.
+ * Hits in shared buffers are one number for use and maintenance: a load hits a hundred times
+ * as often as it misses, and would count as a hundred thousand reads of an hour.  So the share
+ * of use is that of the misses; if no index scan has found a row, it is at most what scans
+ * have read.
  */
 static double
 hits_of_use(const TierRelationState *state, bool looked_up, bool is_maintenance)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/attribute.h
- *		Which of the reads of a period were use, and in which order.
+ *		Splitting the reads of a period into use and maintenance, and by order.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,28 +14,29 @@
 #include "src/observe/access_counts.h"
 
 /*
- * Splits period.delta into period.attribution, use_hits and maintenance_reads, for a relation that
- * was active.  `count` NULL: no plan that was tracked has read this relation.  carry: what the
- * counters do not know yet of that is kept for the next sample.  is_first: by the first sample of
- * all.  Returns whether all that was read of it here was maintenance, and no use.
+ * Splits period.delta into period.attribution, use_hits and maintenance_reads, for a relation
+ * that was active.  `count` NULL: no tracked plan has read this relation.  carry: reads that
+ * are not in the counters yet are kept for the next sample.  is_first: this is the first
+ * sample.  Returns true if all reads of the relation on this server were maintenance.
  */
 extern bool tier_attribute_reads(TierRelationState *state, const TierAccessTaken *taken,
 								 const TierAccessCount *count, bool carry, bool is_first);
 
 /*
- * Keeps for the next sample what has not come into the counters: of use, of which `used_share` and
- * `added` blocks have; and of what is ignored.  Counters that have gone back do not have it any
- * more.  What never comes into the counters takes as much use out of one sample, and no more.
+ * Keeps reads that are not in the counters yet for the next sample: those of use, of which
+ * `used_share` and `added` blocks are there, and those of ignored applications.  Counters that
+ * have gone back have lost them.  Reads that never reach the counters reduce the use of one
+ * sample by as much, once.
  */
 extern void tier_attribute_carry(const TierRelationPeriod *period, const TierAccessCount *count,
 								 double added, double used_share);
 
-/* What applications that are ignored have read is maintenance. */
+/* Counts the reads of ignored applications as maintenance. */
 extern void tier_attribute_ignored(TierRelationState *state);
 
 /*
- * Adds what was pulled from standbys: the executor there does not tell us anything, and their
- * devices are none of ours.
+ * Adds the reads that were pulled from standbys.  The executor there does not report to us,
+ * and their devices are not ours.
  */
 extern void tier_attribute_standby(TierRelationState *state);
 

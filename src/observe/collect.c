@@ -71,7 +71,7 @@ append_relation(RelationList *list, Form_pg_class form)
 	state->id.kind = form->relkind;
 	state->id.persistence = form->relpersistence;
 
-	/* Whoever may set statistics can say that it is no number. */
+	/* A role that may set statistics can set it to NaN. */
 	state->id.tuples = isfinite(form->reltuples) ? form->reltuples : -1;
 	state->period.known_pages = (BlockNumber) form->relpages;
 	state->stored.size_bytes = -1;
@@ -134,8 +134,8 @@ read_pg_class(RelationList *list, ToastLink **links, int *nlinks)
 }
 
 /*
- * Whose name is given to another one while it is being rebuilt: an index that nobody can use has
- * none.
+ * Identifies an index whose name passes to another one when it is rebuilt.  An index that
+ * cannot be used has no hash.
  */
 static int32
 index_hash(HeapTuple tuple, TupleDesc description, int32 name_hash)

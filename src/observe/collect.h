@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/collect.h
- *		What the server says of all relations, as of now: the first step.
+ *		The first step of a sample: the current counters of all relations.
  *
  *-------------------------------------------------------------------------
  */

@@ -74,7 +74,7 @@ typedef struct Part
 	int64		pieces;
 	int64		sampled;
 	int64		elapsed_us;		/* of reading */
-	bool		gave_way;		/* to somebody who waited for a lock */
+	bool		gave_way;		/* to a process that waited for a lock */
 } Part;
 
 static void

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/delta.h
- *		By how much counters and files have grown since the last sample.
+ *		Growth of counters and files since the last sample.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,21 +21,24 @@
  */
 extern bool tier_delta_of_counters(TierRelationState *state, const TierCounters *before);
 
-/* Is that long enough before the last sample that counters of then have come? */
+/*
+ * Returns true if `at` is so long before the last sample that the counters of that time have
+ * been reported.
+ */
 extern bool tier_delta_has_come(TimestampTz at, const TierMergeInput *input);
 
 /*
  * Blocks that were added were not read, though the server counts them so.
  *
- * The file grows at once, the counters when the transaction ends.  So growth that
- * no counter has yet is kept until one does, however many samples later; while it may
- * still come, what is known to be true reads of others is left alone.  Growth is
- * given up when nobody is left who may count it, so that it does not swallow true reads
- * later on; and what a crash or a reset took from the counters never comes.
+ * The file grows at once, the counters when the transaction ends.  So growth that no counter
+ * shows yet is kept until one does, however many samples later; meanwhile, reads that are
+ * known to be those of others are not discounted.  Growth is discarded when no process is left
+ * that may report it, so that it does not cancel true reads later; counts that a crash or a
+ * reset has removed are never reported.
  *
- * Takes them out of period.delta, and sets stored.unclaimed_*; after the size of the file is
- * known.  `count` NULL: no plan that was tracked has read it.  was_emptied: a crash or a reset has
- * taken the counters.
+ * Subtracts such blocks from period.delta, and sets stored.unclaimed_*; after the size of the
+ * file is known.  `count` NULL: no tracked plan has read it.  was_emptied: a crash or a reset
+ * has removed the counters.
  */
 extern void tier_delta_discount_growth(TierRelationState *state, const TierRelationState *before,
 									   const TierAccessCount *count, Oid table_oid,

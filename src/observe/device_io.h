@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/device_io.h
- *		What devices did, what PostgreSQL asked of them, and how that fits.
+ *		I/O of devices, compared with the requests of PostgreSQL.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,13 +14,10 @@
 #include "src/model/device_state.h"
 #include "src/model/relation_state.h"
 
-/* Are the fits good, if they rest on enough? */
+/* Returns true if the fits are good and rest on enough observations. */
 extern bool tier_device_is_explained(const TierDeviceState *state);
 
-/*
- * What one request of a sequential read has, by the settings of the device as
- * they are now.
- */
+/* Bytes of one request of a sequential read, by the current settings of the device. */
 extern double tier_device_request_bytes(const TierDeviceState *state);
 
 /* The device of a tablespace, as of the last sample; NULL: not known. */
@@ -34,32 +31,32 @@ extern bool tier_device_read_counters(const char *device, TierDeviceCounters *co
 									  char **instance);
 
 /*
- * Since the last sample: blocks that the server has read and these relations have not, from
- * whichever device; what others did is not known if that is -1.  Is a process at work that
- * has had counters still to come for more than a small part of that time?
+ * Blocks that the server has read since the last sample and that do not belong to these
+ * relations, from any device; -1: not known.  The second function returns true if a process is
+ * active that has had unreported counters for more than a small part of the period.
  */
 extern double tier_device_foreign_blocks(const TierDevices *devices,
 										 const TierRelationState *states, int nstates);
 extern bool tier_device_counters_are_late(double period_s);
 
 /*
- * Reads the counters of the devices beneath all tablespaces, compares their
- * growth with what tier_device_reads_correct said of the relations on them, and
- * improves the fit.  Devices that are beneath no tablespace any more lose
- * theirs, and have no `present`.  Takes AccessShareLock on pg_tablespace and pg_database; results
- * in the current memory context.
+ * Reads the counters of the devices beneath all tablespaces, compares their growth with what
+ * tier_device_reads_correct said of the relations on them, and improves the fit.  Devices
+ * without a tablespace lose their fit, and have `present` unset.  Takes AccessShareLock on
+ * pg_tablespace and pg_database; results in the current memory context.
  */
 extern void tier_device_io_observe(TierDevices *devices, const TierRelationState *states,
 								   int nstates, TimestampTz last_sample_at, TimestampTz now);
 
 /*
- * Within a sample, after that: what the WAL says that relations have written to each device, if
- * it was counted, and where the WAL is.  For the wear of devices.
+ * Notes, within a sample and after tier_device_io_observe(), the writes of relations to each
+ * device by the WAL, if they were counted, and the device of the WAL.  For the wear of
+ * devices.
  */
 extern void tier_device_io_note_writes(TierDevices *devices, const TierRelationState *states,
 									   int nstates, bool counted);
 
-/* Is pg_wal on it?  Its requests cannot be told from those of relations. */
+/* Returns true if pg_wal is on the device: its requests cannot be told from those of relations. */
 extern bool tier_device_holds_wal(const TierDeviceState *device);
 
 #endif							/* TIER_DEVICE_IO_H */

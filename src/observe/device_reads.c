@@ -216,8 +216,7 @@ within_bounds(const TierRelationPeriod *period, double random)
  * far as there were enough of them, and bounds the rest.  A few rows that many ask for are in
  * the page cache more often than its share of the file says.
  *
- * What is read ahead around a block is a request of its own where resident blocks
- * lie in between.
+ * Read-ahead around a block is a separate request if resident blocks lie in between.
  */
 static void
 use_counted_reads(TierRelationPeriod *period, double resident)
@@ -274,12 +273,12 @@ advance_device_rates(TierRates *rates, TierRelationPeriod *period, const TierDev
 }
 
 /*
- * I/O workers read for all relations, and nobody counts for which of them.  But what all of
- * them have read in sequence, from devices that count it, and anything else that the workers
- * may have read, is at least what the workers read.  What is missing is part of what was
- * expected from the page cache, and may be of any relation: each has the same part of it
- * read.  So the sum is right; of a relation that was read alone so is its part, and
- * no other one is raised by more than the whole was too low.
+ * I/O workers read for all relations, and their reads are not counted by relation.  But what
+ * all of them have read in sequence, from devices that count it, and anything else that the
+ * workers may have read, is at least what the workers read.  What is missing is part of what
+ * was expected from the page cache, and may be of any relation: each has the same part of it
+ * read.  So the sum is right; of a relation that was read alone so is its part, and no other
+ * one is raised by more than the whole was too low.
  *
  * It never lowers: a process may read by itself, and a worker that has ended is not seen.
  */

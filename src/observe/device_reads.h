@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/device_reads.h
- *		Which reads of PostgreSQL reached the device: the last step.
+ *		The last step of a sample: estimating which reads of PostgreSQL reached the device.
  *
  *-------------------------------------------------------------------------
  */

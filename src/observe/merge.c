@@ -99,10 +99,10 @@ statistics_since(void)
 }
 
 /*
- * Since when these statistics have counted all that was done.  What was done on the server that
- * this one has taken over from, or from which it was restored, they have not: theirs are of a
- * standby, or of nobody, until it was promoted.  That is when the history of its timeline was
- * written; a copy of it may be younger, and where there is none nothing is known.
+ * Since when these statistics are complete.  They do not include the activity on the server
+ * that this one has taken over from or was restored from: until its promotion they are those
+ * of a standby, or empty.  The promotion is when the history file of its timeline was written.
+ * A copy of that file may be newer; without the file nothing is known.
  */
 static TimestampTz
 complete_since(TimestampTz counting_since)
@@ -195,8 +195,8 @@ residency_moved(int32 before, int32 now)
 }
 
 /*
- * Takes out what applications that are ignored have read, as far as it is in the counters
- * already.  Where these have gone back nobody knows what of them is left: all of it is use.
+ * Subtracts the reads of ignored applications that are in the counters already.  If the
+ * counters have gone back, the rest of these reads is unknown, and all reads count as use.
  */
 static void
 leave_out_ignored(TierRelationState *state, const TierAccessCount *count)
@@ -326,7 +326,7 @@ compare(TierRelationState *state, const TierRelationState *before, const TierCou
 		saw_reset = tier_delta_of_counters(state, input->by_another_server ?
 										   &stored->counters : &before->stored.counters);
 
-		/* What they do not show any more they do not prove either. */
+		/* Counters that were reset prove nothing about earlier scans. */
 		period->lost_scans = saw_reset && tier_merge_was_scanned(state, &before->stored.counters);
 		if (period->lost_scans || input->by_another_server)
 			stored->proven_since = input->now;
@@ -412,9 +412,9 @@ compare(TierRelationState *state, const TierRelationState *before, const TierCou
  */
 
 /*
- * Notes that somebody has read it.  A row that is fetched by its place leaves no scan, but
- * blocks that nobody has changed.  In doubt it was use: what is taken for idle is sent to
- * where its users suffer.
+ * Notes that the relation was read.  A fetch of a row by its TID counts no scan, but blocks
+ * that were not changed.  Doubtful reads count as use, because a relation that is wrongly
+ * taken for idle is moved to a slower tier.
  */
 static void
 note_read(TierRelationState *state, bool is_maintenance, const TierMergeInput *input)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/merge.h
- *		What happened since the last sample: growth, use, rates.
+ *		Merging a sample with the last one: growth, use, rates.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,11 +15,11 @@
 #include "src/model/relation_state.h"
 #include "src/observe/merge_input.h"
 
-/* What the merge has found of all of them together. */
+/* The results of the merge for all relations together. */
 typedef struct TierMergeResult
 {
-	TimestampTz complete_since; /* since when the statistics have counted all
-								 * that was done to what is there */
+	TimestampTz complete_since; /* since when the statistics are complete for
+								 * the existing relations */
 	bool		began_ahead;	/* they began later than it is now: the clock
 								 * was set back */
 	bool		saw_reset;		/* counters went backwards */
@@ -28,10 +28,9 @@ typedef struct TierMergeResult
 } TierMergeResult;
 
 /*
- * Merges what is remembered into what was collected (by OID, too), and advances
- * the rates of the relations that were active, all but device_*.  Looks at the
- * files of those that changed.  A relation that fails, or has failed lately by the
- * pass, is left out.
+ * Merges the remembered states into the collected ones (both ordered by OID), and advances the
+ * rates of the active relations, all but device_*.  Looks at the files of the relations that
+ * changed.  A relation that fails, or that the pass skips, is left out.
  */
 extern TierMergeResult tier_merge(TierRelationState *states, int nstates,
 								  const TierMergeInput *input, TierPass *pass);
@@ -41,9 +40,9 @@ extern double tier_merge_advance(double rate, const TierRelationPeriod *period,
 								 double events, double half_life_s);
 
 /*
- * Do these counters of the relation show a scan of it that found something?  The build of
- * an index on a table scans it, too, if only while it is empty.  What a table's
- * indexes show is not considered.
+ * Returns true if these counters of the relation show a scan that found something.  The build
+ * of an index on a table scans it, too, if only while it is empty.  The counters of a table's
+ * indexes are not considered.
  */
 extern bool tier_merge_was_scanned(const TierRelationState *state, const TierCounters *counters);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/merge_input.h
- *		What the relations of a sample are merged with.
+ *		The input of the merge of a sample.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,7 @@
 #include "src/model/relation_state.h"
 #include "src/observe/access_counts.h"
 
-/* What the relations are merged with. */
+/* The data that the relations of a sample are merged with. */
 typedef struct TierMergeInput
 {
 	const TierRelationState *last;	/* as the last sample left them, by OID */

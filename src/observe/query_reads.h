@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/query_reads.h
- *		Which queries read from below shared buffers, and of which relations.
+ *		Reads from below shared buffers, by query and relation.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,7 +10,7 @@
 
 #include "postgres.h"
 
-/* What one query has missed of one relation, in blocks. */
+/* The misses of one query in one relation, in blocks. */
 typedef struct TierQueryRead
 {
 	Oid			relation_oid;
@@ -22,10 +22,10 @@ typedef struct TierQueryRead
 extern void tier_query_reads_init(void);
 
 /*
- * So many calls of a query of the current user (0: a parallel worker of one) have missed that.
- * A query that has never missed anything takes no place.  Where somebody else is at the same
- * place at this moment, it is not counted.  Never waits; no error, no memory, no catalog:
- * may be called in an abort.  Nothing without shared memory or a query identifier.
+ * Adds the misses of so many calls of a query of the current user (0: of a parallel worker of
+ * a call).  A query without misses takes no entry.  If another process has the entry locked at
+ * this moment, the reads are not counted.  Never waits; no error, no memory, no catalog: may
+ * be called in an abort.  Does nothing without shared memory or a query identifier.
  */
 extern void tier_query_reads_add(int64 query_id, double calls, const TierQueryRead *reads, int n);
 

@@ -15,7 +15,7 @@
 #include "src/observe/collect.h"
 #include "src/observe/rebuilt.h"
 
-/* Can nobody use the index any more, or not yet? */
+/* Returns true if the index cannot be used: not yet, or not after its rebuild. */
 static bool
 is_invalid(const TierRelationState *state)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/rebuilt.h
- *		Indexes that were rebuilt: what is remembered of them, under another OID.
+ *		Remembered states of indexes that were rebuilt under another OID.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,13 +25,13 @@ extern TierGoneIndexes tier_rebuilt_gone(TierRelationState *states, int nstates,
 										 const TierMergeInput *input);
 
 /*
- * What is remembered of a relation, of which the last sample has seen `same`, NULL: nothing.
- * NULL: nothing is, and its counters have grown from those of *origin, which the caller has set
- * to zeros.
+ * The remembered state of a relation, of which the last sample has seen `same` (NULL:
+ * nothing).  Returns NULL if there is none; its counters have then grown from those of
+ * *origin, which the caller has set to zeros.
  *
  * While an index is being rebuilt, there are two: the new one is invalid until it takes over
- * the name and the counters of the old one, which is invalid from then on.  Whose past has been
- * found is taken out of `gone`, and named in state->period.rebuilt_from.
+ * the name and the counters of the old one, which is invalid from then on.  An index whose
+ * successor has been found is removed from `gone`, and named in state->period.rebuilt_from.
  */
 extern const TierRelationState *tier_rebuilt_before(TierRelationState *state,
 													const TierRelationState *same,

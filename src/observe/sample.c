@@ -83,8 +83,8 @@ add_up(TierRelationState *states, int nstates)
 }
 
 /*
- * Stored relations that pg_class does not know any more; with `moved`, also those that are not
- * where the last sample or our last move saw them.
+ * Stored relations that pg_class does not have; with `moved`, also those that are not where
+ * the last sample or our last move saw them.
  */
 static Oid *
 find_gone(const TierSampleView *view, const TierSampleMemory *memory, bool moved, int *ngone)
@@ -106,8 +106,8 @@ find_gone(const TierSampleView *view, const TierSampleMemory *memory, bool moved
 }
 
 /*
- * A standby has counters of its own, which say nothing about what is stored,
- * the primary's: there the advice is from memory alone.
+ * A standby has separate counters, which are unrelated to the stored ones, the primary's:
+ * there the advice is from memory alone.
  */
 static void
 use_stored_counters(TierRelationState *states, int nstates,
@@ -166,8 +166,8 @@ is_another_server(const TierSampleMemory *memory)
 /*
  * Since when no count can have been lost.  Another server, after a failover, a restore or an
  * upgrade, has other statistics, which say nothing about what the former one has not told; and
- * neither does one that does not count, or not for everybody.  What gets lost with a server or
- * its counters is what nobody has sampled before that.
+ * neither does one that does not count, or not for everybody.  A change of the server or a
+ * reset of its counters loses the counts since the last sample before it.
  */
 static TierCountsOrigin
 origin_of(const TierSampleMemory *memory, const TierMergeResult *merged,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/sample.h
- *		From the server's counters to what each relation did since last time.
+ *		Samples: the activity of each relation since the last sample.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,17 +17,17 @@
 #include "src/model/relation_state.h"
 
 
-/* What the last sample has left, by OID of the relation. */
+/* The results of the last sample, by OID of the relation. */
 typedef struct TierSampleMemory
 {
 	TierRelationState *states;
 	int			nstates;
 	TimestampTz sampled_at;		/* 0: there was none */
-	TierCountsOrigin origin;	/* needed by who looks at the origin of the
-								 * view */
+	TierCountsOrigin origin;	/* needed only if the origin of the view is
+								 * used */
 } TierSampleMemory;
 
-/* What is known of all relations at one moment. */
+/* The state of all relations at one moment. */
 typedef struct TierSampleView
 {
 	TierRelationState *states;	/* by OID */
@@ -58,14 +58,13 @@ struct TierWrites;
 extern TierSampleView tier_sample_look(const TierSampleMemory *memory, const TierDevices *devices,
 									   struct TierWrites *writes);
 
-/* What the steps after a sample need. */
+/* The input of the steps after a sample. */
 typedef struct TierSampleResult
 {
 	TimestampTz sampled_at;
 	TierDevices *devices;
-	Oid		   *gone;			/* relations that were dropped, or are not
-								 * where the last sample or our last move saw
-								 * them */
+	Oid		   *gone;			/* relations that were dropped, or moved since
+								 * the last sample or our last move */
 	int			ngone;
 } TierSampleResult;
 

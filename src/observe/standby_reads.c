@@ -8,10 +8,10 @@
  * a reset, a restart or the removal of a standby is never a step backwards of a relation's
  * counters here.
  *
- * A standby is asked outside of any transaction: however long it takes, nobody waits for a lock
- * or a snapshot of ours.  What was decided before, whether the standby may be asked, and what is
- * stored afterwards are two short transactions; between them the standby, or the extension, may
- * be gone.
+ * A standby is asked outside of any transaction: however long it takes, no process waits for a
+ * lock or a snapshot of ours.  What was decided before, whether the standby may be asked, and
+ * what is stored afterwards are two short transactions; between them the standby, or the
+ * extension, may be gone.
  *
  *-------------------------------------------------------------------------
  */
@@ -65,7 +65,8 @@ typedef struct Pull
 
 	/* Before a move, when nothing else is asked. */
 	char	   *users_sql;
-	int64		held_ms;		/* -1: nobody has any of the relations */
+	int64		held_ms;		/* -1: no transaction has locked any of the
+								 * relations */
 } Pull;
 
 /* ---------------------------------------------------------------------
@@ -115,7 +116,7 @@ static const char counters_sql[] =
 "OR h.relation IS NOT NULL) ORDER BY c.oid";
 static const Oid counters_types[] = {OIDOID, INT8OID, INT8OID, INT8OID, INT8OID, INT8OID};
 
-/* Of a list of relations; a row if somebody has one of them locked. */
+/* For a list of relations; returns a row if one of them is locked. */
 #define USERS_SQL \
 	"SELECT " HELD_MS " " HELD_FROM \
 	" AND l.relation OPERATOR(pg_catalog.=) ANY ('{%s}'::pg_catalog.oid[]) " \
@@ -363,7 +364,7 @@ take_error(MemoryContext context)
 	return tier_attempt_take_error();
 }
 
-/* Runs a step in a transaction of its own; the log says if it failed. */
+/* Runs a step in a separate transaction; failures are logged. */
 static void
 in_transaction(Pull *pull, void (*step) (void *argument))
 {

@@ -14,16 +14,17 @@
 
 /*
  * Worker only, outside of a transaction: asks the standbys whose time has come, one after the
- * other, and stores what each answers in a transaction of its own.  An error is in the view
- * standbys, or else in the log, and otherwise without consequence.
+ * other, and stores each answer in a separate transaction.  Errors are shown in the view
+ * standbys, or else logged, and have no other consequence.
  */
 extern void tier_standby_pull(void);
 
 /*
- * Asks the standbys that have answered the last time who has one of the relations locked there
- * for long; in a worker, before a move.  Waits for some seconds at most.  Connected to SPI
- * non-atomically, with no lock, snapshot or scope; commits.  The result, of the first that says
- * so, is in the current memory context, which must outlive transactions.
+ * Asks the standbys that have answered the last time for transactions that have locked one of
+ * the relations there for long; in a worker, before a move.  Waits for some seconds at most.
+ * Connected to SPI non-atomically, with no lock, snapshot or scope; commits.  The result, of
+ * the first standby with such a transaction, is in the current memory context, which must
+ * outlive transactions.
  */
 extern TierStandbyUser tier_standby_ask_user(const List *relation_oids);
 

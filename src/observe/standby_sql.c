@@ -6,7 +6,7 @@
  * The connections are made by the worker, as the operating system's user that the server runs
  * as: with its password file, its certificates, and the peer authentication of every server of
  * this machine.  So where a connection leads has to come from a superuser, who could read and
- * do all of that anyway, and from nobody else:
+ * do all of that anyway, and only from a superuser:
  *
  * - Only a superuser may add a standby, in a session of his own, himself: see
  *   require_own_superuser().
@@ -33,22 +33,18 @@
 PG_FUNCTION_INFO_V1(tier_add_standby);
 
 /*
- * The superuser has to be there, as himself: logged in as one, not by way of
- * SET ROLE or SET SESSION AUTHORIZATION, and not while code runs that was
- * switched to another role's rights.  The latter is how code that somebody else
- * wrote gets into his session against his will: a function of an index that he
- * rebuilds, of a table that he analyzes, of a materialized view that he
- * refreshes; and how superuser's rights get into another session: a
- * SECURITY DEFINER function, the script of a trusted extension.  Nor in a worker,
- * which nobody has logged in to.
+ * The session user must be a superuser, who has logged in as one: not by SET ROLE or SET
+ * SESSION AUTHORIZATION, and not while code runs with the rights of another role.  Such code
+ * may come from another role without the superuser's consent: a function of an index that the
+ * superuser rebuilds, of a table that is analyzed, or of a materialized view that is
+ * refreshed.  It may also carry a superuser's rights into another session: a SECURITY DEFINER
+ * function, the script of a trusted extension.  A worker, which has no login, is refused, too.
  *
- * What settings such as is_superuser and role say does not count, nor do the
- * names session_user and current_user: in all of these cases they may name a
- * superuser.
+ * The settings is_superuser and role, and the names session_user and current_user, are not
+ * used: in all of these cases they may name a superuser.
  *
- * A superuser who calls a function that somebody else wrote, in no such
- * context, has given it all of his rights: it could make its author a
- * superuser, and has no need of us.
+ * A superuser who calls a function of another role outside of such a context has given it all
+ * rights: it could make its author a superuser anyway.
  */
 static void
 require_own_superuser(void)

@@ -3,9 +3,9 @@
  * observe/subscriber_sql.c
  *		Writes of our tables that are not ours: from another server, and by other roles.
  *
- * A publication FOR ALL TABLES includes our tables, and no option of the server
- * keeps them out.  What they say is about the storage of the machine that wrote
- * it, so a subscriber ignores it, and keeps what it knows of its own.
+ * A publication FOR ALL TABLES includes our tables, and no option of the server keeps them
+ * out.  Their rows are about the storage of the publisher, so a subscriber ignores them and
+ * keeps its local rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -49,11 +49,12 @@ tier_ignore_replicated(PG_FUNCTION_ARGS)
 }
 
 /*
- * A trigger of a statement.  Rows name the roles in whose name something is moved, and servers
+ * A statement trigger.  Rows name the roles on whose behalf relations are moved, and servers
  * to connect to.  So only the owner and superusers write them, whatever else a role may write:
- * a member of pg_write_all_data has rights of its own alone.  This is so in a logical worker, too:
- * it runs triggers of others.  What it applies itself fires no trigger of a statement, and what it
- * copies at first does, for which it is the owner or a superuser unless run_as_owner is set.
+ * a member of pg_write_all_data has only its own rights.  This is so in a logical worker, too:
+ * it runs triggers of other roles.  The changes that it applies fire no statement trigger.
+ * Its initial copy does, and for that it is the owner or a superuser unless run_as_owner is
+ * set.
  */
 Datum
 tier_refuse_other_roles(PG_FUNCTION_ARGS)

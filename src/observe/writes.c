@@ -24,13 +24,12 @@
  * relations; a page that is written more than once between two checkpoints
  * because the buffers are too small to keep it.
  *
- * Why.  Vacuum's records are known by their type.  Hint bits, and before 17 the
- * removal of dead rows from a page, can be of vacuum or of anybody who reads;
- * then the relation's count of vacuums says whether one was there.
- * Images of whole pages (XLOG_FPI) come with a new file: of an index
- * build or VACUUM FULL, which is maintenance, or a move, which is no write of
- * the relation at all: before its end the file belongs to no relation, and then
- * the stored state knows of the move.
+ * Why.  Vacuum's records are known by their type.  Hint bits, and before 17 the removal of
+ * dead rows from a page, can be of vacuum or of any reader; then the relation's count of
+ * vacuums says whether one was there.  Images of whole pages (XLOG_FPI) come with a new file:
+ * of an index build or VACUUM FULL, which is maintenance, or a move, which is no write of the
+ * relation at all: before its end the file belongs to no relation, and then the stored state
+ * knows of the move.
  *
  * How much.  Reading is bounded; when more was written, stretches of it that are
  * spread evenly stand for all (model/page_writes.h).  A page that changes again
@@ -79,7 +78,7 @@
 
 typedef enum WriteKind
 {
-	WRITE_LOAD,					/* somebody used the relation */
+	WRITE_LOAD,					/* use of the relation */
 	WRITE_MAINTENANCE,
 	WRITE_BY_EITHER,			/* one of the two: pruning, hint bits */
 	WRITE_NEW_FILE,				/* maintenance, or a move */
@@ -458,7 +457,7 @@ read_wal(TierWrites *writes)
  * ---------------------------------------------------------------------
  */
 
-/* Is somebody vacuuming it just now?  Looks only when it matters. */
+/* Returns true if the relation is being vacuumed at this moment.  Looks only when it matters. */
 static bool
 is_being_vacuumed(Oid relation_oid)
 {

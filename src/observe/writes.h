@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/writes.h
- *		Which relations write: pages and WAL, as the WAL tells it.
+ *		Page writes and WAL of relations, counted from the WAL.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,24 +17,23 @@
 typedef struct TierWrites TierWrites;
 
 /*
- * Inside a scope and with the sampler locked, before the states are loaded and
- * the relations collected: flushes the WAL, up to where it will be read, and
- * looks up where the last sample ended.  Where there is no such place, all rates of writes start
- * again from zero.  Result in the current context.
+ * Inside a scope and with the sampler locked, before the states are loaded and the relations
+ * collected: flushes the WAL, up to where it will be read, and looks up where the last sample
+ * ended.  If there is no such position, all rates of writes start again from zero.  The result
+ * is in the current memory context.
  */
 extern TierWrites *tier_writes_begin(TimestampTz now);
 
 /*
- * Reads the WAL between, or a part of it, and fills in period.writes of the current
- * relations; `last`: what the last sample has left of them.  Both arrays by OID.
- * WAL that cannot be read any more is no error: what is left of it then stands
- * for all.  Checks for interrupts.
+ * Reads the WAL between, or a part of it, and fills in period.writes of the current relations;
+ * `last`: what the last sample has left of them.  Both arrays by OID.  WAL that was removed is
+ * no error: the rest of it then stands for all.  Checks for interrupts.
  */
 extern void tier_writes_count(TierWrites *writes,
 							  TierRelationState *current, int ncurrent,
 							  const TierRelationState *last, int nlast);
 
-/* After tier_writes_count(): is it known what was written since the last sample? */
+/* After tier_writes_count(): returns true if the writes since the last sample are known. */
 extern bool tier_writes_counted(const TierWrites *writes);
 
 /* Inside the scope, after the sample's row was written: remembers the place. */
