@@ -85,15 +85,36 @@ tier_move_load_tiers(const TierMoveRequest *request, MemoryContext *tiers_contex
 	return set;
 }
 
+/* Whether a tier has more than one tablespace, of which the one with most room is chosen. */
+static bool
+has_choice(const TierSet *set, int tier)
+{
+	int			n = 0;
+
+	for (int i = 0; i < set->ntablespaces; i++)
+		n += set->tablespaces[i].tier == tier;
+	return n > 1;
+}
+
 void
 tier_move_choose(TierMoveRequest *request, const char *tier_name)
 {
 	MemoryContext context = NULL;
 	const TierSet *set = tier_move_load_tiers(request, &context);
 	int			tier = set == NULL ? -1 : tier_set_find_tier(set, tier_name);
-	Oid			chosen_oid = tier < 0 ? InvalidOid :
-	tier_set_usable_tablespace(set, tier, request->requester_oid);
+	Oid			chosen_oid;
 
+	/* Each move changes how much room there is. */
+	if (tier >= 0 && set == request->set && has_choice(set, tier))
+	{
+		TierMoveRequest unloaded = *request;
+
+		unloaded.set = NULL;
+		set = tier_move_load_tiers(&unloaded, &context);
+		tier = set == NULL ? -1 : tier_set_find_tier(set, tier_name);
+	}
+	chosen_oid = tier < 0 ? InvalidOid :
+		tier_set_usable_tablespace(set, tier, request->requester_oid);
 	if (OidIsValid(chosen_oid))
 		request->tablespace_oid = chosen_oid;
 	if (context != NULL)
