@@ -3,9 +3,9 @@
  * act/policy_add_sql.c
  *		add_tiering_policy(): stores a policy, or only tells what it would do.
  *
- * Whoever adds a policy is told what it is about to do, when, and how to stop that.  The worker
- * leaves a new policy alone for one migrate_interval (act/policy_candidates.h), and
- * looks at it at the moment that is told here.
+ * The function reports the effect of the policy, its first evaluation, and how to stop it.  The
+ * worker leaves a new policy alone for one migrate_interval (act/policy_candidates.h), and
+ * evaluates it at the moment reported here.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,17 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * decide/advice.c
- *		From what was observed to where each relation should live.
+ *		Derives the recommended tier of each relation from its observed load.
  *
- * Reads only.  What is not known exactly has a range: how
- * many reads were sequential, how many reads there will be, and how many writes.
- * The placement is found for the middle, and then with less of what moves for its own sake and
- * more of what gives way to it; what does not move then is tentative, and says what it
- * depends on.
+ * Reads only.  Quantities that are not known exactly have a range: the number of sequential
+ * reads, and the future numbers of reads and of writes.  The placement is found for the middle of
+ * the ranges, and then with less load on units that move for their own sake and more load on
+ * units that make room for them.  A move that disappears then is tentative, and reports the
+ * quantity it depends on.
  *
- * Rules stand above cost (see decide/advice_rules.c).  And of what the placement moves, what
- * saves next to nothing is left where it is; each by itself, if it is smaller than
- * TIER_ADVICE_MIN_BYTES.
+ * Rules stand above cost (see decide/advice_rules.c).  Moves of the placement that save almost
+ * nothing are dropped; a unit smaller than TIER_ADVICE_MIN_BYTES is judged by its own saving.
  *
  *-------------------------------------------------------------------------
  */
@@ -94,8 +93,8 @@ tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit *unit, int tie
  */
 
 /*
- * The start of a scan was measured together with a random read, so of another one it is not
- * known.  What was only assumed is a multiple of it.
+ * The start of a scan was measured together with a random read; so that of another random read is
+ * not known.  An assumed start is a multiple of the random read.
  */
 static void
 override_random_read(TierCostProfile *profile, double random_read_ms)
@@ -105,7 +104,7 @@ override_random_read(TierCostProfile *profile, double random_read_ms)
 	profile->random_read_ms = random_read_ms;
 }
 
-/* What was measured of the device that is there says nothing of another one. */
+/* Measurements of the present device do not apply to another one. */
 static void
 replace_device(TierTier *tier, const TierOverride *override)
 {
@@ -149,8 +148,8 @@ apply_overrides(TierAdvice *advice)
 }
 
 /*
- * What the devices are written beside what the units are known to write wears them, too,
- * wherever the units are.
+ * Writes to the devices beyond the known writes of the units wear the devices, too, wherever the
+ * units are.
  */
 static void
 load_wear(TierAdvice *advice)
@@ -276,8 +275,8 @@ whole_of(const TierPlacementProblem *problem, const double *cost, const int *tie
 }
 
 /*
- * What may be left unsaved for fewer moves: a share of what the best placement would
- * leave, or `least`.  A share of what there is now may be all that is left of it then.
+ * The saving that may be given up for fewer moves: a share of the cost of the best placement, or
+ * `least`.  A share of the present cost might be all that the best placement leaves of it.
  */
 static double
 give_up_of(const TierPlacementProblem *problem, const double *cost, const int *best,
@@ -296,7 +295,7 @@ give_up(const TierPlacementProblem *problem, const int *best)
 		give_up_of(problem, problem->price, best, TIER_ADVICE_MIN_SAVED_PRICE);
 }
 
-/* What a move has to gain more than, by itself, in the objective. */
+/* The least gain that a move must exceed by itself, in the objective. */
 static double
 least_gain(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
@@ -339,7 +338,7 @@ present_tier(const TierAdvice *advice, const TierAdviceUnit *unit)
 	return unit->current_tier;
 }
 
-/* Who has to leave unobserved leaves for the room alone, not for the price. */
+/* A unit that has to leave before it is observed leaves only for the room, not for the price. */
 static int
 priced_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 {
@@ -447,7 +446,10 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	pfree(least);
 }
 
-/* What a placement with the loads against it would not move depends on them. */
+/*
+ * Marks the units that depend on their loads: those that a placement with the loads against it
+ * does not move.
+ */
 static void
 mark_dependence(TierAdvice *advice)
 {
@@ -511,9 +513,9 @@ tier_advice_gain(const TierAdvice *advice, const TierAdviceUnit *unit, double *m
 }
 
 /*
- * Has a unit lost as much by being where it is as its move costs?  Until then it is not
- * known whether the load lasts that long: who waits until what was lost is what a change costs
- * never pays more than twice what was best in hindsight, whatever comes (rent or buy).
+ * Returns true if a unit has lost less by its place than its move costs.  Until then it is not
+ * known whether the load lasts that long.  Waiting until the loss equals the cost of the change
+ * never costs more than twice the best choice in hindsight, for any future load (rent or buy).
  */
 static bool
 is_early(const TierAdvice *advice, const TierAdviceUnit *unit)
@@ -528,8 +530,8 @@ is_early(const TierAdvice *advice, const TierAdviceUnit *unit)
 }
 
 /*
- * What gives way is no surer than all for which it does.  What leaves a tier that nobody comes to
- * does so for that tier's limits.
+ * A unit that makes room is at most as certain as all units for which it makes room.  A unit
+ * leaves a tier that receives none because of that tier's limits.
  */
 static void
 mark_early(TierAdvice *advice)
@@ -562,7 +564,7 @@ mark_early(TierAdvice *advice)
 	pfree(takes_firm);
 }
 
-/* What is uncertain, and depends on it, is tentative; room has to be made all the same. */
+/* A move that depends on an uncertain quantity is tentative; room has to be made all the same. */
 static void
 find_dependence(TierAdvice *advice)
 {
@@ -603,7 +605,7 @@ find_urgent(TierAdvice *advice)
 	return any;
 }
 
-/* What leaves such a tier does so whatever it is used for, which is not known. */
+/* Units leave such a tier whatever their use is, which is not known. */
 static void
 mark_urgent(TierAdvice *advice)
 {

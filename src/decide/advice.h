@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * decide/advice.h
- *		From what was observed to where each relation should live.
+ *		Derives the recommended tier of each relation from its observed load.
  *
- * In three steps: decide/units.c makes units of what is known of relations,
- * decide/advice.c asks for the best placement that decide/advice_rules.c allows,
- * decide/advice_text.c says why, and decide/advice_limits.c which limits are in the way.
+ * In three steps: decide/units.c makes units of relations and their history; decide/advice.c
+ * finds the best placement that decide/advice_rules.c allows; decide/advice_text.c explains it,
+ * and decide/advice_limits.c reports the limits that restrict it.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,12 +18,11 @@
 #include "src/model/prediction.h"
 
 /*
- * Advice is to be short: a move that gains less than this is not worth its risk and the
- * reader's time.  A percent is less than the error of the rates and of the devices' figures.
- * A second of an hour is what nobody notices.  1 is the price of some minutes of work; prices
- * have no currency.  1 MB is the smallest relation whose move can matter by its size alone:
- * smaller ones are read once and then are in memory, so they have to gain more than these
- * by themselves.
+ * Advice is to be short: a move that gains less than this is not worth its risk and the reader's
+ * time.  A percent is less than the error of the rates and of the devices' figures.  A second per
+ * hour is not noticeable.  A price of 1 is that of some minutes of work; prices have no currency.
+ * 1 MB is the smallest relation whose move can matter by its size alone: smaller ones are read
+ * once and then are in memory, so each of them has to gain more than these limits by itself.
  */
 #define TIER_ADVICE_MIN_BYTES (1024.0 * 1024.0)
 #define TIER_ADVICE_MIN_BYTES_TEXT "1 MB"
@@ -52,27 +51,27 @@ extern void tier_advice_decide(TierAdvice *advice);
 /* Which tiers may be used, for options.tiers, and what is on them; a part of loading. */
 extern void tier_advice_load_rules(TierAdvice *advice);
 
-/* Which end of what is known of the load. */
+/* The end of the range of loads. */
 typedef enum TierScenario
 {
 	TIER_SCENARIO_MIDDLE,
 	TIER_SCENARIO_LOW,			/* reads, those at random, and write requests */
 	TIER_SCENARIO_HIGH,
-	TIER_SCENARIO_AGAINST_MOVES,	/* LOW of what moves for its own sake,
-									 * HIGH of what gives way to it */
+	TIER_SCENARIO_AGAINST_MOVES,	/* LOW for units that move for their own
+									 * sake, HIGH for those that make room */
 } TierScenario;
 
-/* What is known of the load of a unit, at one end of a range. */
+/* The load of a unit at one end of its range. */
 extern TierCostLoad tier_advice_load_in(const TierAdviceUnit *unit, TierScenario scenario);
 
 /*
- * What clients gain, if one of two decided advices is followed: all that is where it was
- * when `before` was loaded, with its tiers, against what `after` advises, with its
- * tiers and load.  Both may be the same.
+ * The gain of clients if one of two decided advices is followed: compares the placement when
+ * `before` was loaded, with its tiers, against the placement that `after` advises, with its tiers
+ * and load.  Both may be the same.
  */
 extern TierPrediction tier_advice_predict(const TierAdvice *before, const TierAdvice *after);
 
-/* What a load of the unit costs on a tier; and all of its load. */
+/* The cost of one load of the unit on a tier; and of all of its load. */
 extern TierCost tier_advice_cost_of(const TierAdvice *advice, const TierAdviceUnit *unit,
 									const TierCostLoad *load, int tier);
 extern TierCost tier_advice_cost(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
@@ -94,7 +93,7 @@ extern double tier_advice_busy(const TierAdvice *advice, const TierAdviceUnit *u
 extern double tier_advice_stored(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 extern double tier_advice_price(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 
-/* What the units take of each tier today, where they are. */
+/* The bytes that the units take of each tier today, where they are. */
 extern void tier_advice_add_bytes(const TierAdvice *advice, double *bytes);
 
 /* Device-seconds of moving it there, once; 0 for where it is. */
@@ -109,27 +108,26 @@ extern double tier_advice_gain(const TierAdvice *advice, const TierAdviceUnit *u
 							   double *move);
 
 /*
- * What the units may have of a tier with this capacity, and of its file systems, where
- * other files count as taken, whatever the capacity is said to be.  A capacity beyond
- * the file systems' size is that of larger ones.  Negative: not known, INFINITY.
- * What other files have taken of the reserve, and other databases of the capacity, makes
- * nobody leave, so it is never less than what the units take, as far as the capacity goes.
- * Where a fullness policy empties the tier, nothing is added above its low watermark.  Where
- * nothing can be put (tier_set_why_closed()), it is what the units take, whatever the capacity.
+ * The bytes that the units may have of a tier with this capacity, and of its file systems.  Other
+ * files count as taken, whatever capacity is given.  A capacity beyond the size of the file
+ * systems is that of larger ones.  Negative: not known, INFINITY.  Other files within the
+ * reserve, and other databases within the capacity, push out no unit; so the result is at least
+ * the bytes that the units take, as far as the capacity goes.  Where a fullness policy empties
+ * the tier, nothing is added above its low watermark.  Where nothing can be put
+ * (tier_set_why_closed()), it is the bytes that the units take, whatever the capacity.
  */
 extern double tier_advice_available(const TierAdvice *advice, int tier, double capacity_bytes);
 
 /*
- * Bytes that files of others have of the file systems of a tier as it is today, which a
- * smaller device would have to hold, too; less what they have taken of its reserve, for
- * nobody asks them to give that back.  0 for a tier that is limited to a part of its file
- * systems: they are on the rest.
+ * Bytes of other files on the file systems of a tier as it is today, which a smaller device would
+ * have to hold, too; less the bytes they have taken of its reserve, which they keep.  0 for a
+ * tier that is limited to a part of its file systems: other files are on the rest.
  */
 extern double tier_advice_taken(const TierAdvice *advice, int tier, const TierTier *today);
 
 /*
- * Is it smaller than TIER_ADVICE_MIN_BYTES, and saves no more than
- * TIER_ADVICE_MIN_SAVED_S wherever it is?  It has to be in a tier.
+ * Returns true if the unit is smaller than TIER_ADVICE_MIN_BYTES, and saves at most
+ * TIER_ADVICE_MIN_SAVED_S on any tier.  It has to be in a tier.
  */
 extern bool tier_advice_is_small(const TierAdvice *advice, const TierAdviceUnit *unit);
 
@@ -152,7 +150,7 @@ extern char *tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *
 /* A count or an amount as people say it: "4,100", "12", "0.3". */
 extern char *tier_advice_number(double number);
 
-/* What would make it firm, in one clause of at most 15 characters; NULL: it is. */
+/* The condition that would make it firm, in one clause of at most 15 characters; NULL: it is. */
 extern char *tier_advice_firm_when(const TierAdvice *advice, const TierAdviceUnit *unit);
 
 /* "3 minutes", "5 hours", "12 days" */
@@ -167,36 +165,36 @@ extern char *tier_advice_money(double money);
 /* "12 March", or with the year if it is another one. */
 extern char *tier_advice_date(TimestampTz at);
 
-/* Has it mostly done what is taken for an event, not for a rate? */
+/* Returns true if most of its reads and writes are taken for an event, not for a rate. */
 extern bool tier_advice_is_event(const TierAdviceUnit *unit);
 
 /* Since when it has not been used; 0: it was within a day, or that is not known. */
 extern TimestampTz tier_advice_unused_since(const TierAdviceUnit *unit);
 
-/* Of a decided advice: is there more on the tier than its limit of bytes allows? */
+/* For a decided advice: returns true if the tier has more bytes than its limit allows. */
 extern bool tier_advice_is_too_full(const TierAdvice *advice, int tier);
 
-/* Or more of anything than any of its limits asks for? */
+/* The same for any of its limits. */
 extern bool tier_advice_is_over(const TierAdvice *advice, int tier);
 
 /*
- * What a decided advice would be if its units of too little observation had been observed for long
- * enough, by what the server's statistics know of the time before the first sample.  NULL: there
- * is no such unit.  Never to be carried out.
+ * The decided advice as it would be if units with too little observation had been observed for
+ * long enough, by the server's statistics of the time before the first sample.  NULL: there is no
+ * such unit.  Never to be carried out.
  */
 extern TierAdvice *tier_advice_provisional(const TierAdvice *advice);
 
 /*
- * Which of the two is said of a unit: `provisional`, which may be NULL, only where that sends
- * it to a faster tier and nothing else is advised.  That something was not used for so short a
- * time says nothing.
+ * Selects the advice to show for a unit: `provisional`, which may be NULL, only if it sends the
+ * unit to a faster tier and the other advises no move.  A lack of use over so short a time proves
+ * nothing.
  */
 extern const TierAdvice *tier_advice_shown(const TierAdvice *advice,
 										   const TierAdvice *provisional, int unit);
 
 /*
- * "3 moves are advised: 1 firm, 2 provisional"; of what is selected.  NULL: none is.  Adds to
- * *nprovisional how many are advised in `provisional` alone.
+ * "3 moves are advised: 1 firm, 2 provisional"; for the selected units.  NULL: none is.  Adds to
+ * *nprovisional the number advised in `provisional` alone.
  */
 extern char *tier_advice_moves_text(const TierAdvice *advice, const TierAdvice *provisional,
 									int *nprovisional);
@@ -205,8 +203,8 @@ extern char *tier_advice_moves_text(const TierAdvice *advice, const TierAdvice *
 extern void tier_advice_notice_empty(const TierAdvice *advice);
 
 /*
- * Says whose uses are not seen, if anybody's.  relies_on_it: something that is said or advised
- * rests on it that something was not read, so that standbys count of which nothing is known.
+ * Reports the standbys and sessions whose uses are not seen, if any.  relies_on_it: the answer
+ * relies on relations not being read, so that standbys without data are reported, too.
  */
 extern void tier_advice_notice_unseen(const TierAdvice *advice, bool relies_on_it);
 
@@ -216,7 +214,7 @@ extern void tier_advice_notice_unseen(const TierAdvice *advice, bool relies_on_i
  */
 extern void tier_advice_notice_unknown(const TierAdvice *advice);
 
-/* What the advice comes to, in one sentence: what is left out, and why. */
+/* Summarizes the advice in one sentence: the units left out, and why. */
 extern char *tier_advice_headline(const TierAdvice *advice);
 
 /* The name of its relation, for a message. */
@@ -238,16 +236,16 @@ extern char *tier_advice_busy_text(double occupied_s);
 extern double tier_advice_busy_fraction(double occupied_s);
 
 /*
- * That nothing can be put on a tier; which limits it exceeds after the advice, by how much,
- * and what is in the way; and how much more of it would do.  In words after its name;
- * NULL: nothing of it.
+ * Describes in words, after the name of the tier: that nothing can be put there; the limits that
+ * it exceeds after the advice, and by how much; the obstacles; and the additional capacity
+ * needed.  NULL: none of these.
  */
 extern char *tier_advice_violation(const TierAdvice *advice, int tier);
 
 /*
- * What is wrong with a tier as it is: busier than a device can be, so that its figures
- * are not those of the device, written to beyond its endurance, too full; then what
- * tier_advice_violation() says.  NULL: nothing.
+ * Describes the present problem of a tier: busier than a device can be, so that its figures are
+ * not those of the device; written to beyond its endurance; too full; then the text of
+ * tier_advice_violation().  NULL: none.
  */
 extern char *tier_advice_tier_remark(const TierAdvice *advice, int tier);
 

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * decide/advice_limits.c
- *		Limits that tiers do not keep: by how much, what leaves first, what is in the
- *		way, and what would help.
+ *		Limits that tiers do not keep: the excess, the units that leave first, the obstacles,
+ *		and the remedies.
  *
- * A tier that is too full cannot wait until everything is known.  Which relations
- * leave is a question of cost, as always; that some have to is not, so what makes
- * the room is as certain as the relation has been observed, however near the next
- * candidate is; and if those that were observed for long enough are not enough, others
- * go, too, which is tentative: a worker does not do it by itself, a person may.
+ * A tier that is too full cannot wait until everything is known.  Cost decides which relations
+ * leave, as always, but some must leave.  So a move that makes room is as certain as the
+ * observation of its relation, however close the next candidate is.  If the relations observed
+ * for long enough are not enough, others leave, too; these moves are tentative: a worker does not
+ * make them, a user may.
  *
  *-------------------------------------------------------------------------
  */
@@ -89,7 +89,7 @@ lost_s(const TierAdvice *advice, const TierAdviceUnit *unit)
 		tier_advice_busy(advice, unit, unit->current_tier);
 }
 
-/* What leaves the tier, in the order in which it should; to be freed. */
+/* The units that leave the tier, in the order in which they should; to be freed. */
 static Step *
 steps_from(const TierAdvice *advice, int tier, int *nsteps)
 {
@@ -340,7 +340,7 @@ tier_advice_tier_remark(const TierAdvice *advice, int tier)
 	return line.len > 0 ? line.data : NULL;
 }
 
-/* What opens a tier where nothing can be put. */
+/* The hint how to open a tier where nothing can be put. */
 static char *
 closed_hint(const TierAdvice *advice, int tier)
 {

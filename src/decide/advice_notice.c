@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * decide/advice_notice.c
- *		What the advice comes to as a whole, and why it is empty.
+ *		Summarizes the advice as a whole, and explains an empty one.
  *
- * An empty answer must not look like "all is well": somebody who has just
- * installed this would believe it.  So it says what stands in the way, the first
- * thing first: no tiers, no samples, no time, nothing that matters.
+ * An empty answer must not be taken for "all is well", above all not after a new installation.
+ * So it names the obstacle, the most basic one first: no tiers, no samples, no time, nothing that
+ * matters.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,10 +32,10 @@
 #define FEW_OPERATIONS 8.0
 #define MANY_OPERATIONS 32.0
 
-/* Device-seconds per hour that nobody asks for. */
+/* Device-seconds per hour: smaller gains are negligible. */
 #define LEAST_SAVED_S 0.01
 
-/* What the units are, as far as that decides about them. */
+/* The counts of units that explain the advice. */
 typedef struct Counts
 {
 	int			selected;
@@ -119,8 +119,8 @@ plural(int n)
 }
 
 /*
- * The same relations, to be decided about by other options: what is known of them is not
- * looked up again, and how sure it would be is not asked.
+ * The same relations, to be decided with other options: facts about them are not looked up again,
+ * and their confidence is not computed.
  */
 static TierAdvice *
 undecided_copy(const TierAdvice *advice)

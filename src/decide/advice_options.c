@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/advice_options.c
- *		What may be asked of an advice, from SQL arguments.
+ *		The options of an advice, from SQL arguments.
  *
  * Names of tiers are checked when the tiers are loaded, by decide/advice.c.
  *
@@ -27,7 +27,7 @@
 #include "src/catalog/tables.h"
 #include "src/server/relation.h"
 
-/* What may be overridden, and which values make sense. */
+/* The figures that may be overridden, and their valid ranges. */
 typedef struct OverrideKey
 {
 	const char *name;
@@ -126,7 +126,7 @@ set_override(TierOverride *override, const char *name, const JsonbValue *value, 
 			continue;
 		if (value->type != jbvNumeric)
 			refuse_overrides(what, psprintf("The value of \"%s\" is not a number.", name));
-		/* What does not fit is infinite, and refused. */
+		/* A number that does not fit is infinite, and refused. */
 		number = strtod(DatumGetCString(DirectFunctionCall1(numeric_out,
 															NumericGetDatum(value->val.numeric))),
 						NULL);
@@ -176,7 +176,7 @@ tier_advice_add_overrides(TierAdviceOptions *options, Datum jsonb, const char *w
 		if (value.type != jbvBinary || !JsonContainerIsObject(value.val.binary.data))
 			refuse_overrides(what, psprintf("The value of \"%s\" is not an object.", tier));
 
-		/* It has to exist, whatever is said of it. */
+		/* The tier has to exist, whatever figures follow. */
 		(void) new_override(options, tier);
 		figures = JsonbIteratorInit(value.val.binary.data);
 		while ((key = next_key(&figures, &value)) != NULL)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/advice_options.h
- *		What may be asked of an advice, from SQL arguments.
+ *		The options of an advice, from SQL arguments.
  *
  *-------------------------------------------------------------------------
  */

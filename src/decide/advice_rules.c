@@ -107,7 +107,7 @@ compute_used(TierAdvice *advice)
 	tier_advice_add_bytes(advice, advice->used_bytes);
 }
 
-/* What other databases have of it; looked up once. */
+/* The bytes that other databases have of it; looked up once. */
 static double
 others_bytes(const TierAdvice *advice, int tier, double capacity_bytes)
 {
@@ -136,9 +136,9 @@ room_beside_others(const TierAdvice *advice, int tier, double capacity_bytes)
 }
 
 /*
- * What the units may take of a tier that a fullness policy empties: nothing is added
- * above its low watermark, or the policy would soon send away what the advice has
- * brought; what is there stays up to the high one.
+ * The bytes that the units may take of a tier that a fullness policy empties.  Nothing is added
+ * above its low watermark, or the policy would soon send away the relations that the advice has
+ * brought; relations already there stay up to the high one.
  */
 static double
 within_watermarks(const TierAdvice *advice, int tier, double capacity_bytes)

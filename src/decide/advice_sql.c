@@ -3,9 +3,9 @@
  * decide/advice_sql.c
  *		SQL functions that give advice: check, call, return.
  *
- * What a function may do is decided by its EXECUTE privilege (nothing here is
- * granted to PUBLIC) and, where it touches a relation of somebody, by the
- * checks of server/relation.c for the calling role.
+ * What a function may do is decided by its EXECUTE privilege (nothing here is granted to PUBLIC)
+ * and, where it touches a relation of another role, by the checks of server/relation.c for the
+ * calling role.
  *
  *-------------------------------------------------------------------------
  */

@@ -25,7 +25,7 @@
 #include "src/model/wording.h"
 #include "src/server/relation.h"
 
-/* Blocks: what is rarer than this is not worth a word. */
+/* Blocks: lower rates are not mentioned. */
 #define LEAST_PER_HOUR 0.05
 
 /* Device-seconds per hour: so is less than that. */
@@ -209,7 +209,7 @@ idle_text(const TierAdviceUnit *unit)
 				   "reads are served from the page cache" : "next to no I/O");
 }
 
-/* ", 12% of what was asked for": which part of its requests memory did not have. */
+/* ", 12% of what was asked for": the part of its requests that memory did not serve. */
 static const char *
 share_text(const TierAdviceUnit *unit)
 {
@@ -223,7 +223,10 @@ share_text(const TierAdviceUnit *unit)
 		psprintf(", %.0f%% of what was asked for", 100.0 * share);
 }
 
-/* What the part is of the load that differs most between two tiers; of one: that takes most. */
+/*
+ * The part of the load that differs most between two tiers; for one tier: the part that takes
+ * most.
+ */
 static char *
 use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 {
@@ -285,7 +288,7 @@ tier_advice_unused_since(const TierAdviceUnit *unit)
 		return unit->loads.event_reads < LEAST_PER_HOUR && is_over_a_day_ago(unit->last_read_at) ?
 			unit->unread_since : 0;
 
-	/* What was read though nothing was scanned was loading and maintenance. */
+	/* Reads without a scan come from loading and maintenance. */
 	return unit->never_scanned || is_over_a_day_ago(unit->unread_since) ? unit->unread_since : 0;
 }
 
@@ -370,7 +373,7 @@ reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
 					tier_advice_number(busy_s), here);
 }
 
-/* What of the load is not known well enough. */
+/* The part of the load that is not known well enough. */
 static char *
 range_text(const TierAdviceUnit *unit)
 {
@@ -395,13 +398,16 @@ tier_advice_obstacle(const TierAdvice *advice, const TierAdviceUnit *unit, int t
 	if (advice->placement.bottleneck[tier] == TIER_BOTTLENECK_ENDURANCE)
 		return "would wear out";
 
-	/* Is it larger than the tier, or is there room, but less than it takes? */
+	/*
+	 * Whether the unit is larger than the tier, or there is room, but less
+	 * than the unit takes.
+	 */
 	if (stored > limit || limit - advice->placement.after[tier].bytes > LEAST_ROOM * limit)
 		return psprintf("has no room for its %s", tier_advice_bytes(stored));
 	return "is full";
 }
 
-/* What it depends on, or what is in the way; NULL: nothing. */
+/* The quantity that the move depends on, or its obstacle; NULL: none. */
 static char *
 but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
@@ -448,7 +454,7 @@ tier_advice_firm_when(const TierAdvice *advice, const TierAdviceUnit *unit)
 	return pstrdup("if others move");
 }
 
-/* What the command does that an ordinary one does not, or why there is none; or NULL. */
+/* The difference of the command from an ordinary one, or why there is none; or NULL. */
 static char *
 method_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
@@ -502,8 +508,8 @@ tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit, int mos
 }
 
 /*
- * What move_relation() takes for the tier: its name, or where that is also the name
- * of a tablespace elsewhere, the name of one of its tablespaces.  NULL: there is none.
+ * The argument of move_relation() for the tier: its name, or if that is also the name of a
+ * tablespace elsewhere, the name of one of its tablespaces.  NULL: there is none.
  */
 static const char *
 target_name(const TierSet *set, int tier)

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * decide/client_gain.c
- *		What clients gain by an advice, at least and at most.
+ *		The gain of clients by an advice, at least and at most.
  *
- * model/prediction.h says what comes of one load; this asks it for each end of what is
- * known of the loads.
+ * model/prediction.h computes it for one load; this module calls it for each end of the ranges of
+ * the loads.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,7 +38,7 @@ add_unit(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, TierSce
 	return true;
 }
 
-/* What clients do with an hour, under the load of the advice. */
+/* The time of clients per hour, under the load of the advice. */
 static TierPredictionClients
 clients_of(const TierAdvice *advice)
 {
@@ -54,9 +54,9 @@ clients_of(const TierAdvice *advice)
 }
 
 /*
- * Busy, occupied and waiting time of each tier at one end of a range, times a factor: where units
- * are, or where they should be.  What is on tiers from ntiers on is left out.  False: what one
- * of them costs has no end.
+ * Busy, occupied and waiting time of each tier at one end of a range, times a factor: with the
+ * units where they are, or as advised.  Units on tiers from ntiers on are left out.  False: the
+ * cost of one of them is infinite.
  */
 static bool
 add_up(const TierAdvice *advice, TierScenario scenario, bool as_advised, double factor,

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * decide/explain_plan.c
- *		What a plan reads of each relation, node by node.
+ *		The reads of each relation by a plan, node by node.
  *
- * A plan has costs, and costs are pages and CPU in one.  So while a statement is planned here, a
- * hook notes how many pages of the table and of the index each path by an index was
- * reckoned with; it asks the access method again, and goes on as cost_index() does.  The
- * plan's index scans find theirs by index and cost.  Of other nodes the plan itself
- * says enough.  How often a node runs comes from the nodes above it.
+ * The costs of a plan combine pages and CPU.  So while a statement is planned, a hook notes the
+ * number of pages of the table and of the index that each index path was costed with; it asks the
+ * access method again, and goes on as cost_index() does.  Index scans of the plan find their path
+ * by index and cost.  For other nodes the plan itself has enough data.  The number of runs of a
+ * node follows from the nodes above it.
  *
  * The hook is installed by the first statement that is explained.
  *
@@ -125,8 +125,8 @@ note_relation(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *entr
 		return;
 
 	/*
-	 * It runs after the last of its relations.  What functions plan meanwhile
-	 * is not its own.
+	 * Runs after the last of its relations.  Statements that functions plan
+	 * in between do not belong to it.
 	 */
 	if (tier_explained->planned == NULL || tier_explained->planned == root->glob)
 	{
@@ -357,7 +357,7 @@ put_node_reads(const Walk *walk, PlanState *node)
 		put_read(walk, node, name, reads.index_oid, reads.index * times, 0.0);
 }
 
-/* From its parent to a node: how often does it run, and how much of it is asked for? */
+/* From its parent to a node: the number of runs, and the part of the rows that is asked for. */
 static void
 descend(Walk *walk, PlanState *node)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/explain_plan.h
- *		What a plan reads of each relation, node by node.
+ *		The reads of each relation by a plan, node by node.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,9 @@
 #include "nodes/execnodes.h"
 #include "src/base/sql.h"
 
-/* A statement that is explained: what is noted of it, and of the process around its execution. */
+/*
+ * A statement that is explained: the notes on its plan, and on the process around its execution.
+ */
 typedef struct TierExplained
 {
 	MemoryContext context;
@@ -34,7 +36,7 @@ typedef struct TierExplained
 								 * it first both have */
 } TierExplained;
 
-/* What is planned is noted for this one; NULL: for none. */
+/* The statement that receives notes on planned paths; NULL: none. */
 extern TierExplained *tier_explained;
 
 /* Another one, in the current memory context: until that ends, at the latest. */

@@ -3,7 +3,7 @@
  * decide/explain_sql.c
  *		explain_tiers(), and EXPLAIN (TIERS) where the server has options of extensions.
  *
- * What the plan reads is priced in SQL, for both.
+ * SQL computes the price of the reads, for both.
  *
  *-------------------------------------------------------------------------
  */

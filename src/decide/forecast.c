@@ -50,7 +50,7 @@ tier_forecast_between(const TierSet *set, Oid from_tablespace_oid, Oid to_tables
 	return tier_forecast_by_pace(set, from_tablespace_oid, to_tablespace_oid, &pace);
 }
 
-/* What the profiles say. */
+/* The prediction of the profiles. */
 static double
 profile_seconds(const TierForecast *forecast, int moves, double bytes)
 {

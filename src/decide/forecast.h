@@ -19,7 +19,7 @@
 #define TIER_FLUSHES_PER_MOVE 4
 
 /*
- * What moves from one tablespace to another are expected to take.  Filled in once by
+ * The basis for the expected duration of moves from one tablespace to another.  Filled in once by
  * tier_forecast_between() and not changed afterwards; points into the set.
  */
 typedef struct TierForecast
@@ -38,13 +38,13 @@ extern TierForecast tier_forecast_by_pace(const TierSet *set, Oid from_tablespac
 										  Oid to_tablespace_oid, const TierMovePace *pace);
 
 /*
- * Seconds of so many moves of so many bytes in all that wait for nobody, at the rate that
- * is allowed to a worker, or to this session; NaN: nothing is known of the places.
+ * Seconds of so many moves of so many bytes in all, without any waits, at the rate that is
+ * allowed to a worker, or to this session; NaN: no profile and no past move is known.
  *
- * By the profiles of the tiers, corrected by how past moves between them compare with these:
- * (T + p) / (P + p), where T is the time of the past moves, P what the profiles say of
- * them, and p what they say of this one.  So past moves count as much as they have
- * copied, compared with what is to be copied now.
+ * The prediction of the profiles of the tiers is corrected by past moves between them: (T + p) /
+ * (P + p), where T is the time of the past moves, P their prediction by the profiles, and p that
+ * of this one.  So past moves have the weight of the bytes they have copied, compared with the
+ * bytes to be copied now.
  */
 extern double tier_forecast_seconds(const TierForecast *forecast, int moves, double bytes,
 									bool by_worker);

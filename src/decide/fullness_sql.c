@@ -3,9 +3,9 @@
  * decide/fullness_sql.c
  *		SQL functions that add, change and remove fullness policies: check, call, return.
  *
- * A fullness policy is about everybody's relations, so it takes more than an EXECUTE
- * privilege: it is for tier administrators, as tiers are.  What it moves is moved with
- * the rights of the owners.
+ * A fullness policy affects the relations of all roles, so it takes more than an EXECUTE
+ * privilege: it is for tier administrators, as tiers are.  It moves relations with the rights of
+ * their owners.
  *
  *-------------------------------------------------------------------------
  */
@@ -108,8 +108,8 @@ check_tiers(const TierSet *set, const TierFullnessRow *row)
 }
 
 /*
- * What leaves a tier frees its room at once, but not for the replay of the WAL after a crash,
- * without which the server does not start.
+ * A relation that leaves a tier frees its room at once.  The replay of the WAL after a crash
+ * needs that room again, and the server does not start without it.
  */
 static void
 warn_of_crash_room(const TierSet *set, const TierFullnessRow *row)
@@ -250,7 +250,7 @@ tier_fullness_alter(FunctionCallInfo fcinfo, const List *unset)
 
 	require_administrator();
 
-	/* As they are when nobody else changes them any more. */
+	/* Loaded under the lock, so that other sessions cannot change them. */
 	(void) load_tiers(&rows, &nrows);
 	tier_catalog_enter(&scope);
 	for (int i = 0; i < nrows; i++)

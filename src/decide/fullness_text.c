@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/fullness_text.c
- *		What a fullness policy says, in words.
+ *		Describes a fullness policy in words.
  *
  *-------------------------------------------------------------------------
  */
@@ -117,7 +117,7 @@ tier_fullness_reason(const TierFullnessEvaluation *evaluation, int i)
  * ---------------------------------------------------------------------
  */
 
-/* What keeps relations there, with the bytes: "200 MB pinned, 30 MB moved lately". */
+/* The obstacles of relations, with the bytes: "200 MB pinned, 30 MB moved lately". */
 static char *
 obstacles_text(const TierFullnessEvaluation *evaluation)
 {
@@ -134,7 +134,7 @@ obstacles_text(const TierFullnessEvaluation *evaluation)
 	return line.data;
 }
 
-/* What is in the way of as much as has to leave. */
+/* The obstacles to moving as much as has to leave. */
 static void
 append_shortage(StringInfo line, const TierFullnessEvaluation *evaluation, double needed,
 				double leaving)

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * decide/partition.c
- *		What the policies say about the partitions as they are now.
+ *		Evaluates the policies on the present partitions.
  *
- * decide/partition_tree.c loads the leaves and their bounds; here is where they are, how they are
- * used, and what follows.
+ * decide/partition_tree.c loads the leaves and their bounds; this module adds their places and
+ * their use, and decides.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,10 +39,9 @@ toast_is_elsewhere(const TierRelationInfo *info, const TierSet *set, int to_tier
 }
 
 /*
- * Something of the leaf that is on `from_tier` (-1: on none): shall it go to the policy's?
- * A policy brings nothing back: what is on a slower tier stays there, so that whatever
- * other policies have done is no reason to do it again.  Tiers are ordered, also those
- * of one rank.
+ * Decides whether a relation of the leaf that is on `from_tier` (-1: on none) goes to the
+ * policy's tier.  A policy brings nothing back: a relation on a slower tier stays there, so that
+ * no policy repeats the moves of another.  Tiers are ordered, also those of one rank.
  */
 static void
 add_pending(TierLeaf *leaf, const TierSet *set, const TierPins *pins, Oid relation_oid,
@@ -60,8 +59,8 @@ add_pending(TierLeaf *leaf, const TierSet *set, const TierPins *pins, Oid relati
 }
 
 /*
- * Why the leaf and its indexes stay where they are; NULL: they need not.  What an extension
- * has made is moved by nobody who has not pinned it there.
+ * Why the leaf and its indexes stay where they are; NULL: they may move.  A relation that an
+ * extension has created is moved only to a tier to which it is pinned.
  */
 static const char *
 why_immovable(const TierLeaf *leaf, const TierPins *pins)
@@ -74,7 +73,7 @@ why_immovable(const TierLeaf *leaf, const TierPins *pins)
 	return tier_relation_why_of_extension(&leaf->info);
 }
 
-/* What of the leaf and its indexes is not on the tier; where it is now. */
+/* Finds the relations of the leaf and its indexes that are not on the tier, and their places. */
 static void
 locate_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set,
 			const TierPins *pins)
@@ -156,7 +155,7 @@ threshold_of(TimestampTz now, const Interval *age)
 			   now);
 }
 
-/* What the policy asks for, as instants.  Idleness ends when it was looked at. */
+/* The conditions of the policy, as instants.  Idleness is measured up to the last look. */
 static TierPolicyConditions
 conditions_of(const TierPolicyRow *policy, const TierUses *uses, TimestampTz now)
 {
@@ -218,7 +217,9 @@ look_at_use(TierLeaf *leaf, const TierEvaluation *evaluation)
 
 	*use = tier_uses_find(uses, leaf->info.relation_oid, policy->include_indexes);
 
-	/* Nobody knows what is read there; what is written is written here. */
+	/*
+	 * Reads on a standby without reports are not known; writes are made here.
+	 */
 	if (uses->uncounted != NULL ||
 		(uses->silent_standby != NULL &&
 		 (policy->has_idle_for || !isnan(policy->below_reads_per_hour))))
@@ -239,8 +240,8 @@ judge_leaf(void *argument, int i)
 	leaf->verdict = tier_policy_evaluate(&leaf->partition, &evaluation->conditions);
 
 	/*
-	 * What is due but in use at this moment is not; and how much it was used
-	 * until now.
+	 * A leaf that is in use at this moment is not due.  The counter stores
+	 * its use until now.
 	 */
 	if (leaf->verdict == TIER_VERDICT_DUE && tier_policy_asks_for_use(evaluation->policy))
 	{
@@ -271,7 +272,7 @@ evaluate(EvaluationJob *job)
 	tier_pass_each(&pass, &each);
 }
 
-/* What an extension has made is its own. */
+/* An extension manages the relations that it has created. */
 static void
 check_no_member(const TierRelationInfo *info)
 {
@@ -282,7 +283,7 @@ check_no_member(const TierRelationInfo *info)
 						tier_relation_kind_name(info->kind), info->name)));
 }
 
-/* Is there a table that a policy can be put on, whatever it asks for? */
+/* Raises an error unless a policy can be put on the table, whatever its conditions. */
 static void
 check_kind(const TierRelationInfo *info)
 {
@@ -344,24 +345,21 @@ evaluate_step(void *argument)
 }
 
 /*
- * What runs here, in the worker as the bootstrap superuser, is code of the
- * server and ours alone, whatever a user has made of the policy's table:
+ * This function runs, in the worker as the bootstrap superuser, only code of the server and of
+ * the extension, whatever a user has made of the policy's table:
  *
- * - Catalogs are read by system scans and caches, and file sizes from the file
- *   system.  No relation of a user is opened, so neither its access method nor an
- *   expression of its indexes, partition key or row policies is touched.
- * - A bound is read from pg_class by stringToNode, which copies the bytes of its
- *   datums; no input function is called.  Bounds are neither compared nor
- *   printed by operators, support or output functions of their type: they
- *   are only converted, and that by C functions for the types of
- *   decide/partition_key.c, which are built in and compared by OID, with the type
- *   that the bound itself says it has.  A domain, an enum or a type of a user is
- *   refused.
- * - There is no statement, and no name is looked up: what was stored as text
- *   is a unit, of a fixed list, and a time zone, which is a file of the server's.
+ * - Catalogs are read by system scans and caches, and file sizes from the file system.  No
+ * relation of a user is opened, so neither its access method nor an expression of its indexes,
+ * partition key or row policies is touched.  - A bound is read from pg_class by stringToNode,
+ * which copies the bytes of its datums; no input function is called.  Bounds are neither compared
+ * nor printed by operators, support or output functions of their type: they are only converted,
+ * and that by C functions for the types of decide/partition_key.c, which are built in and
+ * compared by OID, with the type that the bound itself says it has.  A domain, an enum or a type
+ * of a user is refused.  - There is no statement, and no name is looked up: what was stored as
+ * text is a unit, of a fixed list, and a time zone, which is a file of the server's.
  *
- * So there is nobody whose rights it would have to have.  Only the errors of
- * a policy are kept from the others.
+ * So there is no role whose rights it would have to use.  Only the errors of a policy are kept
+ * from the others.
  */
 static TierEvaluation *
 evaluate_policy(const TierPolicyRow *policy, const TierSet *set, const TierPins *pins,

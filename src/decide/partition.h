@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/partition.h
- *		What the policies say about the partitions as they are now.
+ *		Evaluates the policies on the present partitions.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,7 +41,7 @@ typedef struct TierLeaf
 								 * faster tier, or none, the table first;
 								 * without what is pinned to another one */
 	const TierPinned *pinned;	/* the first pin that was in the way, or NULL */
-	const char *immovable;		/* why nobody can move it, or NULL */
+	const char *immovable;		/* why it cannot be moved, or NULL */
 	int64		pending_bytes;	/* on disk; -1: not looked at, as it is not
 								 * due */
 	int64		use_counter;	/* see tier_use_counter; only if it is due and
@@ -72,21 +72,20 @@ extern void tier_partition_check_target(const TierRelationInfo *info,
 										const TierPolicyRow *policy);
 
 /*
- * Evaluates one policy, whose group was found if it is on one, its age at `now`, and what
- * it asks of use by `uses`.  Reads catalogs and file sizes
- * without any lock on a relation of a user, and runs no code of a user.  Needs an active
- * snapshot, must not be called inside a catalog scope.  The result refers to
- * policy and pins.  Never raises an error for what a policy refers to: it is
- * reported in ->error, or in that of a leaf that alone has failed.  Result in the current
- * memory context.
+ * Evaluates one policy, whose group was found if it is on one: its age at `now`, and its
+ * conditions on use by `uses`.  Reads catalogs and file sizes without any lock on a relation of a
+ * user, and runs no code of a user.  Needs an active snapshot, must not be called inside a
+ * catalog scope.  The result refers to policy and pins.  Invalid references of a policy never
+ * raise an error: they are reported in ->error, or in that of a leaf that alone has failed.
+ * Result in the current memory context.
  */
 extern TierEvaluation *tier_partition_evaluate(const TierPolicyRow *policy,
 											   const TierSet *set, const TierPins *pins,
 											   const TierUses *uses, TimestampTz now);
 
 /*
- * The same of one leaf alone, for whoever is about to move it: NULL if it is none of the
- * policy's any more, or the policy cannot be evaluated.
+ * The same for one leaf, right before its move: NULL if it is not a leaf of the policy, or the
+ * policy cannot be evaluated.
  */
 extern const TierLeaf *tier_partition_evaluate_leaf(const TierPolicyRow *policy,
 													const TierSet *set, const TierPins *pins,

@@ -35,8 +35,8 @@
 #include "src/server/time_zone.h"
 
 /*
- * Is the first column ordered by what the server calls less?  An operator class of a user
- * may turn the order round, or mean another one altogether.  No operator is called.
+ * Returns true if the first column is ordered by the server's own operator.  An operator class of
+ * a user may reverse the order, or define another one.  No operator is called.
  */
 static bool
 is_order_known(HeapTuple tuple)
@@ -128,7 +128,7 @@ tier_partition_find_unit(const char *name)
 	return NULL;				/* not reached */
 }
 
-/* Is this a unit for the key's type? */
+/* Raises an error unless this is a unit for the key's type. */
 static void
 check_unit(const char *key_unit, TierPartitionKey *key)
 {
@@ -231,8 +231,8 @@ tier_partition_check_key(Oid relation_oid, const char *key_unit, TierPartitionKe
 }
 
 /*
- * Where a bound is on the axis of times.  What is before the calendar by the hours of a
- * time zone is as old as can be; what is behind it has not come.
+ * Puts a bound on the axis of times.  A time that the time zone moves before the calendar becomes
+ * the earliest one; a time after the calendar is in the future.
  */
 static bool
 within_calendar(int64 *us)
@@ -288,10 +288,7 @@ plain_time(const TierPartitionKey *key, Datum value, TierBoundEnd end, int64 *us
 	}
 }
 
-/*
- * A numeric as an integer, rounded up or down; false for what is none, and what
- * does not fit.
- */
+/* A numeric as an integer, rounded up or down; false if it is not a number, or does not fit. */
 static bool
 numeric_to_integer(Datum value, bool round_up, int64 *result)
 {
@@ -359,10 +356,10 @@ count_time(const TierPartitionKey *key, int64 value, bool round_up, int64 *us)
 }
 
 /*
- * The begin of the first day, month or year that is not below a number such
- * as 20260131, 202601 or 2026.  It need not be one itself: 20260132 is above
- * all of January 2026, and 20260000 below it.  There are none below the year 1;
- * what is there, such as 0 for an unknown date, has no time.
+ * The begin of the first day, month or year that is not below a number such as 20260131, 202601
+ * or 2026.  The number need not be a date itself: 20260132 is above all of January 2026, and
+ * 20260000 below it.  There are no dates below the year 1; a number there, such as 0 for an
+ * unknown date, has no time.
  */
 static bool
 calendar_time(TierKeyKind kind, int64 value, int64 *us)

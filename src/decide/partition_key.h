@@ -13,7 +13,7 @@
 #include "datatype/timestamp.h"
 #include "nodes/primnodes.h"
 
-/* What one value is. */
+/* The meaning of one value. */
 typedef enum TierKeyKind
 {
 	TIER_KEY_TIME,				/* a date or timestamp */
@@ -43,7 +43,7 @@ typedef struct TierTableKey
 	bool		order_known;	/* it is ordered as the server orders its type */
 } TierTableKey;
 
-/* False: the first column is no plain one, or there is no such table (any more). */
+/* False: the first column is not a plain column, or there is no such table. */
 extern bool tier_partition_read_key(Oid relation_oid, TierTableKey *key);
 
 /* The unit of that name; NULL: that of a date or timestamp.  Raises an error if there is none. */
@@ -68,12 +68,11 @@ typedef enum TierBoundEnd
 } TierBoundEnd;
 
 /*
- * A bound as microseconds on the time axis of policies, of which it holds what
- * the end says; false for nulls, infinite times, what is behind the calendar,
- * and what is no time at all.  A time that the zone puts before the calendar is its
- * begin.  A bound between two times counts as the earlier one below, as the later one
- * above.  Dates begin, and timestamps without time zone are, in the zone of the setting
- * TimeZone.  Runs no code but that of the server and ours.
+ * A bound as microseconds on the time axis of policies, on which the end decides; false for
+ * nulls, infinite times, times after the calendar, and values that are no time at all.  A time
+ * that the zone puts before the calendar is its begin.  A bound between two times counts as the
+ * earlier one below, as the later one above.  Dates begin, and timestamps without time zone are,
+ * in the zone of the setting TimeZone.  Runs only code of the server and of the extension.
  */
 extern bool tier_partition_bound_time(const TierPartitionKey *key, const Const *bound,
 									  TierBoundEnd end, int64 *us);

@@ -1,24 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * decide/partition_tree.c
- *		Loads what a policy is on into the snapshot that model/policy.c decides on.
+ *		Loads the tables of a policy into the snapshot that model/policy.c decides on.
  *
- * Everything is read from the system catalogs under the current snapshot,
- * without a lock on the tables: a partition that is attached, detached or
- * dropped meanwhile is seen or not seen, and the move that follows checks
- * again under its lock.
+ * Everything is read from the system catalogs under the current snapshot, without a lock on the
+ * tables: a partition that is attached, detached or dropped concurrently may be seen or not, and
+ * the move that follows checks again under its lock.
  *
- * The bounds of a leaf are the tightest of all levels of the tree that are
- * range-partitioned by the same column as the top; other levels (hash, list,
- * another column) only pass them on, and so does a default partition.  A default
- * partition that nothing above bounds has no age; what hangs below it has the bounds that
- * it has itself.
+ * The bounds of a leaf are the tightest of all levels of the tree that are range-partitioned by
+ * the same column as the top; other levels (hash, list, another column) only pass them on, and so
+ * does a default partition.  A default partition that nothing above bounds has no age; partitions
+ * below it have their own bounds.
  *
  * The chunks of a hypertable of TimescaleDB are leaves whose bounds are their constraints.
  *
- * A policy that does not ask for the age can be on any table: then its leaves are all that
- * a query of the table reads, which are its partitions, or itself with all that inherit
- * from it; and what their bounds are does not matter.
+ * A policy that does not ask for the age can be on any table.  Then its leaves are all tables
+ * that a query of the table reads: its partitions, or the table itself with all that inherit from
+ * it.  Their bounds do not matter.
  *
  *-------------------------------------------------------------------------
  */
@@ -58,15 +56,14 @@ typedef struct TreeWalk
 	const TierPolicyRow *group; /* a policy on several tables, or NULL */
 	bool		has_no_age;		/* though the age matters */
 	HTAB	   *seen;			/* OIDs of leaves of the group */
-	List	   *only;			/* NIL: all leaves are visited; else the one
-								 * that is, and what it is a partition of,
-								 * upwards */
+	List	   *only;			/* NIL: all leaves are visited; else one leaf
+								 * and its ancestors */
 	TierLeaf   *leaves;
 	int			n;
 	int			capacity;
 } TreeWalk;
 
-/* The bound specification of a partition, or NULL when it is none (any more). */
+/* The bound specification of a partition, or NULL if it is not a partition. */
 static PartitionBoundSpec *
 read_bound(Oid relation_oid)
 {
@@ -135,8 +132,8 @@ apply_bound(TierPartition *partition, const TierPartitionKey *key, const KeyLeve
 	PartitionRangeDatum *upper;
 
 	/*
-	 * Nothing is locked: by now the partition may hang below another parent,
-	 * with bounds of another shape or type.  Then it has no age.
+	 * Nothing is locked: the partition may have been attached to another
+	 * parent, with bounds of another shape or type.  Then it has no age.
 	 */
 	if (!spec->is_default && level->is_key && !is_range_of_type(spec, key->type_oid))
 	{
@@ -144,7 +141,7 @@ apply_bound(TierPartition *partition, const TierPartitionKey *key, const KeyLeve
 		return;
 	}
 
-	/* A default partition has the bounds of what it is in, if any. */
+	/* A default partition has the bounds of its parent, if any. */
 	if (spec->is_default)
 	{
 		if (partition->upper_kind != TIER_BOUND_FINITE)
@@ -154,7 +151,7 @@ apply_bound(TierPartition *partition, const TierPartitionKey *key, const KeyLeve
 	if (!level->is_key)
 		return;
 
-	/* What is above says nothing; these bounds do. */
+	/* The levels above have no bounds; these bounds count. */
 	if (partition->upper_kind == TIER_BOUND_NONE)
 		partition->lower_kind = partition->upper_kind = TIER_BOUND_OPEN;
 
@@ -252,8 +249,8 @@ walk_tree(TreeWalk *walk, Oid parent_oid, const TierPartition *inherited)
 }
 
 /*
- * A table without rows of its own, which others inherit from, such as a hypertable of
- * TimescaleDB: there is nothing to move, but what is created for it later would be created
+ * Returns true for a table without own rows, from which others inherit, such as a hypertable of
+ * TimescaleDB.  There is nothing to move, but relations created for it later would be created
  * where it is.
  */
 static bool
@@ -324,7 +321,7 @@ walk_table(TreeWalk *walk, Oid relation_oid)
 		walk_inheritors(walk, relation_oid, &unbounded);
 }
 
-/* What key_step() is given. */
+/* The input of key_step(). */
 typedef struct KeyJob
 {
 	Oid			relation_oid;
@@ -340,7 +337,10 @@ key_step(void *argument)
 	tier_partition_check_key(job->relation_oid, job->key_unit, &job->key);
 }
 
-/* May the table have the leaf that is to be visited?  What inherits has no path. */
+/*
+ * Returns true if the table may have the leaf that is to be visited.  Tables that inherit have no
+ * path.
+ */
 static bool
 is_visited(const TreeWalk *walk, Oid relation_oid)
 {

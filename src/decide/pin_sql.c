@@ -7,9 +7,8 @@
  * granted to PUBLIC) and by the checks for the calling role: owner of the
  * relation or administrator, as for policies.
  *
- * A pin is one row, whatever it holds: partitions and indexes that are made
- * later belong to it.  Only indexes that are to stay on another tier than their
- * table have a row of their own.
+ * A pin is one row, whatever it holds: partitions and indexes that are created later belong to
+ * it.  Only indexes that are to stay on another tier than their table have a separate row.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,7 +30,7 @@
 PG_FUNCTION_INFO_V1(tier_pin);
 PG_FUNCTION_INFO_V1(tier_unpin);
 
-/* Is it something that we would move? */
+/* Raises an error if the extension does not move relations of this kind. */
 static void
 check_kind(const TierRelationInfo *info)
 {
@@ -236,7 +235,7 @@ tier_pin(PG_FUNCTION_ARGS)
 	ListCell   *cell;
 	int			tier;
 
-	/* 1. Is it something to pin, and may the caller? */
+	/* 1. Check the relation and the rights of the caller. */
 	tier_require_writable("tiered_storage.pin()");
 	tier_require_argument(fcinfo, 0, "relation");
 	memset(&row, 0, sizeof(row));
@@ -250,7 +249,10 @@ tier_pin(PG_FUNCTION_ARGS)
 	row.until = check_until(fcinfo);
 	row.include_indexes = (PG_ARGISNULL(3) || PG_GETARG_BOOL(3)) && info.kind != RELKIND_INDEX;
 
-	/* 2. Where to?  To leave it where it is takes no right on the tablespace. */
+	/*
+	 * 2. Find the target.  Pinning a relation to its present place takes no
+	 * right on the tablespace.
+	 */
 	tier_catalog_enter(&scope);
 	set = tier_catalog_load_tiers(context);
 	tier_catalog_leave(&scope);
@@ -271,7 +273,7 @@ tier_pin(PG_FUNCTION_ARGS)
 	}
 	row.tier_name = set->tiers[tier].name;
 
-	/* 3. Remember it.  What its indexes had of their own is replaced. */
+	/* 3. Store the pin.  It replaces separate pins of its indexes. */
 	tier_catalog_enter(&scope);
 	tier_catalog_set_pin(&scope, &row);
 	foreach(cell, indexes)

@@ -74,8 +74,8 @@ tier_policy_spread(FunctionCallInfo fcinfo, FunctionCallInfo call)
 }
 
 /*
- * Arguments 0, 1 and 2 of alter_policy() and remove_policy(): relation, tier, policy_id.  Is a
- * fullness policy meant?
+ * Arguments 0, 1 and 2 of alter_policy() and remove_policy(): relation, tier, policy_id.  Returns
+ * true if a fullness policy is meant.
  */
 static bool
 means_fullness(FunctionCallInfo fcinfo)

@@ -3,9 +3,9 @@
  * decide/policy_calls.h
  *		Calls about policies, with all arguments spelled out.
  *
- * What users call has the rarely used ones in an object, and alter_policy() and
- * remove_policy() are about both kinds of policies; decide/policy_calls.c spreads the
- * object and picks the kind.
+ * The functions that users call have the rarely used arguments in an object, and alter_policy()
+ * and remove_policy() accept both kinds of policies; decide/policy_calls.c spreads the object and
+ * picks the kind.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,8 +22,9 @@
 #define ADD_TIERING_POLICY_DRY_RUN 8
 
 /*
- * Arguments of calls about policies.  First which one, as remove_policy() has it, then
- * what it has, and what else is said of a policy to add or to alter.
+ * Arguments of calls about policies.  First the arguments that identify the policy, as in
+ * remove_policy(), then its properties, and then the other arguments for adding or altering a
+ * policy.
  */
 enum
 {
@@ -48,8 +49,8 @@ enum
 };
 
 /*
- * Does the call change more than enabled to false?  Raises an error if it changes nothing of a
- * policy of that kind.
+ * Returns true if the call changes more than enabled to false.  Raises an error if it changes no
+ * property of a policy of that kind.
  */
 extern bool tier_policy_changes(FunctionCallInfo call, const List *unset, const char *kind);
 

@@ -51,11 +51,11 @@ create_set(void)
 					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
-/* What groups are looked for in. */
+/* The scope of a search for groups. */
 typedef struct Scope
 {
 	Oid			leaf_oid;		/* of one leaf alone; 0: all that there is */
-	List	   *above;			/* it and what is above it; NIL: all */
+	List	   *above;			/* the leaf and its ancestors; NIL: all */
 } Scope;
 
 /* The relation with all that are below it, as far as they are looked for. */
@@ -85,7 +85,10 @@ has_kind(const FormData_pg_class *form)
 		form->relpersistence == RELPERSISTENCE_PERMANENT;
 }
 
-/* Is it of an extension, or of a table that it inherits from, or are its rows in shards? */
+/*
+ * Returns true if it belongs to an extension, or inherits from a table, or its rows are in
+ * shards.
+ */
 static bool
 belongs_to_another(Oid relation_oid)
 {
@@ -166,7 +169,7 @@ look_at_tables(TierPolicyRow *policies, int npolicies, const List *tables)
 	}
 }
 
-/* Is any policy on several tables?  Finds out which are on shards. */
+/* Returns true if any policy is on several tables.  Finds out which are on shards. */
 static bool
 any_has_group(TierPolicyRow *policies, int npolicies)
 {
@@ -183,7 +186,7 @@ any_has_group(TierPolicyRow *policies, int npolicies)
 	return any;
 }
 
-/* What is nearer than a policy on shards is another one on a table: nothing is taken from it. */
+/* Only a policy on a single table is nearer than a policy on shards: nothing is taken from it. */
 static TierGroup *
 create_group(const TierPolicyRow *policy, HTAB *taken)
 {
@@ -195,7 +198,7 @@ create_group(const TierPolicyRow *policy, HTAB *taken)
 	return group;
 }
 
-/* What an enabled policy on one table, or on its shards, takes from groups. */
+/* Notes the tables that an enabled policy on one table, or on its shards, takes from groups. */
 static void
 take_of_table(HTAB *taken, const Scope *scope, const TierPolicyRow *policy)
 {
@@ -251,7 +254,7 @@ tier_groups_find_above(TierPolicyRow *policies, int npolicies, Oid leaf_oid)
 	find_groups(policies, npolicies, &scope);
 }
 
-/* A policy whose group nobody has looked for is not one on nothing. */
+/* A policy whose group was not looked for is an internal error, not an empty group. */
 static const TierGroup *
 group_of(const TierPolicyRow *policy)
 {

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * decide/policy_preview.c
- *		Of a tiering policy that is about to be added or altered: whether its conditions
- *		can be true, and what it would do.
+ *		Previews a tiering policy that is about to be added or altered: whether its conditions
+ *		can be true, and its effect.
  *
  *-------------------------------------------------------------------------
  */
@@ -57,8 +57,8 @@ check_interval(const char *argument, const Interval *interval, bool may_be_zero)
 }
 
 /*
- * A session hands on what it has used a minute later at the latest (PGSTAT_MAX_INTERVAL of
- * the server): who has used nothing for less than that is not known.
+ * A session reports its use up to a minute later (PGSTAT_MAX_INTERVAL of the server): idleness
+ * for less than that is not known.
  */
 static void
 check_idle_interval(const char *argument, const Interval *interval)
@@ -80,7 +80,7 @@ check_idle_interval(const char *argument, const Interval *interval)
 						   "only a minute later.")));
 }
 
-/* What is read returns at a rate at which it does not leave again. */
+/* A relation must return at a rate at which it does not leave again. */
 static void
 check_return(const TierPolicyRow *policy)
 {
@@ -173,7 +173,10 @@ tier_policy_preview(const TierPolicyRow *policy, const TierSet *set)
 	return evaluation;
 }
 
-/* Can something of it, or what is created for it, be on a faster tier than that, or on none? */
+/*
+ * Returns true if a part of it, or a relation created for it, can be on a faster tier than that,
+ * or on none.
+ */
 static bool
 may_move(const TierPolicyRow *policy, const TierEvaluation *evaluation, const TierSet *set)
 {

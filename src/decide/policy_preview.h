@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/policy_preview.h
- *		What a tiering policy that is about to be added or altered would do.
+ *		Previews a tiering policy that is about to be added or altered.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,8 +20,8 @@
 extern TierEvaluation *tier_policy_preview(const TierPolicyRow *policy, const TierSet *set);
 
 /*
- * Raises an error if the policy can move nothing, because all that it is on, and what is created
- * for it, is on slower tiers than its own.
+ * Raises an error if the policy can move nothing, because all its relations, and those created
+ * for it later, are on slower tiers than its own.
  */
 extern void tier_policy_refuse_faster(const TierPolicyRow *policy,
 									  const TierEvaluation *evaluation, const TierSet *set);
@@ -29,7 +29,7 @@ extern void tier_policy_refuse_faster(const TierPolicyRow *policy,
 /* When the worker evaluates a policy for the first time, to the second. */
 extern TimestampTz tier_policy_first_at(const TierPolicyRow *policy);
 
-/* Is there a condition, and are all of them such as can be true?  Else it is an error. */
+/* Raises an error unless there is a condition, and all of them can be true. */
 extern void tier_policy_check_conditions(const TierPolicyRow *policy);
 
 #endif							/* TIER_POLICY_PREVIEW_H */

@@ -73,7 +73,7 @@ last_use(const TierPartitionUse *use, const TierPolicyRow *policy, int64 *us)
 	return true;
 }
 
-/* What the policy asks of its use, and that it is so. */
+/* The conditions of the policy on use, and that they hold. */
 static void
 append_idle_reason(StringInfo buffer, const TierPartitionUse *use, const TierPolicyRow *policy)
 {
@@ -121,7 +121,7 @@ due_reason(const TierEvaluation *evaluation, const TierLeaf *leaf)
 	return buffer.data;
 }
 
-/* A load of what is older is written in less. */
+/* A load of older data takes less time than this. */
 #define LONGEST_LOAD_US USECS_PER_DAY
 
 /*

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * decide/policy_return.c
- *		What policies have moved and bring back because it is read again.
+ *		Finds relations that policies have moved and that return because they are read again.
  *
- * It returns when history shows it read at the policy's rate in a third of return_after: the
- * means of the sampler remember a burst for days.
+ * A relation returns when history shows it read at the policy's rate in a third of return_after.
+ * The averages of the sampler are not used, since they remember a burst for days.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,7 +36,7 @@ typedef struct Candidate
 {
 	TierEvaluation *evaluation;
 	TierLeaf   *leaf;
-	List	   *members;		/* OIDs: of what is on the policy's tier */
+	List	   *members;		/* OIDs: the relations on the policy's tier */
 	double		read_s;			/* of return_after, at the rate */
 } Candidate;
 
@@ -48,7 +48,7 @@ typedef struct LeafPlace
 	const TierLeaf *leaf;
 } LeafPlace;
 
-/* What is the same for all candidates. */
+/* The data common to all candidates. */
 typedef struct Returning
 {
 	const TierSet *set;
@@ -78,7 +78,7 @@ tier_policy_return_seconds(const TierPolicyRow *policy)
  * ---------------------------------------------------------------------
  */
 
-/* Does the policy ask for it where it is?  Then it does not return. */
+/* Returns true if the policy wants it where it is.  Then it does not return. */
 static bool
 is_wanted(const TierLeaf *leaf)
 {
@@ -95,7 +95,7 @@ tier_of(const TierSet *set, Oid relation_oid)
 		tier_set_tier_of_tablespace(set, info.tablespace_oid) : -1;
 }
 
-/* What of the leaf is on the policy's tier. */
+/* The relations of the leaf that are on the policy's tier. */
 static List *
 members_of(const TierEvaluation *evaluation, const TierLeaf *leaf, const TierSet *set)
 {
@@ -317,7 +317,7 @@ slowest_wish(const Returning *returning, const Candidate *candidate, Oid relatio
 	return slowest;
 }
 
-/* For how long it stays yet, whoever has put it there; 0: no longer. */
+/* The remaining time for which it stays, whether moved by a policy or by hand; 0: over. */
 static double
 resides_s(const Returning *returning, Oid relation_oid)
 {
@@ -329,7 +329,7 @@ resides_s(const Returning *returning, Oid relation_oid)
 			tier_seconds_between(placed->finished_at, returning->now), 0.0);
 }
 
-/* From where the policy has brought it, or where it is told to; -1: *why not. */
+/* The tier from which the policy has moved it, or the configured one; -1: *why not. */
 static int
 origin_of(const Returning *returning, const Candidate *candidate, Oid relation_oid,
 		  const TierRelationInfo *info, const char **why)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/policy_return.h
- *		What policies have moved and bring back because it is read again.
+ *		Finds relations that policies have moved and that return because they are read again.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,25 +14,24 @@
 #include "src/decide/tier_fullness.h"
 #include "src/decide/partition.h"
 
-/* A leap year: what is stored is checked for the same. */
+/* A leap year: the stored value is checked against the same limit. */
 #define TIER_LONGEST_RETURN_AFTER_S (366.0 * SECS_PER_DAY)
 
 /* For how long the rate must have held: return_after, by default three days. */
 extern double tier_policy_return_seconds(const TierPolicyRow *policy);
 
 /*
- * Makes TIER_VERDICT_RETURNS of the verdicts on what returns now, once all policies are
- * evaluated; and adds to the reason what keeps something that is read enough.  Disabled
- * policies count for themselves alone.
+ * Sets TIER_VERDICT_RETURNS for the leaves that return now, once all policies are evaluated.  For
+ * a leaf that is read enough and stays, adds the obstacle to the reason.  Disabled policies are
+ * evaluated alone.
  *
- * What returns was moved by that policy, and by nobody since, so that it never takes back
- * what others have moved; and it goes no further than to where no other policy
- * would move it again.  So who does what all policies ask for has nothing more to do.
+ * A relation returns only if that policy was the last to move it, so that the policy never
+ * reverts other moves.  It goes no further than to where no other policy would move it again.  So
+ * a further evaluation of all policies has nothing to do.
  *
- * flight: what moves of other processes will have done to a tablespace.
+ * flight: the bytes that moves of other processes will have added to a tablespace.
  *
- * Outside of a scope, with an active snapshot.  What it adds lives in the current memory
- * context.
+ * Outside of a scope, with an active snapshot.  Strings are added in the current memory context.
  */
 extern void tier_policy_find_returns(TierEvaluation **evaluations, int n, const TierSet *set,
 									 const TierPins *pins, TimestampTz now,

@@ -3,9 +3,9 @@
  * decide/policy_sql.c
  *		SQL functions on policies: check, call, return.
  *
- * What a function may do is decided by its EXECUTE privilege (nothing here is
- * granted to PUBLIC) and, where it touches a relation of somebody, by the
- * checks of server/relation.c for the calling role.
+ * What a function may do is decided by its EXECUTE privilege (nothing here is granted to PUBLIC)
+ * and, where it touches a relation of another role, by the checks of server/relation.c for the
+ * calling role.
  *
  *-------------------------------------------------------------------------
  */
@@ -145,8 +145,9 @@ notice_new_partitions(const TierPolicyRow *policy, const TierSet *set)
 }
 
 /*
- * Who may put a policy on a group of tables: the owner of the schema, whatever tables of
- * others are in it, since it moves only what the owner of the schema may; administrators.
+ * The roles that may put a policy on a group of tables: the owner of the schema, even if it has
+ * tables of others, since the policy moves only relations that this owner may move;
+ * administrators.
  */
 static void
 check_group_owner(const TierPolicyRow *policy)
@@ -159,7 +160,7 @@ check_group_owner(const TierPolicyRow *policy)
 						quote_identifier(get_namespace_name(policy->schema_oid)))));
 }
 
-/* Owner or administrator; and somebody who may create on the tier.  info: NULL for a group. */
+/* Owner or administrator, with the right to create on the tier.  info: NULL for a group. */
 static void
 check_policy_rights(const TierRelationInfo *info, const TierSet *set,
 					const TierPolicyRow *policy)
@@ -200,7 +201,7 @@ take_group(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 {
 	char	   *name = NameStr(*PG_GETARG_NAME(POLICY_IN_SCHEMA));
 
-	/* Nobody needs a right on the schema to learn that it is there. */
+	/* The existence of a schema needs no right. */
 	policy->is_group = true;
 	policy->schema_oid = get_namespace_oid(name, false);
 	if ((policy->schema_oid < FirstNormalObjectId && policy->schema_oid != PG_PUBLIC_NAMESPACE) ||
@@ -312,14 +313,14 @@ tier_policy_prepare(FunctionCallInfo fcinfo, TierPolicyRow *policy, TierSet **se
 	policy->include_indexes = true;
 	take_properties(fcinfo, policy);
 
-	/* 1. Is it well-formed? */
+	/* 1. Check the form of the policy. */
 	tier_policy_check_conditions(policy);
 	if (policy->is_group)
 		(void) tier_partition_find_unit(policy->key_unit);
 	else
 		check_relation(policy, &info, on_shards);
 
-	/* 2. Does the tier exist, and may the caller? */
+	/* 2. Check the tier and the rights of the caller. */
 	tier_catalog_enter(&scope);
 	*set = tier_catalog_load_tiers(context);
 	(void) tier_require_tier(*set, NameStr(policy->tier_name));
@@ -356,7 +357,7 @@ tier_policy_store(FunctionCallInfo fcinfo, const TierPolicyRow *policy, const Ti
 	return policy_id;
 }
 
-/* Does the policy match what the caller asked for? */
+/* Returns true if the policy matches the arguments of the caller. */
 static bool
 policy_matches(const TierPolicyRow *policy, FunctionCallInfo fcinfo)
 {
@@ -433,8 +434,8 @@ unset_property(TierPolicyRow *policy, const char *name)
 }
 
 /*
- * What cannot be told from "as it is" by a null.  What means nothing without a property goes with
- * it: how an age is told without move_after, and where to and after how long without
+ * Unsets properties that a null would leave as they are.  Dependent properties are unset, too:
+ * the unit of age with move_after, and the target and the delay of return with
  * return_when_reads_per_hour.
  */
 static void
@@ -485,9 +486,9 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const List 
 }
 
 /*
- * To disable takes no right but that on the table, and leaves whose rights count.
- * Everything else makes moves that were not asked for before: then the caller's
- * count, or an owner could direct what an administrator's rights do to his table.
+ * Disabling a policy takes only a right on the table, and does not change whose rights count.
+ * Any other change may cause new moves: then the rights of the caller count, or an owner could
+ * direct the rights of an administrator at the owner's table.
  */
 Datum
 tier_policy_alter(FunctionCallInfo fcinfo, const List *unset)
@@ -503,9 +504,9 @@ tier_policy_alter(FunctionCallInfo fcinfo, const List *unset)
 	int			changed = 0;
 
 	/*
-	 * 1. Which, and may the caller?  As they are when nobody else changes
-	 * them any more, or a change of theirs would be undone by what we do not
-	 * change.
+	 * 1. Find the policies and check the rights of the caller.  Loaded under
+	 * the lock: otherwise the update, which writes all properties, could undo
+	 * a concurrent change.
 	 */
 	tier_catalog_enter(&scope);
 	policies = load_asked_for(fcinfo, context, &npolicies);

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * decide/policy_use.c
- *		What is known of the use of tables, for policies that ask for it.
+ *		The use of tables, for policies that ask for it.
  *
- * A table is used together with its TOAST table and its indexes: who scans an index
- * reads the table.  What was not seen did not happen only where it would have been
- * seen.  So for each table there is a time since when that is so: since no count can
- * have been lost (TierCountsOrigin); since the table was first sampled, or, where its
- * counters show nothing at all, since they count; and for reads since each standby whose
- * reads count was added.
+ * A table is used together with its TOAST table and its indexes: an index scan reads the table.
+ * A lack of counts proves a lack of use only since the time from which all use would have been
+ * counted.  So each table has such a time, the latest of these: the time since when no count can
+ * have been lost (TierCountsOrigin); the first sample of the table, or, if its counters are all
+ * zero, the start of the counters; and for reads the time at which each standby was added whose
+ * reads count.
  *
  *-------------------------------------------------------------------------
  */
@@ -59,7 +59,7 @@ known_since(const TierRelationState *state, bool shows_some, TimestampTz counts_
 {
 	const TierRelationStored *stored = &state->stored;
 
-	/* Before the first sample, when was it that the counters have counted? */
+	/* Before the first sample: the time from which the counters count. */
 	return Max(shows_some ? stored->sampled_since : stored->proven_since, counts_since);
 }
 
@@ -110,8 +110,8 @@ table_use(const TierRelationState *state, TimestampTz counts_since)
 }
 
 /*
- * Adds what is known of the table or of something that belongs to it.  What came after the
- * table has no past that could be unknown.
+ * Adds the use of the table or of a relation that belongs to it.  A relation created after the
+ * table has no unknown past.
  */
 static void
 add_state(TierTableUse *table, const TierRelationState *state, const TierRelationState *heap,
@@ -208,7 +208,7 @@ tier_uses_load(const TierPolicyRow *policies, int npolicies)
 	tier_catalog_leave(&scope);
 	view = tier_sample_look(&memory, NULL, NULL);
 
-	/* Statistics that nobody has sampled say what was, but not when it was. */
+	/* Statistics without a sample have amounts, but not their time. */
 	if (memory.sampled_at == 0)
 		view.origin.since = 0;
 	return tier_uses_create(&view, &standbys, view.at);

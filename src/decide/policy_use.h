@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/policy_use.h
- *		What is known of the use of tables, for policies that ask for it.
+ *		The use of tables, for policies that ask for it.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,10 +39,10 @@ typedef struct TierUses
 	TimestampTz at;				/* when the use was looked at; 0: it was not */
 } TierUses;
 
-/* Where nobody asks for them. */
+/* For callers without a policy that asks for use. */
 extern const TierUses tier_no_uses;
 
-/* Does the policy ask for more than the age? */
+/* Returns true if the policy has conditions other than the age. */
 extern bool tier_policy_asks_for_use(const TierPolicyRow *policy);
 
 /*
@@ -59,17 +59,18 @@ extern TierUses *tier_uses_create(const TierSampleView *view, const TierStandbyU
  */
 extern const TierUses *tier_uses_load(const TierPolicyRow *policies, int npolicies);
 
-/* Of one table or materialized view; the rate is that of what moves with it. */
+/*
+ * The use of one table or materialized view; the rate is that of all relations that move with it.
+ */
 extern TierPartitionUse tier_uses_find(const TierUses *uses, Oid relation_oid,
 									   bool include_indexes);
 
 /*
- * A number that differs as soon as somebody has read or written the table since, whoever
- * it was; 0 when there is none.
+ * A number that changes as soon as any session has read or written the table; 0 if there is none.
  */
 extern int64 tier_use_counter(Oid relation_oid);
 
-/* Has a transaction of somebody, who may be using it, a lock on it? */
+/* Returns true if a transaction, which may be using it, has a lock on it. */
 extern bool tier_use_is_held(Oid relation_oid);
 
 #endif							/* TIER_POLICY_USE_H */

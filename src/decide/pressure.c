@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * decide/pressure.c
- *		Has the server enough to do without a move?
+ *		Decides whether the server has too much to do for a move.
  *
- * All that a move copies goes into the WAL.  Where that cannot leave the server in time,
- * to standbys, readers of slots or the archive, a move fills pg_wal, which stops everybody
- * in the end.  Where it makes checkpoints come early, everybody writes more full-page images:
+ * All bytes that a move copies go into the WAL.  If the WAL cannot leave the server in time, to
+ * standbys, readers of slots or the archive, a move fills pg_wal, which finally stops all
+ * sessions.  If a move makes checkpoints come early, all sessions write more full-page images:
  * that is slower, but a tier that is full cannot be written at all.
  *
  *-------------------------------------------------------------------------
@@ -40,10 +40,10 @@ tier_pressure_load(MemoryContext context)
 }
 
 /*
- * Are they forced by volume, and would be without moves?  The server forces one when there
- * are CheckPointSegments of WAL since the last (XLogCheckpointNeeded() of xlog.c).  So there
- * is as much between each two that were forced, which CHECKPOINT and backups do not need;
- * and it would have come to that without moves if the others' WAL is as much in each
+ * Returns true if checkpoints are forced by volume, and would be without moves.  The server
+ * forces one when there are CheckPointSegments of WAL since the last (XLogCheckpointNeeded() of
+ * xlog.c).  So there is as much between each two that were forced; CHECKPOINT and backups do not
+ * need it.  The same would happen without moves if the other WAL is as much in each
  * checkpoint_timeout.
  */
 static bool

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/pressure.h
- *		Has the server enough to do without a move?
+ *		Decides whether the server has too much to do for a move.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,13 +27,12 @@ typedef struct TierPressure
 extern TierPressure *tier_pressure_load(MemoryContext context);
 
 /*
- * Why nobody should begin to move something now, in words, in the current memory context;
- * NULL: nothing speaks against it.  Outside of a scope: names that the current user may not
- * know are left out.
+ * Why no move should begin now, in words, in the current memory context; NULL: no reason.
+ * Outside of a scope: names that the current user may not know are left out.
  *
- * The WAL cannot leave the server in time, which ends with a full pg_wal and everybody at a
- * standstill: nothing is so urgent.  Or the server crashed again and again during moves, which may
- * be by what they do: a device that fails takes the whole server down.
+ * There are two reasons.  The WAL cannot leave the server in time, which ends with a full pg_wal
+ * and all sessions at a standstill: no move is so urgent.  Or the server crashed repeatedly
+ * during moves, which may be their effect: a device that fails takes the whole server down.
  */
 extern char *tier_pressure_stops(const TierPressure *pressure);
 

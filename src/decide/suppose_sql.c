@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * decide/suppose_sql.c
- *		What the planner would do with another layout: check, call, return.
+ *		Plans with another layout: check, call, return.
  *
- * A supposition is about a move, so it is of relations that can be moved, and it
- * takes along what move_relation() does.  It changes nothing but plans of the
- * session, which may set the planner's costs as it likes: it takes no right on the
- * relation or the tablespace.
+ * A supposition is about a move, so it applies to relations that can be moved, and includes the
+ * relations that move_relation() includes.  It changes only plans of the session, which may set
+ * the planner's costs as it likes: it takes no right on the relation or the tablespace.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,8 +23,8 @@
 PG_FUNCTION_INFO_V1(tier_suppose_moves);
 
 /*
- * Adds what move_relation() would put there to the entries.  On which tablespace of the tier it
- * is does not matter: what is there stays.
+ * Adds the relations that move_relation() would put there to the entries.  The tablespace within
+ * the tier does not matter: relations on the tier stay.
  */
 static void
 add_move(StringInfo entries, const TierSet *set, Oid relation_oid, int tier, bool include_indexes)

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * decide/tier_fullness.c
- *		What the fullness policies say about the tiers as they are now.
+ *		Evaluates the fullness policies on the present tiers.
  *
- * Reads only.  How full a tier is is asked twice: what relations take of the capacity, by
- * their files of this moment, those of other databases included where it is less than the
- * disks have, and what its file systems have free, which others use, too; the answer that is
- * fuller counts.  A move within one file system makes room by the first alone.
+ * Reads only.  The fullness of a tier has two measures, and the fuller one counts.  The first one
+ * is the share of the capacity that relations take by their present files; files of other
+ * databases are included if the capacity is less than the size of the disks.  The second one is
+ * the free space of its file systems, which other files share.  A move within one file system
+ * makes room by the first measure alone.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,8 +45,8 @@
  */
 
 /*
- * What is under way is looked at before the files: what somebody writes in between is then
- * counted twice and not missed.
+ * Moves in progress are read before the files: bytes written in between are counted twice rather
+ * than missed.
  */
 TierFullnessLevel
 tier_fullness_level(const TierSet *set, int tier, const TierFullnessQuestion *question)
@@ -144,7 +145,7 @@ because(const char *reason, TierFullnessObstacle obstacle, const char **why)
 	return obstacle;
 }
 
-/* What can be said of it without a look at it. */
+/* The obstacle that is known without looking the relation up. */
 static TierFullnessObstacle
 known_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuestion *question,
 			   const TierAdviceUnit *unit, const char **why)
@@ -176,7 +177,10 @@ known_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuest
 	return TIER_FULLNESS_NONE;
 }
 
-/* Does a move from one tablespace to the other leave the file system as full as it is? */
+/*
+ * Returns true if a move from one tablespace to the other leaves the file system as full as it
+ * is.
+ */
 static bool
 shares_file_system(const TierSet *set, Oid from_oid, Oid to_oid)
 {
@@ -198,8 +202,8 @@ fits_nowhere(const TierSet *set, Oid tablespace_oid, double bytes)
 }
 
 /*
- * Nobody asks for these moves but the policy, which has no rights of its own: they need
- * those of the owner, and no lock for the whole copy.
+ * These moves are automatic, and the policy has no rights: they need those of the owner, and no
+ * lock for the whole copy.
  */
 static TierFullnessObstacle
 find_obstacle(const TierFullnessEvaluation *evaluation, const TierFullnessQuestion *question,
@@ -272,7 +276,7 @@ look_at_member(const TierFullnessEvaluation *evaluation, const TierFullnessQuest
 	evaluation->units[i].obstacle = find_obstacle(evaluation, question, info, member);
 }
 
-/* Is it still on the tier?  Otherwise it does not leave. */
+/* Returns true if the relation is still on the tier.  Otherwise it does not leave. */
 static bool
 is_there(TierFullnessEvaluation *evaluation, const TierSet *set, int i, TierRelationInfo *info)
 {
@@ -295,7 +299,7 @@ tier_fullness_look_again(TierFullnessEvaluation *evaluation, const TierFullnessQ
 	return evaluation->units[i].obstacle == TIER_FULLNESS_NONE;
 }
 
-/* What is asked of the units of a tier. */
+/* The input for the evaluation of the units of a tier. */
 typedef struct Asking
 {
 	TierFullnessEvaluation *evaluation;
@@ -342,7 +346,7 @@ add_member(void *argument, int u)
 	model->move_s = move_seconds(evaluation, unit) / advice->options.horizon_hours;
 	model->used_s = MOVES_FOR_USE * model->move_s * use_of(unit);
 
-	/* What next to nothing is known of may be hot. */
+	/* A unit with almost no observation may be hot. */
 	model->reluctance = unit->proven_s < tier_units_required_s() ? 1 : 0;
 	if (question->due_leave && unit->is_due)
 	{
@@ -364,7 +368,7 @@ set_marks(TierFullnessEvaluation *evaluation, const TierTier *tier)
 		policy->low_watermark;
 }
 
-/* What is said of the tiers fits; else why not. */
+/* Returns NULL if the tiers of the policy are valid; else why not. */
 static char *
 check_policy(const TierFullnessEvaluation *evaluation, const TierSet *set)
 {
@@ -479,8 +483,8 @@ expect(TierFullnessEvaluation *evaluation, double bytes)
 }
 
 /*
- * From the fastest tier down: what leaves it is about to come to the next, as far as there is
- * room for it.  What has no turn yet is not about to come.
+ * From the fastest tier down: units that leave a tier are about to arrive at the next one, as far
+ * as it has room.  Units that have no turn yet are not.
  */
 static void
 pass_on(TierFullnessEvaluation *evaluations, int n, const TierFullnessQuestion *question)
@@ -506,9 +510,7 @@ pass_on(TierFullnessEvaluation *evaluations, int n, const TierFullnessQuestion *
 	}
 }
 
-/*
- * What a tier can take: beside what others bring that leave before, and with what leaves it.
- */
+/* The room of a tier: with the units that other tiers send first, and after its own have left. */
 static void
 find_room(TierFullnessEvaluation *evaluations, int i, int n, const TierFullnessQuestion *question)
 {
@@ -529,7 +531,7 @@ find_room(TierFullnessEvaluation *evaluations, int i, int n, const TierFullnessQ
 	problem->target_bytes += next->result.leaving_bytes;
 }
 
-/* From the slowest tier up: what has left makes room for what comes. */
+/* From the slowest tier up: units that leave make room for those that arrive. */
 static void
 decide_all(TierFullnessEvaluation *evaluations, int n, const TierFullnessQuestion *question)
 {
@@ -542,7 +544,7 @@ decide_all(TierFullnessEvaluation *evaluations, int n, const TierFullnessQuestio
 	}
 }
 
-/* Has what was to come turned out to have no room, whatever leaves its target? */
+/* Returns true if a unit that was to arrive has no room, whatever leaves its target. */
 static bool
 comes_less(const TierFullnessEvaluation *evaluations, int n)
 {

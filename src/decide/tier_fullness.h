@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * decide/tier_fullness.h
- *		What the fullness policies say about the tiers as they are now.
+ *		Evaluates the fullness policies on the present tiers.
  *
- * The decision is model/fullness.h's; here is what it is made of: how full the tiers are,
- * what each relation would cost elsewhere, and what keeps it where it is.
+ * The decision is that of model/fullness.h; this module provides its input: the fullness of
+ * tiers, the cost of each relation elsewhere, and the obstacles to its move.
  *
- * A chain (ssd to hdd, hdd to archive) works from its end: what will come to a tier
- * counts as if it were there already, so that it makes room first.
+ * A chain (ssd to hdd, hdd to archive) works from its end: units that will arrive on a tier count
+ * as if they were there already, so that the tier makes room first.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,7 +33,7 @@ typedef struct TierFullnessFlight
 
 typedef TierFullnessFlight (*TierFullnessFlightOf) (Oid tablespace_oid, const void *argument);
 
-/* What an evaluation is told.  OIDs are sorted. */
+/* The input of an evaluation.  OIDs are sorted. */
 typedef struct TierFullnessQuestion
 {
 	TierFullnessFlightOf flight;	/* NULL: nothing is under way */
@@ -56,7 +56,7 @@ typedef struct TierFullnessQuestion
 								 * as gone: nothing is about to be moved */
 } TierFullnessQuestion;
 
-/* What is known of one relation of the tier, beside its unit in the model. */
+/* One relation of the tier, in addition to its unit in the model. */
 typedef struct TierFullnessMember
 {
 	const TierAdviceUnit *unit;
@@ -86,22 +86,24 @@ typedef struct TierFullnessEvaluation
 } TierFullnessEvaluation;
 
 /*
- * Evaluates all policies, those of the slowest tiers first: *n of them.  Of the disabled
- * ones, too, it is said what they would do.  Expectations as of tier_advice_load().
- * Result in the current memory context; it never raises an error for what a policy refers
- * to.
+ * Evaluates all policies, those of the slowest tiers first: *n of them.  Disabled policies are
+ * evaluated as if they were enabled.  Expectations as of tier_advice_load().  Result in the
+ * current memory context; invalid references of a policy never raise an error.
  */
 extern TierFullnessEvaluation *tier_fullness_evaluate(const TierFullnessQuestion *question,
 													  int *n);
 
-/* Is it the policy's turn to let something leave, if its tier is too full? */
+/*
+ * Returns true if it is the policy's turn to move units off its tier, should the tier be too
+ * full.
+ */
 extern bool tier_fullness_has_turn(const TierFullnessEvaluation *evaluation,
 								   const TierFullnessQuestion *question);
 
 /*
- * Looks again at member i, which is about to leave: whose it is by now, where it would go,
- * and whether anything is in its way; false: something is, so that the rest has to be
- * arranged and decided again.  The set as above.  Expectations as of tier_advice_load().
+ * Looks again at member i, which is about to leave: its present owner, its target, and its
+ * obstacles.  False: there is an obstacle, so that the rest has to be arranged and decided again.
+ * The set as above.  Expectations as of tier_advice_load().
  */
 extern bool tier_fullness_look_again(TierFullnessEvaluation *evaluation,
 									 const TierFullnessQuestion *question, const TierSet *set,
@@ -132,13 +134,13 @@ extern double tier_fullness_stay_mark(const TierTier *tier);
 extern double tier_fullness_share(const TierFullnessEvaluation *evaluation);
 
 /*
- * Bytes that file systems of a tier have free when it is at that high watermark; INFINITY:
- * it is not known.  After a crash PostgreSQL needs as many as there are of WAL since the last
- * checkpoint: what has left the tier since then is written there again.
+ * Bytes that file systems of a tier have free when it is at that high watermark; INFINITY: not
+ * known.  After a crash, PostgreSQL needs as many as there are of WAL since the last checkpoint:
+ * relations that have left the tier since then are written there again.
  */
 extern double tier_fullness_crash_room(const TierFullnessLevel *level, double high);
 
-/* Is that less than max_wal_size? */
+/* Returns true if that is less than max_wal_size. */
 extern bool tier_fullness_may_lack_crash_room(const TierFullnessLevel *level, double high);
 
 /* One sentence on the policy, and a warning if the tier will be too full all the same. */

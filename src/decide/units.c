@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * decide/units.c
- *		What is to be placed, and what is known of each.
+ *		The units to be placed, and the facts about each.
  *
- * What each of them does is model/relation_load.h's to say.
+ * model/relation_load.h computes the load of each.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,7 +40,7 @@
 #include "src/decide/policy_group.h"
 #include "src/decide/units.h"
 
-/* Blocks: what is rarer than this is not worth a word. */
+/* Blocks: lower rates are not mentioned. */
 #define LEAST_PER_HOUR 0.05
 
 const TierAdviceUnit *
@@ -194,7 +194,7 @@ discount_builds(TierAdvice *advice, const TierSampleView *view)
 	pfree(builds);
 }
 
-/* What was measured until the last sample, for all to see the same. */
+/* Stores the measurements up to the last sample, so that all users see the same. */
 static void
 mark_measured(TierAdvice *advice, const TierSampleMemory *memory,
 			  const TierRelationState *states, int nstates, TimestampTz now)
@@ -247,7 +247,7 @@ mark_policy(TierAdviceUnit *unit, int tier)
 		unit->policy_tier = tier;
 }
 
-/* What is on a faster tier still may stay there until it is due, or come nearer. */
+/* A unit that is still on a faster tier may stay there until it is due, or come nearer. */
 static void
 mark_soon(TierAdviceUnit *unit, int tier)
 {
@@ -255,7 +255,10 @@ mark_soon(TierAdviceUnit *unit, int tier)
 		unit->policy_floor = Max(unit->policy_floor, tier);
 }
 
-/* Do the rights that count for the policy suffice to move it where that wants it? */
+/*
+ * Returns true if the rights that count for the policy suffice to move the relation to its
+ * target.
+ */
 static bool
 may_be_moved(const TierPolicyRow *policy, Oid relation_oid, Oid tablespace_oid)
 {
@@ -282,7 +285,7 @@ leave_out(TierAdvice *advice, Oid relation_oid, const char *message)
 	}
 }
 
-/* What a policy moves next. */
+/* Marks the relations that a policy moves next. */
 static void
 mark_due(TierAdvice *advice, const TierPolicyRow *policy, const TierLeaf *leaf)
 {
@@ -298,7 +301,7 @@ mark_due(TierAdvice *advice, const TierPolicyRow *policy, const TierLeaf *leaf)
 	}
 }
 
-/* Is everything in it old enough for the policy? */
+/* Returns true if all rows in it are old enough for the policy. */
 static bool
 is_of_age(const TierLeaf *leaf)
 {
@@ -307,8 +310,8 @@ is_of_age(const TierLeaf *leaf)
 }
 
 /*
- * Will everything in it be of that age before the horizon ends?  What is used today will be used
- * then, so no policy that asks for that moves it.
+ * Returns true if all rows in it will be of that age before the horizon ends.  Present use is
+ * expected to continue, so a policy that asks for idleness does not move it.
  */
 static bool
 will_be_of_age(const TierEvaluation *evaluation, const TierLeaf *leaf, double horizon_us)
@@ -367,9 +370,9 @@ leave_out_leaf(void *argument, int i, char *message)
 }
 
 /*
- * Marks what is of an age at which a policy wants it on its tier, and what it has put
- * there; and what will be of that age before the horizon ends, in which a move has to
- * pay: that would have to come back.  What is younger is the advice's to place.
+ * Marks units of an age at which a policy wants them on its tier, and units that it has put
+ * there.  Also marks units that will be of that age before the horizon ends, within which a move
+ * has to pay: they would have to come back.  The advice places younger ones.
  */
 static void
 mark_policies(TierAdvice *advice, TierPass *pass, const TierPolicyRow *policies, int npolicies,
@@ -389,7 +392,7 @@ mark_policies(TierAdvice *advice, TierPass *pass, const TierPolicyRow *policies,
 	}
 }
 
-/* What extensions have made is theirs: they may drop, truncate and lock it as they like. */
+/* An extension owns the relations it has created: it may drop, truncate and lock them. */
 static void
 mark_extensions(TierAdvice *advice)
 {
@@ -402,7 +405,7 @@ mark_extensions(TierAdvice *advice)
 	pfree(members);
 }
 
-/* What is looked up of each unit. */
+/* The input for looking up each unit. */
 typedef struct Looking
 {
 	TierAdvice *advice;
@@ -417,7 +420,10 @@ unit_oid(const void *argument, int i)
 	return ((const Looking *) argument)->advice->units[i].relation_oid;
 }
 
-/* Can nobody move it, or is it empty because Citus has its rows elsewhere? */
+/*
+ * Marks units that cannot be moved, and those that are empty because Citus has their rows
+ * elsewhere.
+ */
 static void
 look_at_unit(void *argument, int i)
 {
@@ -481,7 +487,7 @@ scale_loads(TierAdvice *advice, double factor)
 	}
 }
 
-/* What the options leave out stays where it is. */
+/* Units that the options leave out stay where they are. */
 static void
 select_units(TierAdvice *advice)
 {
@@ -536,7 +542,7 @@ mark_unseen(TierAdvice *advice, const TierSampleView *view, const TierStandbyUse
 		advice->uses_since = now;
 }
 
-/* By how long it has been observed; who has set a pin is sure. */
+/* By the time for which it has been observed; a pin is certain. */
 static TierConfidence
 confidence_of(const TierAdviceUnit *unit)
 {
@@ -581,7 +587,10 @@ mark_unread(TierAdvice *advice, TimestampTz now)
 	}
 }
 
-/* What relations of a tablespace grow by, each for no longer than it was observed. */
+/*
+ * The expected growth of relations of a tablespace, each for at most the time for which it was
+ * observed.
+ */
 static double
 carried_bytes(Oid tablespace_oid, const TierSampleView *view, double hours, TimestampTz now)
 {
@@ -625,8 +634,8 @@ load_growth(TierAdvice *advice, const TierGrowths *growths, const TierSampleView
 }
 
 /*
- * How many may wait at once: as many as are active in the busiest hour, and one for the
- * server's own writes.  Where nobody has looked at what they wait for, as many as may connect.
+ * How many may wait at once: as many as are active in the busiest hour, and one for the server's
+ * own writes.  Where waits were not sampled, as many as may connect.
  */
 static double
 clients_of(const TierAdvice *advice)
@@ -637,9 +646,10 @@ clients_of(const TierAdvice *advice)
 }
 
 /*
- * The sampler knows how long something has been where it is only if it has seen it elsewhere:
- * not what was moved before its first sample, nor an index that was rebuilt since, nor what a
- * crash has made it forget.  What is elsewhere than it was moved to was moved by hand since.
+ * The sampler knows the time of a relation in its place only if it has seen it elsewhere: not if
+ * it was moved before its first sample, not for an index that was rebuilt since, and not after a
+ * crash has lost that state.  A relation that is not where the record of its move has put it was
+ * moved by hand since.
  */
 static void
 mark_recent(TierAdvice *advice, const TierRecentMove *moves, int n, TimestampTz now)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/units.h
- *		What is to be placed, and what is known of each.
+ *		The units to be placed, and the facts about each.
  *
  * The first of three steps; decide/advice.h has the others.
  *
@@ -44,10 +44,7 @@ typedef struct TierOverride
 	double		endurance_dwpd; /* of that; 0: not known */
 } TierOverride;
 
-/*
- * What is asked for.  tier_advice_default_options() is what everybody gets who
- * asks for nothing.
- */
+/* The options of an advice.  tier_advice_default_options() has the defaults. */
 typedef struct TierAdviceOptions
 {
 	List	   *tiers;			/* of char *: only these take anything in;
@@ -82,8 +79,8 @@ typedef struct TierAdviceUnit
 	int			wanted_tier;	/* where it would be if there were room; -1:
 								 * there */
 	int			policy_tier;	/* where a policy has put it, -1: no policy */
-	int			policy_floor;	/* no tier faster than this one is for what is
-								 * so old, or will be, -1: no policy */
+	int			policy_floor;	/* fastest tier that policies allow at its
+								 * present or future age, -1: no policy */
 	bool		is_due;			/* a policy moves it as soon as it can, and
 								 * has the rights to */
 	bool		is_selected;	/* by schemas and relations of the options */
@@ -116,10 +113,10 @@ typedef struct TierAdviceUnit
 								 * proven; not before no read can have been
 								 * missed.  0: not known */
 	double		resides_s;		/* still to stay, since it was moved lately */
-	bool		depends_on_load;	/* other end of what is known of it, other
-									 * tier */
+	bool		depends_on_load;	/* a load at the other end of its range
+									 * leads to another tier */
 	double		saved_s;		/* device time by the recommended tier, s per
-								 * hour; negative: what it costs */
+								 * hour; negative: an additional cost */
 	bool		is_early;		/* has not lost as much by being where it is
 								 * as its move costs */
 	bool		makes_room;		/* leaves a tier that is too full among the
@@ -140,16 +137,17 @@ typedef struct TierAdvice
 	TierSet    *set;			/* with the overrides */
 	bool	   *takes;			/* by tier: may take something in */
 	const char **why_closed;	/* by tier: see tier_set_why_closed() */
-	bool	   *is_urgent;		/* by tier: is too full, and what was observed
-								 * for long enough does not make enough room */
+	bool	   *is_urgent;		/* by tier: is too full, and the units
+								 * observed for long enough do not make enough
+								 * room */
 	int			nunits;
 	TierAdviceUnit *units;		/* by OID */
 	TierFullnessRow *fullness;	/* the other policies, of the tiers above */
 	int			nfullness;
 	TimestampTz uses_since;		/* uses may have been missed before, and reads
 								 * on standbys; 0: they never were */
-	const char *uncounted;		/* whose use of the database nobody counts;
-								 * NULL: everybody's is */
+	const char *uncounted;		/* the users whose use of the database is not
+								 * counted; NULL: all are */
 	const char *silent_standby; /* see TierStandbyUse */
 	TimestampTz writes_since;	/* counted from the WAL since then; 0: not */
 	TierClientTime client_time; /* what clients do with their time */
@@ -195,7 +193,7 @@ tier_unit_reads(const TierAdviceUnit *unit)
 	return unit->loads.middle.random_reads + unit->loads.middle.sequential_reads;
 }
 
-/* Is it advised to move? */
+/* Returns true if a move of the unit is advised. */
 static inline bool
 tier_unit_moves(const TierAdviceUnit *unit)
 {

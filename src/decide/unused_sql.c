@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * decide/unused_sql.c
- *		What nobody reads, since when, and what it would cost elsewhere.
+ *		Relations that are not read, since when, and their cost elsewhere.
  *
- * The first thing that the server's statistics can say with certainty, long before
- * rates are known: a scan that was never counted has not happened.
+ * The server's statistics prove this long before rates are known: a scan that was never counted
+ * has not happened.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,7 +32,7 @@ typedef struct Unused
 	double		saved_price;	/* per month */
 } Unused;
 
-/* What saves most first, then what is largest. */
+/* The largest saving first, then the largest relation. */
 static int
 compare_unused(const void *a, const void *b)
 {

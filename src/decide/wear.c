@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/wear.c
- *		Is a tier's device written to faster than it endures?
+ *		Whether a tier's device is written to faster than it endures.
  *
  * See decide/wear.h.
  *
@@ -86,7 +86,7 @@ tier_wears_of(const TierWears *wears, const NameData *tier_name, double *written
 		if (!found)
 			*written = *endures = 0.0;
 
-		/* What is not known of one is not known of the sum. */
+		/* If one value is not known, the sum is not known. */
 		*written += isnan(wear->written_bytes_per_day) ? NAN :
 			Max(wear->written_bytes_per_day - wear->moved_bytes_per_day, 0.0);
 		*endures += wear->endurance_bytes_per_day;

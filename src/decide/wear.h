@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/wear.h
- *		Is a tier's device written to faster than it endures?
+ *		Whether a tier's device is written to faster than it endures.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,8 +24,8 @@ typedef struct TierWears
 extern TierWears *tier_wears_load(MemoryContext context);
 
 /*
- * What is written to the tier's devices in a day, our moves apart, and what they endure; NaN
- * if that is not known of each of them.
+ * The bytes written to the tier's devices in a day, without moves, and their endurance; NaN
+ * unless that is known of each of them.
  */
 extern void tier_wears_of(const TierWears *wears, const NameData *tier_name, double *written,
 						  double *endures);
@@ -38,8 +38,8 @@ extern char *tier_wears_reason(const TierWears *wears, const TierSet *set,
 							   Oid to_tablespace_oid);
 
 /*
- * Tells whoever asks for moves to these tablespaces (OIDs) so, a NOTICE for each tier.
- * Outside of a scope.
+ * Reports to a session that asks for moves to these tablespaces (OIDs) that they wear out, a
+ * NOTICE for each tier.  Outside of a scope.
  */
 extern void tier_wear_tell(const TierSet *set, const List *to_tablespaces);
 

@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * decide/whatif_sql.c
- *		What the advice comes to, tier by tier, and what it would come to if
- *		the tiers were others.
+ *		Summarizes the advice by tier, and shows its results with other tiers.
  *
- * All of it is made from the same advice as recommend_placement(): the same
- * question has the same answer everywhere.
+ * All functions use the same advice as recommend_placement(): the same question has the same
+ * answer everywhere.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +28,7 @@ PG_FUNCTION_INFO_V1(tier_size_curve);
 
 #define BYTES_PER_GB 1e9
 
-/* At least both ends of the curve and what is there. */
+/* At least both ends of the curve and the present point. */
 #define LEAST_CURVE_POINTS 3
 #define MAX_CURVE_POINTS 1000
 
@@ -37,8 +36,8 @@ PG_FUNCTION_INFO_V1(tier_size_curve);
 #define LEAST_STEP 1e-3
 
 /*
- * Of what the step before it costs: what is better by less is none.  Of what the first
- * one costs would hide all steps after the one that ends an overload.
+ * A share of the cost of the step before it: smaller gains are no step.  A share of the cost of
+ * the first step would hide all steps after the one that ends an overload.
  */
 #define LEAST_DIFFERENCE 2e-3
 
@@ -47,7 +46,10 @@ PG_FUNCTION_INFO_V1(tier_size_curve);
 
 #define MOST_LOAD_FACTOR 1e6
 
-/* What keeps more from going there; one that endures no more takes no more, whatever the price. */
+/*
+ * The limit that keeps more from going there; a tier without endurance left takes no more,
+ * whatever the price.
+ */
 static const char *
 limited_by(const TierAdvice *advice, int tier)
 {
@@ -125,7 +127,7 @@ set_totals(TierResultRow *row, const TierPlacementTotals *now, const TierPlaceme
 	set_number(row, 15, now->written_bytes);
 }
 
-/* What clients gain; in the row of all tiers. */
+/* The gain of clients; in the row of all tiers. */
 static void
 set_prediction(TierResultRow *row, int column, const TierAdvice *before, const TierAdvice *after)
 {
@@ -462,8 +464,8 @@ find_steps(Curve *curve)
 	int			at;
 
 	/*
-	 * What must be there needs room: with less, the answer is that of a tier
-	 * that is too full.
+	 * Units that must be there need room: with less, the answer is that of a
+	 * tier that is too full.
 	 */
 	if (least.capacity > 0.0)
 		least = step_for(curve, least.capacity);
@@ -554,8 +556,8 @@ size_curve(PG_FUNCTION_ARGS)
 	tier_advice_notice_unknown(advice);
 
 	/*
-	 * Once is enough.  What a size is worth does not depend on where things
-	 * are now.
+	 * Once is enough.  The value of a size does not depend on the present
+	 * places.
 	 */
 	advice->options.noverrides = 0;
 	advice->options.from_scratch = true;
@@ -579,7 +581,7 @@ size_curve(PG_FUNCTION_ARGS)
 		y[i] = -curve.steps[i].busy_s - curve.steps[i].queue_s;
 	}
 
-	/* Beyond the end of the curve nothing bends any more. */
+	/* Steps beyond the end of the curve have no knee. */
 	for (knee = curve.nsteps; x[knee - 1] > largest; knee--)
 		;
 	knee = tier_placement_knee(x, y, knee);

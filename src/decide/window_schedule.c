@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * decide/window_schedule.c
- *		When a move may begin that nobody has asked for, and how long it takes.
+ *		When an automatic move may begin, and how long it takes.
  *
- * The decision is that of model/move_window.c; here is what it needs to know: the time
- * zones, the clock, what was moved since a window opened, and how long a move takes.
+ * The decision is that of model/move_window.c; this module provides its input: the time zones,
+ * the clock, the bytes moved since a window opened, and the duration of a move.
  *
  *-------------------------------------------------------------------------
  */
@@ -149,7 +149,7 @@ forecast_s(TierMoveWindows *windows, const TierSet *set, const TierPlannedMove *
 	return isnan(seconds) && limited > 0.0 ? limited : seconds;
 }
 
-/* What keeps it from beginning now although a window is open; "": nothing is open. */
+/* The reason for which it cannot begin now although a window is open; "": none is open. */
 static char *
 why_not_now(const TierWindowAnswer *answer, const TierPlannedMove *move, double seconds)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/window_schedule.h
- *		When a move may begin that nobody has asked for, and how long it takes.
+ *		When an automatic move may begin, and how long it takes.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,8 +35,8 @@ typedef struct TierMoveWindows
 extern TierMoveWindows *tier_move_windows_load(MemoryContext context);
 
 /*
- * Does a move make room on a tier that is above its high watermark, so that it does not wait
- * for what moves make worse, but do not stop?
+ * Whether a move makes room on a tier that is above its high watermark.  Such a move does not
+ * wait for conditions that moves make worse without stopping the server.
  */
 typedef enum TierPressing
 {
@@ -66,20 +66,19 @@ typedef struct TierPlannedMove
 typedef struct TierMoveStart
 {
 	bool		may_begin;		/* now */
-	TimestampTz at;				/* when it may; 0: nobody knows, or never as
-								 * things are */
-	double		seconds;		/* that it is expected to take; NaN: nobody
-								 * knows */
+	TimestampTz at;				/* the time at which it may; 0: not known, or
+								 * never in the present state */
+	double		seconds;		/* expected duration; NaN: not known */
 	char	   *reason;			/* "waiting for window ...", in the current
 								 * memory context; NULL: it need not wait */
-	bool		under_pressure; /* that is why it may not (act/gate.h); and
-								 * nobody knows until when */
+	bool		under_pressure; /* that is why it may not (act/gate.h); the
+								 * end is not known */
 } TierMoveStart;
 
 /*
- * May it begin now, or when?  A move that would not end while windows are open may not.
- * How long it takes is decide/forecast.h's answer; where that knows nothing, what the
- * limits of the rate allow.  Outside of a scope, in a transaction.
+ * Whether the move may begin now, or when.  A move that would not end while windows are open may
+ * not.  Its duration is that of decide/forecast.h; without a forecast, the minimum at the allowed
+ * rate.  Outside of a scope, in a transaction.
  */
 extern TierMoveStart tier_move_windows_ask(TierMoveWindows *windows, const TierSet *set,
 										   const TierPlannedMove *move);
