@@ -280,10 +280,9 @@ tier_compat_extend_to(RelFileLocator locator, ForkNumber fork, BlockNumber block
  */
 
 /*
- * A server that knows XLOG2_CHECKSUMS (it is not in 19rc1) can switch data
- * checksums on and off while it runs, which takes a while.  Does this process
- * compute them for pages that it writes, as of the last time that it has checked
- * for interrupts?
+ * A server that knows XLOG2_CHECKSUMS (it is not in 19rc1) can switch data checksums on and
+ * off while it runs, which takes a while.  Returns true if this process computes them for
+ * pages that it writes, as of its last check for interrupts.
  */
 static inline bool
 tier_compat_writes_checksums(void)
@@ -295,7 +294,7 @@ tier_compat_writes_checksums(void)
 #endif
 }
 
-/* Is the decoder's current record about a step of such a switch? */
+/* Returns true if the decoder's current record is a step of such a switch. */
 static inline bool
 tier_compat_switches_checksums(XLogReaderState *reader)
 {
@@ -537,15 +536,15 @@ tier_compat_pending_block_counts(Oid relation_oid, TierCompatBlockCounts *counts
 }
 
 /*
- * Do a session's counts of buffers grow no later than the relation's?  From 17 on a
- * read that is only begun is counted for the relation alone.
+ * Whether the buffer counts of a session grow at the same time as those of the relation, or
+ * earlier.  From 17 on a read that has only begun is counted for the relation alone.
  */
 #define TIER_COMPAT_BUFFER_USAGE_IS_PROMPT (PG_VERSION_NUM < 170000)
 
 /*
- * Are a session's reads counted by the kernel for itself?  From 18 on other processes read
- * for it what is asked for ahead (by a read stream), unless io_method says otherwise.  With
- * io_uring the kernel reads, on behalf of who has asked.
+ * Returns true if the kernel counts the reads of a session for the session itself.  From 18 on
+ * other processes read ahead for it (in a read stream), unless io_method says otherwise.  With
+ * io_uring the kernel reads on behalf of the session.
  */
 static inline bool
 tier_compat_reads_ahead_are_own(void)
@@ -719,7 +718,10 @@ tier_compat_setting_extra(Size size)
  * ---------------------------------------------------------------------
  */
 
-/* Does this process hold the lock in just that mode?  17 can ask for stronger ones, too. */
+/*
+ * Returns true if this process holds the lock in exactly that mode.  17 can check for stronger
+ * modes, too.
+ */
 static inline bool
 tier_compat_lock_is_held(const LOCKTAG *tag, LOCKMODE mode)
 {

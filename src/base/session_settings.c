@@ -182,7 +182,10 @@ tier_settings_fix(GucAction action)
  * ---------------------------------------------------------------------
  */
 
-/* Is it one of ours, with settings, and so in a GUC nest level that ends with it? */
+/*
+ * Returns true for a function of the extension with SET clauses, which runs in a GUC nest
+ * level that ends with it.
+ */
 static bool
 is_our_function(Oid function_oid)
 {

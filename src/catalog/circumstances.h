@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/circumstances.h
- *		What moves have regard to: who reads the WAL, checkpoints, and wear.
+ *		Conditions that moves take into account: readers of the WAL, checkpoints, and wear.
  *
  * Part of catalog/tables.h, which says what holds for all of it.
  *
@@ -21,7 +21,7 @@
  * ---------------------------------------------------------------------
  */
 
-/* What a check of preflight() finds of one kind of readers. */
+/* The result of a check of preflight() for one kind of readers. */
 typedef struct TierWalFinding
 {
 	char	   *check;			/* its name */
@@ -30,8 +30,9 @@ typedef struct TierWalFinding
 } TierWalFinding;
 
 /*
- * Replication slots, the archive, standbys and base backups, of a move that writes so much WAL;
- * *n of them, in the given context.  What that role may not read is not told.
+ * Findings about replication slots, the archive, standbys and base backups, for a move that
+ * writes so much WAL; *n of them, in the given context.  Details that the role may not see are
+ * left out.
  */
 extern TierWalFinding *tier_catalog_wal_readers(MemoryContext context, double wal_bytes,
 												Oid role_oid, int *n);
@@ -57,25 +58,25 @@ extern TierCheckpoints tier_catalog_checkpoints_within(double seconds);
  * ---------------------------------------------------------------------
  */
 
-/* What a tier's device is written and endures, as of the last sample; NaN: not known. */
+/* Writes and endurance of a tier's device, as of the last sample; NaN: not known. */
 typedef struct TierWear
 {
 	NameData	tier_name;
 	char	   *device;
-	double		written_bytes_per_day;	/* by everybody */
+	double		written_bytes_per_day;	/* by all writers */
 	double		moved_bytes_per_day;	/* of these by our moves */
 	double		endurance_bytes_per_day;
 	double		used_fraction;	/* of its life */
 	bool		is_exceeded;	/* false if that is not known */
 } TierWear;
 
-/* Puts what devices were written into the ledger.  Under the sampler's lock. */
+/* Adds the writes of devices to device_wear.  Under the sampler's lock. */
 extern void tier_catalog_count_wear(const TierDevices *devices, TimestampTz at);
 
 /* *n of them, by tier and device, in the given context. */
 extern TierWear *tier_catalog_load_wear(MemoryContext context, int *n);
 
-/* True once a day for each device: then somebody is to be told. */
+/* Returns true once a day for each device, when a warning is due. */
 extern bool tier_catalog_wear_is_news(const char *device);
 
 #endif							/* TIER_CATALOG_CIRCUMSTANCES_H */

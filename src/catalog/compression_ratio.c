@@ -3,9 +3,9 @@
  * catalog/compression_ratio.c
  *		How well the file systems of a tier compress.
  *
- * No file system tells what a single file takes (btrfs tells nobody, zfs with a delay), but
- * each tells what it has used altogether.  So the files that are there have their share
- * of that by their length.
+ * File systems do not report the compressed size of a single file (btrfs never, zfs with a
+ * delay), but they report their used space.  So each file is assigned a share of that, by its
+ * length.
  *
  *-------------------------------------------------------------------------
  */
@@ -51,7 +51,7 @@ use_of(const TierSet *set, const TierDevice *device)
 	return use;
 }
 
-/* Was another tablespace of the tier before it on the same file system? */
+/* Returns true if an earlier tablespace of the tier is on the same file system. */
 static bool
 is_repeated(const TierSet *set, int tier, int tablespace)
 {

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/device_wear.c
- *		The store of what devices were written: device_wear, by days.
+ *		The store of writes to devices: device_wear, by days.
  *
- * Counted with each sample, in its transaction.  What that means for the life of a
- * device is computed in SQL (sql/23_wear.sql), for the view and for us alike.
+ * Updated by each sample, in its transaction.  The wear is computed in SQL (sql/23_wear.sql),
+ * for the view and for the C code.
  *
  *-------------------------------------------------------------------------
  */

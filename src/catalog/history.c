@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/history.c
- *		For how long relations were read, by the history.
+ *		The time in which relations were read, by the history.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,15 +3,14 @@
  * catalog/load.c
  *		The store of the load of the database and of the server: load_history, file_history.
  *
- * Runs with each sample, in its transaction: one statement reads the server's
- * counters and those of the last sample, one writes both what happened in
- * between and the counters.  Nothing is written to the history for a period in
- * which the database was idle.
+ * Runs with each sample, in its transaction: one statement reads the server's counters and
+ * those of the last sample, one writes the differences and the counters.  Nothing is written
+ * to the history for a period in which the database was idle.
  *
- * load_state holds the counters of the last sample, in one array in the order of
- * the table of metrics below; load_history what happened from sample to sample.
- * Counters of one group are reset together.  When one of a group went back,
- * what the group shows now is taken as what has happened since.
+ * load_state holds the counters of the last sample, in one array in the order of the table of
+ * metrics below; load_history holds the differences between samples. Counters of one group are
+ * reset together.  If one of a group went back, the values of the group count as the
+ * difference.
  *
  *-------------------------------------------------------------------------
  */
@@ -218,7 +217,7 @@ compute_delta(const Counters *before, const Counters *now, Counters *delta)
 													   reset[metrics[i].group]);
 	}
 
-	/* Waits that nobody looked for. */
+	/* Waits are unknown for a period without samples of them. */
 	for (int i = METRIC_WAIT_SAMPLED; i < NMETRICS; i++)
 		delta->known[i] = delta->known[i] && delta->values[METRIC_WAIT_SAMPLED] > 0;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/move_effect.c
- *		The store of effects: what moves are measured against, and the result.
+ *		The store of effects: the baselines of moves, and the results.
  *
  * See catalog/tables.h, TierEffect.  A row of move_effect is deleted soon after
  * that of its move; there is no foreign key, as the end of a move would have to

@@ -3,8 +3,8 @@
  * catalog/move_plan.c
  *		Moves that run, moves that have failed and will be tried again, and the stored plan.
  *
- * See catalog/tables.h.  The stored plan is for people to look at.  It is not logged, and empty
- * after a crash: a run makes its own from policies, advice and the record of moves.
+ * See catalog/tables.h.  The stored plan is only for display.  It is unlogged, and empty after
+ * a crash: each run makes a new plan from policies, advice and the record of moves.
  *
  *-------------------------------------------------------------------------
  */

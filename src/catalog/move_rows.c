@@ -3,8 +3,8 @@
  * catalog/move_rows.c
  *		The record of moves.  See catalog/tables.h.
  *
- * A move that fails again and again has one row, not one for each attempt, so
- * that the table grows with what was moved and not with time.
+ * A move that fails repeatedly has one row, not one for each attempt, so that the table grows
+ * with the number of moved relations and not with time.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,22 +22,22 @@
 #include "src/catalog/tables.h"
 #include "src/base/clock.h"
 
-/* Was the last try of a row m asked for by advice?  What undo_move() moves was not. */
+/* Whether advice has requested the last attempt of a row m.  Moves of undo_move() do not count. */
 #define IS_ADVISED "(m.batch_id IS NOT NULL AND m.undo_of IS NULL AND m.policy_id IS NULL)"
 
 /*
- * After a move is done, for so long a sample may still find that by itself which had begun
- * before.  Shorter than it takes somebody to move it away and back, with a sample each time.
+ * For so long after a move, a sample that began before the move may still detect it.  Shorter
+ * than the time to move the relation away and back, with a sample each time.
  */
 #define SAMPLE_UNDER_WAY "interval '1 minute'"
 
-/* Did a policy take it back to a faster tier? */
+/* Whether a policy has returned it to a faster tier. */
 #define IS_RETURN \
 	"(m.policy_kind = 'tiering' AND m.undo_of IS NULL AND " \
 	"(SELECT r.rank FROM _tiered_storage.tier r WHERE r.tier_name = m.from_tier) > " \
 	"(SELECT r.rank FROM _tiered_storage.tier r WHERE r.tier_name = m.to_tier))"
 
-/* Does move_limit_per_day count it? */
+/* Whether move_limit_per_day counts it. */
 #define IS_LIMITED "(" IS_ADVISED " OR " IS_RETURN ")"
 
 /*

@@ -22,7 +22,7 @@
  * ---------------------------------------------------------------------
  */
 
-/* A move that begins.  Strings belong to the caller, and are not kept. */
+/* A move that begins.  Strings belong to the caller; no pointer to them is kept. */
 typedef struct TierMoveRow
 {
 	Oid			relation_oid;
@@ -62,8 +62,8 @@ typedef struct TierMoveOutcome
 	const char *sqlstate;		/* NULL: none */
 	bool		is_tried_again; /* soon, by the same caller: not a failure yet */
 	bool		found_no_room;	/* before anything was copied */
-	bool		was_paused;		/* which resume() ends: it may begin at once
-								 * then */
+	bool		was_paused;		/* ended by a pause: it may begin at once
+								 * after resume() */
 } TierMoveOutcome;
 
 /*
@@ -75,17 +75,16 @@ typedef struct TierMoveOutcome
 extern int64 tier_catalog_begin_move(const TierMoveRow *row);
 
 /*
- * Ends it.  Unless it is done, the backoff until the next attempt is one minute,
- * doubled with each failure in a row, at most one hour.  What was refused for want of
- * room waits for ten minutes at most, and does not count for the doubling of others: to look
- * costs nothing, and nobody tells when there is room.
+ * Ends it.  Unless it is done, the backoff until the next attempt is one minute, doubled with
+ * each failure in a row, at most one hour.  A move that was refused for lack of space waits
+ * for at most ten minutes, and does not count for the doubling: a check of the space is cheap,
+ * and no event signals free space.
  */
 extern void tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome);
 
 /*
  * Bytes that moves by advice, and those of policies to a faster tier, have copied in this
- * database in the last 24 hours, what
- * came to nothing included, those that are under way counted in full.
+ * database in the last 24 hours.  Includes moves that failed; running moves count in full.
  */
 extern int64 tier_catalog_bytes_moved_by_advice(void);
 
@@ -93,38 +92,37 @@ extern int64 tier_catalog_bytes_moved_by_advice(void);
 typedef struct TierLastMove
 {
 	Oid			relation_oid;
-	int			policy_id;		/* of the tiering policy that asked for it; 0:
-								 * somebody else did */
+	int			policy_id;		/* of the tiering policy that requested it; 0:
+								 * requested otherwise */
 	Oid			from_tablespace_oid;
 	NameData	from_tier;		/* by its name then; empty: none */
 	Oid			to_tablespace_oid;
 	TimestampTz finished_at;
-	bool		placed_since;	/* samples have seen that it was elsewhere
-								 * after that */
+	bool		placed_since;	/* samples have seen it elsewhere after that */
 } TierLastMove;
 
-/* Those of these relations that were moved, by OID, in the given context. */
+/* The last moves of these relations, by OID, in the given context. */
 extern TierLastMove *tier_catalog_load_last_moves(MemoryContext context, const Oid *relations,
 												  int nrelations, int *n);
 
 typedef struct TierRecentMove
 {
-	Oid			relation_oid;	/* or of what an index was rebuilt as; may be
-								 * gone */
+	Oid			relation_oid;	/* or of the index that has replaced it; may
+								 * not exist */
 	Oid			to_tablespace_oid;
 	TimestampTz finished_at;
 } TierRecentMove;
 
 /*
- * What was moved after one time and not after another, in no order; a relation may be there more
- * than once.  Inside of a scope.
+ * Moves between two times, in no order; a relation may occur more than once.  Inside of a
+ * scope.
  */
 extern TierRecentMove *tier_catalog_load_recent_moves(MemoryContext context, TimestampTz since,
 													  TimestampTz until, int *n);
 
 /*
- * When these relations were last placed, whoever did it, if that was after `since`; by OID, each
- * once, with no tablespace.  Inside of a scope.
+ * When these relations were last placed, by any means, if that was after `since`; by OID, each
+ * once, without the tablespace.  Inside of a scope.
  */
 extern TierRecentMove *tier_catalog_load_placed(MemoryContext context, const Oid *relation_oids,
 												int nrelations, TimestampTz since, int *n);
@@ -133,9 +131,9 @@ extern TierRecentMove *tier_catalog_load_placed(MemoryContext context, const Oid
 extern int64 tier_catalog_next_batch(void);
 
 /*
- * The columns of _tiered_storage.move that have the identity of what was moved, for statements and
- * functions; how many; and how it is read from them, in the current context.  What is no index
- * has nulls but for the first.
+ * The columns of _tiered_storage.move with the identity of the moved relation, for statements
+ * and functions; their number; and the function that reads them, in the current memory
+ * context.  All columns but the first are null unless it is an index.
  */
 #define TIER_SQL_INDEX_IDENTITY "table_oid, index_name, definition_hash, other_indexes"
 #define TIER_IDENTITY_COLUMNS 5
@@ -145,10 +143,9 @@ extern void tier_catalog_read_identity(const Datum *values, const bool *nulls,
 typedef struct TierBatchMove
 {
 	TierIndexIdentity identity; /* as it was then; see tier_relation_present() */
-	Oid			from_tablespace_oid;	/* InvalidOid: it does not exist any
-										 * more */
+	Oid			from_tablespace_oid;	/* InvalidOid: it was dropped */
 	NameData	from_tablespace;	/* its name then */
-	Oid			to_tablespace_oid;	/* may not exist any more */
+	Oid			to_tablespace_oid;	/* may have been dropped */
 	int64		batch_id;		/* 0: none */
 } TierBatchMove;
 
@@ -157,8 +154,8 @@ extern TierBatchMove *tier_catalog_load_batch(MemoryContext context, int64 batch
 extern bool tier_catalog_batch_exists(int64 batch_id);
 
 /*
- * Of these relations the moves of one batch, or of one statement: that which has moved any of them
- * last.
+ * The moves of these relations by one batch, or by one statement: the one that has moved any
+ * of them last.
  */
 extern TierBatchMove *tier_catalog_load_last_call(MemoryContext context, const Oid *relations,
 												  int nrelations, int *n);
@@ -170,34 +167,37 @@ extern TierBatchMove *tier_catalog_load_last_call(MemoryContext context, const O
 extern char *tier_catalog_policies_of_batch(MemoryContext context, int64 batch_id, int *n,
 											TierPolicyKind *kind);
 
-/* The last batch that has undone something of it; 0: none. */
+/* The last batch that has undone a move of this batch; 0: none. */
 extern int64 tier_catalog_undone_by(int64 batch_id);
 
 /* Deletes the row of a move that turned out not to be needed. */
 extern void tier_catalog_forget_move(int64 move_id);
 
 /*
- * Brings the stored state of a relation and its TOAST table up to date after
- * a move, so that the next move finds the tier as full as it is now.  Waits for
- * nobody: rows that a sample has locked are left to the next sample.  Notes when that was
- * in the row of the move, if no later sample will find it.
+ * Brings the stored state of a relation and its TOAST table up to date after a move, so that
+ * the next move sees the current use of the tier.  Never waits: rows that a sample has locked
+ * are left to the next sample.  Records the time in the row of the move, if no later sample
+ * will detect the move.
  */
 extern void tier_catalog_note_moved(int64 move_id, Oid relation_oid, Oid tablespace_oid);
 
-/* A relation whose last move came to nothing, and when it is tried again. */
+/* A relation whose last move failed or was skipped, and the time of the next attempt. */
 typedef struct TierBackoff
 {
 	Oid			relation_oid;
 	TimestampTz next_attempt_at;
 } TierBackoff;
 
-/* Those whose time has not come, by the clock of the moves; by OID, in the given context. */
+/*
+ * The relations whose next attempt is not due, by the clock of the moves; by OID, in the given
+ * context.
+ */
 extern TierBackoff *tier_catalog_load_backoff(MemoryContext context, int *n);
 
-/* OIDs of relations whose moves run, whoever asked for them. */
+/* OIDs of relations with running moves of any requester. */
 extern Oid *tier_catalog_load_running(MemoryContext context, int *n);
 
-/* What is stored of a move of the plan (act/plan.h), for the view. */
+/* A move of the plan (act/plan.h) as stored for the view. */
 typedef struct TierStoredMove
 {
 	Oid			relation_oid;
@@ -210,7 +210,7 @@ typedef struct TierStoredMove
 	const char *waits_for;		/* NULL: nothing */
 } TierStoredMove;
 
-/* No more are stored: nobody reads more, and the table stays small. */
+/* The maximum of stored moves, which keeps the table small. */
 #define TIER_MOST_STORED_MOVES 1000
 
 /* Stores these n in place of what is stored; a row that stays the same is not written. */
@@ -266,11 +266,11 @@ typedef struct TierEffect
 	double		size_bytes;		/* with its TOAST table */
 	TierEffectTotals after;
 
-	/* What came of it. */
+	/* The result. */
 	const char *not_measurable; /* why; NULL: it is */
 	double		unmoved_s_per_hour; /* this load's cost on the old tier */
 	double		measured_s_per_hour;
-	bool		by_device;		/* by what the devices did, not by profiles */
+	bool		by_device;		/* by measured device I/O, not by profiles */
 } TierEffect;
 
 /*
@@ -279,10 +279,10 @@ typedef struct TierEffect
  */
 extern void tier_catalog_begin_effect(const TierEffect *effect, TimestampTz now);
 
-/* Open rows of indexes that were rebuilt become those of what is in their place. */
+/* Assigns open rows of rebuilt indexes to the indexes that have replaced them. */
 extern void tier_catalog_follow_rebuilt(void);
 
-/* Settles those of these relations that are not where they were moved to. */
+/* Settles the open rows of these relations if they are not where they were moved to. */
 extern void tier_catalog_settle_gone(const Oid *gone, int ngone, TimestampTz now);
 
 /*
@@ -308,7 +308,7 @@ typedef struct TierWorseBatch
 	int			moves;
 } TierWorseBatch;
 
-/* The batches of which nothing is open any more and the verdict is not stored; *n of them. */
+/* The batches without open rows whose verdict is not stored; *n of them. */
 extern int64 *tier_catalog_complete_batches(MemoryContext context, int *n);
 
 /*

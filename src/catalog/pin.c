@@ -3,9 +3,9 @@
  * catalog/pin.c
  *		The store of pins.  See catalog/tables.h.
  *
- * What a pin holds is said in one place, the view pinned_relations: a pin of
- * its own counts before that of the table, and that before those of partitioned
- * tables above, the nearest first.
+ * The view pinned_relations defines which relations a pin holds: a relation's own pin takes
+ * precedence over that of its table, and that over those of partitioned tables above it, the
+ * nearest first.
  *
  *-------------------------------------------------------------------------
  */

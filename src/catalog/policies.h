@@ -25,7 +25,7 @@
  * ---------------------------------------------------------------------
  */
 
-/* What a policy moves by.  One number means one policy, whatever its kind. */
+/* The kind of a policy.  Policies of both kinds share one sequence of numbers. */
 typedef enum TierPolicyKind
 {
 	TIER_POLICY_TIERING,
@@ -35,10 +35,10 @@ typedef enum TierPolicyKind
 typedef struct TierPolicyRow
 {
 	int			policy_id;
-	Oid			relation_oid;	/* InvalidOid: does not exist any more; or the
-								 * policy is on a group of tables */
-	Oid			owner_oid;		/* of the relation, as far as it was seen;
-								 * InvalidOid: that of another cluster */
+	Oid			relation_oid;	/* InvalidOid: it was dropped, or the policy
+								 * is on a group of tables */
+	Oid			owner_oid;		/* of the relation, as last seen; InvalidOid:
+								 * a role of another cluster */
 	char	   *relation_name;	/* qualified, for messages; loaded only */
 	bool		is_group;		/* on all tables of a schema that no other
 								 * policy is on */
@@ -74,8 +74,9 @@ typedef struct TierPolicyRow
 } TierPolicyRow;
 
 /*
- * What of a policy can be altered beside its tier: columns of _tiered_storage.policy, and keys of
- * options.  Those that a policy need not have are told by their has, or are NaN.
+ * The properties of a policy that can be altered besides its tier: columns of
+ * _tiered_storage.policy, and keys of options.  An optional property has a has_ field, or is
+ * NaN if unset.
  */
 #define TIER_POLICY_PROPERTIES 11
 extern const TierColumn tier_policy_properties[TIER_POLICY_PROPERTIES];
@@ -84,8 +85,8 @@ extern const TierColumn tier_policy_properties[TIER_POLICY_PROPERTIES];
 extern TierPolicyRow *tier_catalog_load_policies(MemoryContext context, int *npolicies);
 
 /*
- * At least those of this number (0: any) and of this relation (0: any), which a restored policy
- * knows by its name; with thousands of policies that is much less.
+ * Loads at least the policies with this number (0: any) and on this relation (0: any), which a
+ * restored policy has by name.  Much cheaper than loading thousands of policies.
  */
 extern TierPolicyRow *tier_catalog_load_policies_of(MemoryContext context, int policy_id,
 													Oid relation_oid, int *npolicies);
@@ -98,35 +99,41 @@ extern TierPolicyRow *tier_catalog_load_policies_of(MemoryContext context, int p
 extern int	tier_catalog_add_policy(const TierCatalogScope *scope, const TierPolicyRow *row,
 									bool *existed);
 
-/* How many policies the role has made. */
+/* The number of policies that the role has created. */
 extern int	tier_catalog_policies_made_by(Oid role_oid);
 
 /*
- * Gives the policy with the id of the row what the row has, and the rights of the
- * caller of the scope.  False: it has been removed.  Error: the relation has a policy
- * for that tier already.
+ * Changes the policy with the id of the row to the values of the row, and to the rights of the
+ * caller of the scope.  Returns false if it was removed.  Error: the relation already has a
+ * policy for that tier.
  */
 extern bool tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *row);
 
-/* Waits until nobody else changes the policy, until the end of the transaction. */
+/*
+ * Locks the policy against changes by others until the end of the transaction; waits for the
+ * lock.
+ */
 extern void tier_catalog_lock_policy(TierPolicyKind kind, int policy_id);
 
-/* Enables or disables a policy by id, whose rights stay the same.  False: as above. */
+/*
+ * Enables or disables a policy by id; its rights are unchanged.  Returns false if it was
+ * removed.
+ */
 extern bool tier_catalog_enable_policy(int policy_id, bool enabled);
 
 /*
- * Is the policy still there, enabled and unaltered, with the rights of the same role; does
- * the tier, which is its own, that of its indexes or one to which something returns, have
- * this tablespace; and is the relation still in its table's tree?  Which tables a group has,
- * and which shards a table, is not asked: see tier_groups_find_above().
+ * Returns true if the policy still exists, enabled and unaltered, with the rights of the same
+ * role; if the tier (its own, that of its indexes or its return tier) has this tablespace; and
+ * if the relation is still in the tree of its table.  Does not check the tables of a group and
+ * the shards of a table: see tier_groups_find_above().
  */
 extern bool tier_catalog_policy_wants(const TierPolicyRow *policy, Oid leaf_oid,
 									  const NameData *tier, Oid tablespace_oid);
 
-/* Deletes a policy by id.  False: somebody else has. */
+/* Deletes a policy by id.  Returns false if it was removed concurrently. */
 extern bool tier_catalog_delete_policy(TierPolicyKind kind, int policy_id);
 
-/* What an evaluation of a policy has found; what its kind does not have is -1, or NaN. */
+/* The result of an evaluation of a policy; fields that its kind does not have are -1, or NaN. */
 typedef struct TierPolicyResult
 {
 	int			due;			/* relations */
@@ -154,13 +161,13 @@ typedef struct TierMoveWindowRow
 /* All of them, by name, in the given context. */
 extern TierMoveWindowRow *tier_catalog_load_move_windows(MemoryContext context, int *n);
 
-/* Bytes of moves that run, or were begun in the last seconds, whoever asked for them. */
+/* Bytes of moves that run, or began in the last `seconds`, of any requester. */
 extern double tier_catalog_bytes_moved_within(double seconds);
 
 /*
- * Until when automatic moves rest because the server crashed during moves: from the third crash
- * since the last move that was completed, 1 minute, then twice as long for each, at most an hour;
- * 0: they do not rest.
+ * Until when automatic moves are suspended because the server crashed during moves: for 1
+ * minute from the third crash since the last completed move, then twice as long for each
+ * further crash, at most an hour; 0: not suspended.
  */
 extern TimestampTz tier_catalog_rests_until(void);
 
@@ -191,8 +198,8 @@ extern int	tier_catalog_add_fullness(const TierCatalogScope *scope, const TierFu
 									  bool *existed);
 
 /*
- * Gives the policy with the id of the row what the row has; it is the caller's of the
- * scope then, unless he only disables it.  False: it has been removed.
+ * Changes the policy with the id of the row to the values of the row.  The caller of the scope
+ * becomes its creator, unless disables_only.  Returns false if it was removed.
  */
 extern bool tier_catalog_change_fullness(const TierCatalogScope *scope,
 										 const TierFullnessRow *row, bool disables_only);
@@ -202,7 +209,7 @@ extern bool tier_catalog_change_fullness(const TierCatalogScope *scope,
  * ---------------------------------------------------------------------
  */
 
-/* A relation that has to be on a tier. */
+/* A relation that is pinned to a tier. */
 typedef struct TierPinned
 {
 	Oid			relation_oid;
@@ -219,22 +226,20 @@ typedef struct TierPins
 } TierPins;
 
 /*
- * Loads what the pins in force hold, or only what holds one relation.  The pins
- * and their strings live in the given context.  Takes no lock on anything of a
- * user.
+ * Loads the relations that the pins in force hold, or only those pins that hold one relation.
+ * The pins and their strings live in the given context.  Takes no lock on user objects.
  */
 extern TierPins *tier_catalog_load_pins(MemoryContext context);
 extern TierPins *tier_catalog_load_pin_of(MemoryContext context, Oid relation_oid);
 
 /*
- * The pin that keeps the relation from going to a tier (index into the set,
- * -1: none of them), or NULL when there is none.  Inside a scope or outside; the
- * result points into the pins.
+ * The pin that forbids moving the relation to a tier (index into the set, -1: to no tier), or
+ * NULL if there is none.  Inside a scope or outside.  The result points into the pins.
  */
 extern const TierPinned *tier_pins_against(const TierPins *pins, const TierSet *set,
 										   Oid relation_oid, int tier);
 
-/* The same for whichever tier. */
+/* The pin of the relation for any tier, or NULL. */
 extern const TierPinned *tier_pins_find(const TierPins *pins, Oid relation_oid);
 
 typedef struct TierPinRow
@@ -254,10 +259,10 @@ typedef struct TierPinRow
  */
 extern void tier_catalog_set_pin(const TierCatalogScope *scope, const TierPinRow *row);
 
-/* Removes the pin that a relation has of its own; false: it has none. */
+/* Removes the relation's own pin.  Returns false if it has none. */
 extern bool tier_catalog_remove_pin(Oid relation_oid);
 
-/* Has it one?  *include_indexes is set if it has. */
+/* Returns true if it has a pin; then sets *include_indexes. */
 extern bool tier_catalog_has_pin(Oid relation_oid, bool *include_indexes);
 
 #endif							/* TIER_CATALOG_POLICIES_H */

@@ -40,8 +40,8 @@ const TierColumn tier_policy_properties[TIER_POLICY_PROPERTIES] = {
 };
 
 /*
- * May policy p be that of the relation (0: of any)?  A row has its OID, or where it was restored
- * its name, and that is found without what the view has to look up for each of its rows.
+ * Whether policy p may be on the relation (0: any).  A row has its OID, or after a restore its
+ * name.  The test avoids the look-ups that the view needs for each row.
  */
 #define OF_RELATION(oid) \
 	"(" oid " = 0 OR p.relation_oid = " oid " OR p.relation_name = " \
@@ -122,7 +122,10 @@ run_with_properties(const char *sql, const TierPolicyRow *row, const TierValue *
 	run_with_properties((sql), (row), (const TierValue[]) {__VA_ARGS__}, \
 						(int) (sizeof((const TierValue[]) {__VA_ARGS__}) / sizeof(TierValue)))
 
-/* Is there one for this table or schema, and this tier?  Then its id is the result. */
+/*
+ * Returns true if there is a policy for this table or schema, and this tier; then its id is
+ * the result of the query.
+ */
 static bool
 find_same_policy(const TierPolicyRow *row)
 {

@@ -356,7 +356,7 @@ store_states(StateStore *store, int from, int until)
 	if (error == NULL)
 		return;
 	if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
-		ReThrowError(error);	/* somebody has our tables locked */
+		ReThrowError(error);	/* another process has locked our tables */
 	if (until - from <= 1 || tier_error_is_about_all(error))
 	{
 		(void) tier_pass_failed(store->pass, store->states[from].id.relation_oid, NULL, error);
@@ -453,9 +453,9 @@ kept_minutes(void)
  * in bulk, because the space of each that is deleted is cleaned up in the WAL.
  *
  * What move_limit_per_day and move windows count is kept for a day, which has 25 hours once a
- * year, and what cooldown asks for as long as that is.  Where a policy lets anything return, the
- * last move of each relation is kept, whoever made it: it says where that came from, or that it
- * was not the policy that moved it.
+ * year, and what cooldown asks for as long as that is.  Where a policy lets anything return,
+ * the last move of each relation is kept, whatever its requester: it tells where the relation
+ * came from, or that the policy did not move it.
  */
 static void
 forget_moves(TimestampTz now, bool is_new_day)

@@ -49,10 +49,10 @@ extern TierRelationState *tier_catalog_load_states(MemoryContext context, int *n
 extern TierRelationState *tier_catalog_load_unit(MemoryContext context, Oid relation_oid,
 												 int *nstates);
 
-/* The bytes of all relations of which anything was read since they are observed. */
+/* The bytes of all relations with any reads since they are observed. */
 extern double tier_catalog_read_bytes(void);
 
-/* For how long relations were read at a rate or above, together. */
+/* The time in which relations were read at or above a rate, together. */
 typedef struct TierReadTime
 {
 	List	   *relations;		/* OIDs */
@@ -65,11 +65,10 @@ typedef struct TierReadTime
 extern void tier_catalog_find_read_time(TierReadTime *times, int n, TimestampTz now);
 
 /*
- * Keeps two samplers from interleaving: locks the table sampler in SHARE UPDATE
- * EXCLUSIVE mode to the end of the transaction.  False if another process still
- * has the lock after patience_ms, of which nobody else waits behind us; -1: waits
- * as for any lock.  What was loaded before may be out of date: load after this.  Runs
- * no statement.
+ * Keeps two samplers from interleaving: locks the table sampler in SHARE UPDATE EXCLUSIVE mode
+ * to the end of the transaction.  Returns false if another process still has the lock after
+ * patience_ms; meanwhile no process waits behind us.  -1: waits as for any lock.  Load states
+ * after this call, as states that were loaded before may be out of date.  Runs no statement.
  */
 extern bool tier_catalog_lock_sampler(int patience_ms);
 
@@ -83,18 +82,17 @@ typedef struct TierSampleSummary
 } TierSampleSummary;
 
 /*
- * Writes what a sample found: states with their `changed` flag set, history
- * rows for those that were read or have written, and the summary; deletes the
- * states of `dropped`.  period_start: when the last sample was, 0: this is the
- * first, which has no history.  What fails to be stored is left out, by the pass.
- * Under the sampler's lock.
+ * Stores a sample: states with their `changed` flag set, history rows for relations with reads
+ * or writes, and the summary; deletes the states of `dropped`.  period_start: the time of the
+ * last sample; 0: this is the first one, which has no history.  The pass leaves out relations
+ * that cannot be stored.  Under the sampler's lock.
  */
 extern void tier_catalog_store_sample(const TierRelationState *states, int nstates,
 									  const Oid *dropped, int ndropped,
 									  TimestampTz period_start,
 									  const TierSampleSummary *summary, TierPass *pass);
 
-/* Which statistics samples have read, and since when no count can have been lost. */
+/* The statistics that samples have read, and since when no count can have been lost. */
 typedef struct TierCountsOrigin
 {
 	TimestampTz since;			/* 0: not known */
@@ -121,15 +119,15 @@ extern void tier_catalog_store_counts_origin(const TierCountsOrigin *origin);
 extern void tier_catalog_maintain_history(TimestampTz now);
 
 /*
- * Loads the last snapshot of the state if that was lost, as unlogged tables are in a crash, a
+ * Restores the last snapshot of the state if the unlogged tables were emptied by a crash, a
  * restore or a promotion.  Under the sampler's lock.
  */
 extern void tier_catalog_restore_state(void);
 
 /*
- * How far the WAL was read (see observe/writes.h).  What is loaded is all zero
- * where nothing is known; it is a struct without pointers.  Storing changes the
- * row that tier_catalog_store_sample has written; under the sampler's lock.
+ * The position up to which the WAL was read (see observe/writes.h).  The loaded struct is all
+ * zero if nothing is known; it has no pointers.  Storing changes the row that
+ * tier_catalog_store_sample has written; under the sampler's lock.
  */
 extern void tier_catalog_load_writes(TierWritesMemory *memory);
 extern void tier_catalog_store_writes(const TierWritesMemory *memory);
@@ -137,7 +135,7 @@ extern void tier_catalog_store_writes(const TierWritesMemory *memory);
 /* Since when writes are counted from the WAL; 0: they are not. */
 extern TimestampTz tier_catalog_writes_since(void);
 
-/* Sets all relations' rates of writes to 0: nobody has counted for a while. */
+/* Sets the write rates of all relations to 0, after a period without counts. */
 extern void tier_catalog_forget_write_rates(void);
 
 /* ---------------------------------------------------------------------
@@ -159,7 +157,7 @@ extern void tier_catalog_store_devices(const TierDevices *devices);
  * ---------------------------------------------------------------------
  */
 
-/* What is known of one tablespace; only the growth of the evidence is used. */
+/* The growth of one tablespace; only the growth of the evidence is used. */
 typedef struct TierTablespaceGrowth
 {
 	Oid			tablespace_oid;
@@ -201,10 +199,10 @@ extern void tier_catalog_sample_load(TimestampTz now_at, bool relations_active,
 									 bool by_another_server);
 
 /*
- * What the clients of this database do with their time, by looks at what they wait for:
- * client-seconds per hour of the last day that was sampled.  peak is how many are active
- * at once, on average in the busiest hour of the last 14 days.  0 of all, if nobody
- * has looked for long enough.
+ * How the clients of this database spend their time, by samples of their wait events:
+ * client-seconds per hour of the last day that was sampled.  peak is the number of active
+ * clients, on average in the busiest hour of the last 14 days.  All zero if the samples do not
+ * cover enough time.
  */
 typedef struct TierClientTime
 {
@@ -218,9 +216,9 @@ typedef struct TierClientTime
 extern TierClientTime tier_catalog_client_time(void);
 
 /*
- * Adds to file_history what has been read and written since the last call, by class and
- * place of files; what was not counted is null there.  By another server as
- * tier_catalog_sample_load(), and under the sampler's lock.
+ * Adds to file_history the reads and writes since the last call, by class and place of files;
+ * values that were not counted are null.  by_another_server as in tier_catalog_sample_load();
+ * under the sampler's lock.
  */
 extern void tier_catalog_sample_files(TimestampTz now_at, bool by_another_server);
 

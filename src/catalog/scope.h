@@ -49,9 +49,9 @@ typedef enum TierExtensionState
 } TierExtensionState;
 
 /*
- * The guard: whoever has a lock on this relation keeps the extension from being dropped.
- * InvalidOid: there is none yet, or no such extension.  Without a lock on it, it may be another
- * one after an update of the extension.
+ * The guard: a lock on this relation prevents DROP EXTENSION.  InvalidOid: there is none yet,
+ * or no such extension.  Without a lock on it, it may be another one after an update of the
+ * extension.
  *
  * The extension itself is not locked, and no lock on it is waited for.  The server locks it
  * exclusively before it looks at the rights of a DROP EXTENSION; and for ALTER FUNCTION ...
@@ -71,13 +71,12 @@ extern Oid	tier_catalog_guard_oid(Oid extension_oid);
 extern TierExtensionState tier_catalog_extension_state(void);
 
 /*
- * Between enter and leave SPI is connected, a snapshot is active, search_path
- * is pg_catalog, pg_temp and the current user is the owner of the extension,
- * with SECURITY_RESTRICTED_OPERATION and SECURITY_LOCAL_USERID_CHANGE set; what
- * our SQL relies on is as it should be, whatever the session has set, and no
- * lock is waited for longer than 30 seconds.  No function of a user may run in
- * between.  An error needs no cleanup: the abort of the (sub)transaction undoes
- * everything.
+ * Between enter and leave SPI is connected, a snapshot is active, search_path is pg_catalog,
+ * pg_temp and the current user is the owner of the extension, with
+ * SECURITY_RESTRICTED_OPERATION and SECURITY_LOCAL_USERID_CHANGE set; what our SQL relies on
+ * has fixed values, whatever the session has set, and no wait for a lock lasts more than 30
+ * seconds.  No function of a user may run in between.  An error needs no cleanup: the abort of
+ * the (sub)transaction undoes everything.
  *
  * tier_catalog_enter raises an error when the extension is not there in this
  * version; tier_catalog_try_enter returns false instead.  Scopes do not nest; a
@@ -217,10 +216,7 @@ typedef struct TierIdentity
 	NameData	owner;			/* of the relation */
 } TierIdentity;
 
-/*
- * Raises an error if the relation has been dropped: nobody keeps it from that.  Runs no
- * statement.
- */
+/* Raises an error if the relation was dropped, which no lock prevents.  Runs no statement. */
 extern void tier_catalog_identify(const TierCatalogScope *scope, Oid relation_oid, Oid owner_oid,
 								  const NameData *tier, TierIdentity *identity);
 

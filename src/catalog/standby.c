@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/standby.c
- *		What standbys have told: reads, and the room that they have.
+ *		Reports of standbys: reads, and free space.
  *
- * See catalog/standbys.h.  What a pull finds (catalog/standby_pull.c) is in standby_reads
+ * See catalog/standbys.h.  The result of a pull (catalog/standby_pull.c) is in standby_reads
  * until the next sample takes it.
  *
  *-------------------------------------------------------------------------
@@ -16,8 +16,9 @@
 #include "src/catalog/tables.h"
 
 /*
- * So long the room that a standby has told of counts.  One that is away for a while shall find
- * room when it is back; one that has gone for good shall not keep everything from being moved.
+ * The time for which a standby's report of its space counts.  A standby that is away for a
+ * while should find room when it returns; one that was removed for good must not block all
+ * moves.
  */
 #define STANDBY_ROOM_LIFE "1 day"
 
@@ -96,7 +97,7 @@ tier_catalog_load_standby_use(MemoryContext context, double lately_s)
  */
 #define LONG_USE_MS 10000
 
-/* So old may be what a pull has told of transactions. */
+/* The maximum age of a pull's report on transactions. */
 #define USE_LIFE "10 minutes"
 
 bool

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/standby_pull.c
- *		Which standbys are asked, and storing what they answer.
+ *		Choosing the standbys to ask, and storing their answers.
  *
- * See catalog/standbys.h.  What the counters of a standby have grown by is in standby_reads
- * until the next sample takes it (catalog/standby.c).
+ * See catalog/standbys.h.  The growth of a standby's counters is in standby_reads until the
+ * next sample takes it (catalog/standby.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -102,7 +102,10 @@ note_problem(const char *name, const TierStandbyAnswer *answer)
 
 	tier_query(sql, tier_arg_text(name), tier_arg_text(tier_catalog_clip(answer->problem)));
 
-	/* One that was promoted, say, replays nothing any more. */
+	/*
+	 * A server that is not a standby, for example after its promotion,
+	 * replays nothing.
+	 */
 	if (answer->is_no_standby)
 		tier_query(places_sql, tier_arg_text(name));
 }

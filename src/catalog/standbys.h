@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/standbys.h
- *		Standbys whose reads count here, and what they have told (catalog/standby.c,
+ *		Standbys whose reads count here, and their reports (catalog/standby.c,
  *		catalog/standby_pull.c).
  *
  * Part of catalog/tables.h, which says what holds for all of it.
@@ -58,7 +58,7 @@ typedef struct TierStandbyPlace
 								 * free_bytes; by the clock of this server */
 } TierStandbyPlace;
 
-/* What one pull has found, checked by observe/standby_reads.c. */
+/* The result of one pull, checked by observe/standby_reads.c. */
 typedef struct TierStandbyAnswer
 {
 	char	   *problem;		/* NULL: the rest means something */
@@ -81,7 +81,7 @@ typedef struct TierStandbyAnswer
  */
 extern void tier_catalog_add_standby(const char *name, const char *conninfo, Oid added_by_oid);
 
-/* Those whose time has come, in the order in which they are to be asked; and how many. */
+/* The standbys that are due, in the order in which they are to be asked; *n of them. */
 extern TierStandby *tier_catalog_due_standbys(MemoryContext context, int *n);
 
 /*
@@ -91,9 +91,9 @@ extern TierStandby *tier_catalog_due_standbys(MemoryContext context, int *n);
 extern void tier_catalog_store_standby(const TierStandby *standby,
 									   const TierStandbyAnswer *answer);
 
-/* ---------------------------------------------------------------------
- * What they have told (catalog/standby.c)
- * ---------------------------------------------------------------------
+/*---------------------------------------------------------------------
+ * Their reports (catalog/standby.c)
+ *---------------------------------------------------------------------
  */
 
 /*
@@ -104,12 +104,12 @@ extern void tier_catalog_store_standby(const TierStandby *standby,
  */
 extern void tier_catalog_take_standby_reads(TierRelationState *states, int nstates);
 
-/* What standbys whose reads count have told of them. */
+/* The reads of relations on standbys whose reads count. */
 typedef struct TierStandbyUse
 {
 	TimestampTz known_since;	/* when the last of them was added; 0: none */
-	const char *silent;			/* one that has not told lately, and since
-								 * when, in words; NULL: none */
+	const char *silent;			/* a standby without a recent report, and
+								 * since when, in words; NULL: none */
 	Oid		   *read;			/* sorted: read there since the last sample */
 	int			nread;
 } TierStandbyUse;
@@ -128,49 +128,50 @@ typedef struct TierStandbyRoom
 } TierStandbyRoom;
 
 /*
- * Who uses something on a standby for so long that the replay of a strong lock would have to
- * wait, and then cancel him.
+ * A transaction on a standby that uses a relation for so long that the replay of a strong lock
+ * would have to wait for it, and then cancel it.
  */
 typedef struct TierStandbyUser
 {
 	Oid			relation_oid;	/* 0: one of those that were asked for */
-	char	   *standby_name;	/* NULL: nobody does, and the rest means
-								 * nothing */
-	int64		open_ms;		/* so long his transaction was open when the
-								 * standby was asked */
-	int64		delay_ms;		/* after which he is cancelled; -1: never, and
-								 * nothing is replayed meanwhile */
+	char	   *standby_name;	/* NULL: there is none, and the other fields
+								 * are meaningless */
+	int64		open_ms;		/* the age of the transaction when the standby
+								 * was asked */
+	int64		delay_ms;		/* the delay until it is cancelled; -1: never,
+								 * and replay stops meanwhile */
 } TierStandbyUser;
 
-/* Does a transaction that has lasted for so long count, where the delay is that? */
+/* Returns true if a transaction of this age counts, given the delay. */
 extern bool tier_standby_is_long(int64 open_ms, int64 delay_ms);
 
-/* All of them by the last pull, if it was lately, those that have for the longest time first. */
+/* All such transactions by the last pull, if that was recent; the oldest ones first. */
 extern TierStandbyUser *tier_catalog_standby_users(MemoryContext context, int *nusers);
 
 /*
- * How many standbys there are; of these, *nknown have lately told who uses what.
+ * The number of standbys; *nknown gets the number of those with a recent report on
+ * transactions.
  */
 extern int	tier_catalog_standbys_telling(int *nknown);
 
 /*
- * How many standbys replay what this server sends them beyond those that were added, and the
- * name of one that is not called like any of these; NULL, and 0: there are no more.  One that
- * replays from another standby is not seen.
+ * The number of standbys that replicate from this server and were not added, and the name of
+ * one of them that is not the name of an added one; NULL and 0 if there are none.  Standbys
+ * that replicate from another standby are not seen.
  */
 extern char *tier_catalog_unknown_standby(MemoryContext context, int *n);
 
 /*
- * What each standby has told of the tablespace at the last pull, in the given context; nobody
- * is asked.  Free bytes are without what this database has moved there since, or is moving
- * there in other sessions.
+ * The reports of all standbys on the tablespace at their last pull, in the given context; does
+ * not ask the standbys.  Free bytes exclude the bytes that this database has moved there
+ * since, or is moving there in other sessions.
  */
 extern TierStandbyRoom *tier_catalog_standby_rooms(MemoryContext context, Oid tablespace_oid,
 												   int *nrooms);
 
 /*
- * How many standbys there are; of these, *nknown have told of the tablespace's directory within
- * a day, and their last pull has not failed.
+ * The number of standbys; *nknown gets the number of those that have reported the tablespace's
+ * directory within a day, and whose last pull has not failed.
  */
 extern int	tier_catalog_count_standbys(Oid tablespace_oid, int *nknown);
 

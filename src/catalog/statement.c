@@ -3,10 +3,11 @@
  * catalog/statement.c
  *		Statements on our own tables.  See catalog/tables.h.
  *
- * A move of a small table runs a dozen of them, and to parse and analyze them took a third
- * of its time.  So a statement that a process runs again is kept with its plan.  The server
- * makes both anew when an object that it names has changed, as it does for PL/pgSQL.  After
- * a few executions it is planned again, because our tables may have grown.
+ * A move of a small table runs a dozen of them, and parsing and analyzing them would take a
+ * third of its time.  So a statement that a process runs again is kept with its plan.  The
+ * server invalidates both when an object that the statement uses has changed, as it does for
+ * PL/pgSQL.  After a few executions a statement is planned again, because our tables may have
+ * grown.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,8 +3,7 @@
  * catalog/tables.c
  *		Entering and leaving the extension's own tables.
  *
- * See catalog/tables.h.  Also here: what rows about relations of users have in
- * common.
+ * See catalog/tables.h.  Also here: the common parts of rows about user relations.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,14 +39,14 @@
 #include "src/base/session_settings.h"
 #include "src/catalog/tables.h"
 
-/* Nobody's open transaction stops us for longer, in ms. */
+/* The longest wait for a lock, in ms. */
 #define LONGEST_LOCK_WAIT_MS 30000
 
-/* How long a REINDEX of our tables may take, and how often we look for its end. */
+/* How long to wait for a REINDEX of our tables, and the interval of checks for its end. */
 #define LOCK_TABLES_PATIENCE_MS 1000
 #define LOCK_POLL_MS 10
 
-/* Error messages are stored, and somebody else may have written them. */
+/* The limit for stored error messages, which may come from other code. */
 #define MAX_MESSAGE_BYTES 1000
 
 /* Version and owner of the extension as installed in this database. */
@@ -98,7 +97,10 @@ find_members(Oid extension_oid, bool first_only)
 	{
 		Form_pg_depend depend = (Form_pg_depend) GETSTRUCT(tuple);
 
-		/* What somebody has made DEPEND ON EXTENSION is his to lock. */
+		/*
+		 * An object that a user has made DEPEND ON EXTENSION may be locked by
+		 * its owner.
+		 */
 		if (depend->classid == RelationRelationId && depend->deptype == DEPENDENCY_EXTENSION)
 			members = lappend_oid(members, depend->objid);
 	}
@@ -179,8 +181,8 @@ lock_guard(Oid extension_oid)
 }
 
 /*
- * Our statements name their schemas.  Where one was renamed, whoever may create schemas could
- * put functions in its place, which would run as the owner of the extension.
+ * Our statements name their schemas.  If one were renamed, a role that may create schemas
+ * could put functions in its place, which would run as the owner of the extension.
  */
 static void
 require_schema(const char *name, Oid extension_oid)
@@ -360,8 +362,8 @@ execute_step(void *argument)
  * What cannot be brought up to date now stays as it is until the next time, and the rest goes on.
  *
  * A session that has moved something while the extension was updated could not say what came
- * of it, and may live on for days, idle; nor can one that was killed just after its swap.
- * Where the relation is by now tells it, unless a later move has brought it there.
+ * of it, and may live on for days, idle; nor can one that was killed just after its swap.  The
+ * current tablespace of the relation tells it, unless a later move has brought it there.
  *
  * A restart is no failure of the relation, so it is tried again at once; but after some more
  * its move may be what has crashed the server.  That has restarted if its checkpointer is

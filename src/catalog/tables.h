@@ -3,13 +3,12 @@
  * catalog/tables.h
  *		The only code that reads and writes the extension's own tables.
  *
- * The story of this room.  Everything that outlives a transaction is in a table
- * in the schema _tiered_storage; the C structs below are copies of rows, which
- * belong to whoever loaded them and are never shared between processes.  Our
- * tables belong to the owner of the extension, and nobody else may write them: a
- * function that a user calls checks the user, and then works on the tables
- * inside a scope, with the owner's rights, a fixed search_path and nothing of
- * the user's executed.  Rows are changed by
+ * Everything that outlives a transaction is in a table in the schema _tiered_storage; the C
+ * structs below are copies of rows, which belong to the process that loaded them and are never
+ * shared between processes.  Our tables belong to the owner of the extension, and no other
+ * role may write them: a function that a user calls checks the user, and then works on the
+ * tables inside a scope, with the owner's rights and a fixed search_path, and executes no code
+ * of the user.  Rows are changed by
  *
  *		state, as sql/06_state.sql calls it: what is unlogged
  *					a sample, which holds the sampler's lock to the end of its

@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/tier.c
- *		The tiers, their tablespaces and what is beneath these.
+ *		The tiers, their tablespaces and the devices beneath them.
  *
- * See catalog/tables.h.  What is defined comes from the tables; sizes and free
- * space come from the file systems each time the tiers are loaded, and are
- * stored nowhere.
+ * See catalog/tables.h.  Definitions come from the tables.  Sizes and free space come from the
+ * file systems each time the tiers are loaded, and are not stored.
  *
  *-------------------------------------------------------------------------
  */
@@ -283,8 +282,8 @@ tier_set_same_file_system(const TierTablespace *a, const TierTablespace *b)
 }
 
 /*
- * Has the candidate more free space?  Two on one file system have the same, though it may have
- * changed between two looks at it.
+ * Returns true if the candidate has more free space.  Two tablespaces on one file system have
+ * the same, although it may have changed between two looks.
  */
 static bool
 is_roomier(const TierTablespace *candidate, const TierTablespace *best, TierAddedBytes added,
@@ -299,7 +298,7 @@ is_roomier(const TierTablespace *candidate, const TierTablespace *best, TierAdde
 	return more > 0.0;
 }
 
-/* Does it exist, is it writable, and may the role create something there? */
+/* Returns true if it exists, is writable, and the role may create relations there. */
 static bool
 may_use(const TierTablespace *tablespace, Oid role_oid)
 {

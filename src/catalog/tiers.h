@@ -32,17 +32,16 @@ typedef struct TierTablespace
 	Oid			oid;			/* never 0: the default one has its own OID */
 	NameData	name;
 	int			tier;			/* index into TierSet.tiers */
-	bool		discovered;		/* put there by discover_tiers(), not by a
-								 * person */
+	bool		discovered;		/* assigned by discover_tiers(), not by a user */
 	TierDevice *device;			/* as it was when the set was loaded; never
 								 * NULL */
 } TierTablespace;
 
 /*
- * A row of tier, and what the file systems beneath its tablespaces said when the
- * set was loaded: device_bytes, free_bytes, device_used_bytes and, unless a person has set it,
- * capacity_bytes.  Nothing of it changes afterwards; free space that must be
- * right is looked up again (see move/space.h).
+ * A row of tier, and facts about the file systems beneath its tablespaces at the time when the
+ * set was loaded: device_bytes, free_bytes, device_used_bytes and, unless it is set,
+ * capacity_bytes.  They do not change afterwards; where free space must be exact, it is looked
+ * up again (see move/space.h).
  */
 typedef struct TierTier
 {
@@ -52,7 +51,8 @@ typedef struct TierTier
 								 * day is computed from the two below, the
 								 * ratio of a compressed tier, unless a person
 								 * has set it, by its file systems */
-	bool		price_is_assumed;	/* the price is a prior, not a person's */
+	bool		price_is_assumed;	/* the price is a default, not set by a
+									 * user */
 	bool		compressed;
 	double		reserve_fraction;	/* of the capacity, kept free */
 	double		high_watermark; /* fractions of the capacity */
@@ -90,7 +90,7 @@ typedef struct TierSet
  */
 extern TierSet *tier_catalog_load_tiers(MemoryContext context);
 
-/* The same outside of a scope, in the current memory context; NULL: the extension has gone. */
+/* The same outside of a scope, in the current memory context; NULL: there is no extension. */
 extern TierSet *tier_catalog_tiers_now(void);
 
 /*
@@ -106,34 +106,38 @@ extern bool tier_catalog_find_profile(const char *name, TierCostProfile *figures
  */
 extern char *tier_catalog_second_tier_statements(MemoryContext context);
 
-/* Does the tier have this tablespace now? */
+/* Returns true if the tier has this tablespace now. */
 extern bool tier_catalog_tier_has(const char *tier_name, Oid tablespace_oid);
 
 /*
- * Waits for those who remove or rename the tier, and keeps it from that until the end of
- * the transaction.  Error: it is gone.
+ * Locks the tier against removal and renaming until the end of the transaction; waits for the
+ * lock.  Error: the tier was removed.
  */
 extern void tier_catalog_hold_tier(const NameData *tier_name);
 
 /*
- * What follows works on a set that was loaded, inside a scope or outside of it,
- * runs no statement, and allocates nothing.
+ * The functions below work on a loaded set, inside a scope or outside of it, run no statement,
+ * and allocate nothing.
  */
 
 /*
- * How many bytes of the tier's files its file systems store in one, as of some seconds ago
- * at most; see tier_cost_ratio_of_files().  Looks at the files of all databases.
+ * The compression ratio of the tier: bytes of its files for each byte that its file systems
+ * store, at most some seconds old; see tier_cost_ratio_of_files().  Looks at the files of all
+ * databases.
  */
 extern double tier_set_compression_ratio(const TierSet *set, int tier);
 
 /*
- * Bytes, stored, that other databases have of a tier, as of some seconds ago at most, if its
- * capacity is that; 0 where the capacity is that of the file systems, whose free space says
- * it all.  Looks at their files.
+ * Stored bytes of other databases on a tier with this capacity, at most some seconds old; 0 if
+ * the capacity is that of the file systems, whose free space accounts for them.  Looks at
+ * their files.
  */
 extern double tier_set_others_bytes(const TierSet *set, int tier, double capacity_bytes);
 
-/* Is the tier's capacity less than its file systems have, so that the others' bytes count? */
+/*
+ * Returns true if the tier's capacity is less than that of its file systems, so that the bytes
+ * of other databases count.
+ */
 extern bool tier_set_counts_others(const TierSet *set, int tier);
 
 /*
@@ -145,8 +149,8 @@ extern double tier_set_room_on_disk(const TierSet *set, int tier, double capacit
 
 /*
  * Bytes, stored, that relations have of the tier's capacity at this moment, by their files,
- * whether a sample or anybody's catalogs know of them or not: all forks of this database's,
- * temporary ones included, and what other databases have, as above.
+ * whether or not a sample or a catalog knows them: all forks of relations of this database,
+ * temporary ones included, and the bytes of other databases, as above.
  */
 extern double tier_set_bytes_now(const TierSet *set, int tier);
 
@@ -160,7 +164,7 @@ extern const char *tier_set_tier_name(const TierSet *set, int tier);
 /* Index of the tier of that name, or an error. */
 extern int	tier_require_tier(const TierSet *set, const char *name);
 
-/* What to do about a name that no tier has, as a hint; in the current memory context. */
+/* A hint for a name that no tier has, in the current memory context. */
 extern char *tier_set_name_hint(const TierSet *set, const char *name);
 
 /*
@@ -173,7 +177,7 @@ extern void tier_require_tier_rights(const TierSet *set, int tier);
 /* The tablespace entry of this OID, or NULL. */
 extern const TierTablespace *tier_set_tablespace(const TierSet *set, Oid tablespace_oid);
 
-/* Are they one, or on one file system as far as is known? */
+/* Returns true if they are the same, or known to be on one file system. */
 extern bool tier_set_same_file_system(const TierTablespace *a, const TierTablespace *b);
 
 /*
@@ -183,16 +187,16 @@ extern bool tier_set_same_file_system(const TierTablespace *a, const TierTablesp
  */
 extern Oid	tier_set_usable_tablespace(const TierSet *set, int tier, Oid role_oid);
 
-/* What has been put on the file system of a tablespace since the set was loaded, in bytes. */
+/* Bytes that were added to the file system of a tablespace since the set was loaded. */
 typedef double (*TierAddedBytes) (const TierTablespace *tablespace, const void *argument);
 
-/* The same by then; added may be NULL. */
+/* The same with these added bytes; added may be NULL. */
 extern Oid	tier_set_usable_after(const TierSet *set, int tier, Oid role_oid,
 								  TierAddedBytes added, const void *argument);
 
 /*
- * Why nothing can be put on the tier, in words after its name ("has no tablespace"), a
- * constant; NULL: it has a tablespace that is there and can be written to.
+ * Why no relation can be placed on the tier, in words that follow its name ("has no
+ * tablespace"), a constant; NULL if it has a tablespace that exists and is writable.
  */
 extern const char *tier_set_why_closed(const TierSet *set, int tier);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/wal_position.c
- *		The store of how far the WAL was read.
+ *		The store of the position up to which the WAL was read.
  *
  * See catalog/tables.h and observe/writes.h.  All of it is in the only row of
  * sampler, so that it is committed with the sample or not at all.

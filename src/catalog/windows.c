@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/windows.c
- *		The store of move windows, and what moves have written and how fast.
+ *		The store of move windows, and the bytes and rates of past moves.
  *
  * See catalog/tables.h.
  *

@@ -102,7 +102,7 @@ read_image(const TierCopy *copy, const CopiedFile *file, ForkNumber fork, BlockN
 	UnlockReleaseBuffer(buffer);
 }
 
-/* Does the space between pd_lower and pd_upper mean nothing? */
+/* Returns true if the space between pd_lower and pd_upper is unused. */
 static bool
 pages_are_standard(const CopiedFile *file, ForkNumber fork)
 {
@@ -279,7 +279,7 @@ truncate_file(RelFileLocator locator, BlockNumber nblocks)
 	PG_END_TRY();
 }
 
-/* As long as it was made, all forks? */
+/* Returns true if all forks have the length that this module has written. */
 static bool
 is_intact(const CopiedFile *file)
 {

@@ -114,7 +114,7 @@ tier_copy_writes_checksums(void)
 	return tier_compat_writes_checksums() != tier_debug_skips("checksums");
 }
 
-/* Is the bulk copy somewhere in this file? */
+/* Returns true if the bulk copy is in the middle of this file. */
 static bool
 is_half_copied(const TierCopy *copy, int file_index)
 {

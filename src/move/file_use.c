@@ -86,7 +86,10 @@ tier_file_use(RelFileLocator file)
 	return use;
 }
 
-/* Is it a segment of that number?  *is_first: the first of the main fork. */
+/*
+ * Returns true if it is a segment of the file with that number.  *is_first: it is the first
+ * one of the main fork.
+ */
 static bool
 is_segment_of(const char *name, const char *number, bool *is_first)
 {

@@ -164,7 +164,7 @@ list_files(List *tablespaces)
 	return files;
 }
 
-/* Has any relation a file of this number, in whatever tablespace? */
+/* Returns true if a relation has a file of this number, in any tablespace. */
 static bool
 is_used(const Found *file, List *tablespaces)
 {

@@ -453,7 +453,7 @@ tier_pending_register(Oid relation_oid, Oid tablespace_oid, int n, const Oid *pa
 	memcpy(files, held.locator, sizeof(RelFileLocator) * n);
 }
 
-/* Has this process registered it, and the lock that says so? */
+/* Returns true if this process has registered the file and holds its lock. */
 static bool
 has_file(RelFileLocator file)
 {
@@ -558,7 +558,7 @@ sweep_step(void *argument)
 	}
 	tier_debug_point("sweeping");
 
-	/* 2. The row as it is now: is the file registered still? */
+	/* 2. The row as it is now: the file may have been unregistered. */
 	table = table_open(row->table_oid, NoLock);
 	if (!tier_pending_row_find_stored(table, row->stored_tablespace,
 									  tier_compat_locator_file_number(file), row))

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * move/preflight.c
- *		Is anything in the way of a move?
+ *		Checking whether a move is possible.
  *
- * Looks before a lock is asked for: rights, pins, the target's directory, room there
- * and for the WAL, how long the lock would last, and who uses the relation.  What
- * it says may be out of date a moment later; the move itself fails cleanly then.
+ * Checks, before a lock is requested: rights, pins, the target's directory, the space there
+ * and for the WAL, the duration of the lock, and the users of the relation.  The result may be
+ * out of date a moment later; then the move itself fails cleanly.
  *
  *-------------------------------------------------------------------------
  */
@@ -329,7 +329,7 @@ tier_preflight_reserve(const TierSet *set, Oid tablespace_oid)
 	return set->tiers[target->tier].reserve_fraction * Max(target->device->total_bytes, 0);
 }
 
-/* Is the directory of the tablespace there, and can it be written to? */
+/* Checks that the directory of the tablespace exists and is writable. */
 static TierObstacle
 check_directory(TierAdmission *admission)
 {

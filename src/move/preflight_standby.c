@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * move/preflight_standby.c
- *		Is anything in the way of a move on a standby?
+ *		Checking whether a move is possible on the standbys.
  *
  *
- * By what the last pulls have told: none is asked now.
+ * By the reports of the last pulls: does not ask the standbys.
  *
  *-------------------------------------------------------------------------
  */

@@ -140,7 +140,7 @@ leave_at_exit(int code, Datum argument)
 	tier_throttle_leave();
 }
 
-/* May this role have a place now?  The lock is held. */
+/* The reason why this role may not take a place now, if any.  The lock is held. */
 static TierThrottleWait
 ask(Oid role_oid, bool is_administrator, int places)
 {

@@ -61,8 +61,8 @@ extern bool tier_throttle_resume(void);
 extern bool tier_throttle_is_paused(void);
 
 /*
- * When moves were last asked to be paused, up to a second later; 0: they are not.  And ends a
- * pause that nothing obeys any more.  For the launcher.
+ * When moves were last paused, rounded up to the next second; 0: they are not paused.  The
+ * second function ends a stale pause.  For the launcher.
  */
 extern TimestampTz tier_throttle_paused_at(void);
 extern void tier_throttle_forget_pause(void);

@@ -59,7 +59,7 @@ watch_probability(const QueryDesc *query)
 	return Min(Max(by_cost, TIER_TRACK_SHARE), 1.0);
 }
 
-/* Is the name in the list?  Names are separated by commas, and trimmed. */
+/* Returns true if the name is in the list.  Names are separated by commas, and trimmed. */
 static bool
 is_in_list(const char *list, const char *name)
 {
@@ -84,7 +84,10 @@ is_in_list(const char *list, const char *name)
 	return false;
 }
 
-/* Are this session's reads not use?  Searches only when the name or the list has changed. */
+/*
+ * Returns true if this session's reads do not count as use.  Searches only when the name or
+ * the list has changed.
+ */
 static bool
 is_ignored_application(void)
 {
@@ -205,8 +208,8 @@ finish_watched(QueryDesc *query)
 }
 
 /*
- * Is anything left to be done, or read, when the plan has run?  That is changes
- * of data-modifying CTEs that were not read to the end, and AFTER triggers.
+ * Returns true if work or reads are left when the plan has run: changes of data-modifying CTEs
+ * that were not read to the end, and AFTER triggers.
  */
 static bool
 has_work_to_finish(const EState *estate)
@@ -290,8 +293,8 @@ end_copy(const CopyReads *copy)
 }
 
 /*
- * Is it a COPY of a table whose reads are no use, and not within a plan that is counted?  That
- * would have them, too.
+ * Returns true for a COPY of a table whose reads do not count as use, unless it runs within a
+ * plan that is counted, which would include them.
  */
 static bool
 is_ignored_copy(const Node *statement)

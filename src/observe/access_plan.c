@@ -492,7 +492,10 @@ measure_node(PlanState *node)
 	return slot;
 }
 
-/* Are they asked for one by one, so that it is worth asking what each call of a node reads? */
+/*
+ * Returns true if blocks are requested one by one, so that it is worthwhile to ask the kernel
+ * about each call of a node.
+ */
 static bool
 has_single_reads(TierSplitOrder order)
 {

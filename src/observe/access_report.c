@@ -108,7 +108,7 @@ rest_misses(const RelationUse *use, int64 *fetched)
 	return *fetched - hit;
 }
 
-/* Of a relation of which not all was found in buffers: how much was read in sequence? */
+/* Computes the sequential part of the misses of a relation. */
 static void
 split_misses(TierAccessPlan *plan, int use)
 {
@@ -128,7 +128,10 @@ split_misses(TierAccessPlan *plan, int use)
 	relation->sequential = Min(sequential, relation->own.fetched - relation->own.hit);
 }
 
-/* Are reads from the tablespace counted for this process?  Asked once for each of the last few. */
+/*
+ * Returns true if the kernel counts reads from the tablespace for this process.  Looked up
+ * once for each of the last few tablespaces.
+ */
 static bool
 is_counted(Oid tablespace_oid)
 {
@@ -172,9 +175,9 @@ device_share(const TierAccessPlan *plan, double all_misses, double sequential)
 }
 
 /*
- * Does that share of the whole plan tell what it is for one of its relations?  It does
- * if that relation is nearly all that was read, or everything came from the
- * device, or so little that it cannot be much of this one.
+ * Returns true if that share of the whole plan is also that of one of its relations: if the
+ * relation has nearly all of the misses, or everything came from the device, or too little for
+ * a large share of this relation.
  */
 static bool
 share_is_its_own(double share, double its_misses, double misses)

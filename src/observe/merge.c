@@ -219,7 +219,7 @@ leave_out_ignored(TierRelationState *state, const TierAccessCount *count)
 	delta->blocks_fetched -= (int64) (period->ignored.hits + period->ignored.misses);
 }
 
-/* Did some counter grow, here or on a standby? */
+/* Returns true if a counter has grown, here or on a standby. */
 static bool
 was_active(const TierRelationPeriod *period)
 {
@@ -244,7 +244,7 @@ maps_bytes(const TierRelationId *id)
 	return bytes;
 }
 
-/* Is there anything to be stored? */
+/* Returns true if the state differs from the stored one. */
 static bool
 has_changed(const TierRelationState *state, const TierRelationState *before)
 {

@@ -58,7 +58,10 @@ distance(const TierCounters *then, const TierCounters *now)
 		(double) (now->blocks_hit - then->blocks_hit);
 }
 
-/* That index is gone: is the new one of the same name, and with counters that may be its own? */
+/*
+ * Returns true if the new index has the name of the gone one, and its counters may continue
+ * those of the gone one.
+ */
 static bool
 is_in_place_of(const TierRelationState *state, const TierRelationState *gone)
 {

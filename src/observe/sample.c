@@ -146,14 +146,17 @@ follow_clock(TierCountsOrigin *origin, TimestampTz sampled_at, TimestampTz now)
 	}
 }
 
-/* Are uses that were never told, in that time, none that are missed? */
+/* Returns true if the period is so short that unreported uses in it may be ignored. */
 static bool
 is_short(TimestampTz from, TimestampTz to)
 {
 	return tier_seconds_between(from, to) <= TIER_LONGEST_GAP_S;
 }
 
-/* Another server than that of the last sample: promoted, restored or upgraded. */
+/*
+ * Returns true if this is another server than that of the last sample: promoted, restored or
+ * upgraded.
+ */
 static bool
 is_another_server(const TierSampleMemory *memory)
 {

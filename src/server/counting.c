@@ -29,7 +29,7 @@ typedef struct Counting
 	bool		counts;
 } Counting;
 
-/* Is there a value of track_counts among these settings? */
+/* Returns true if these settings include track_counts; then sets *counts to its value. */
 static bool
 find_setting(ArrayType *settings, bool *counts)
 {

@@ -127,7 +127,10 @@ is_shell(Oid relation_oid)
 	return n > 0;
 }
 
-/* Has the library that knows of shards taken the place of the default?  It is loaded, if so. */
+/*
+ * Loads the library of tiered_storage_citus if that extension exists.  Returns true if it has
+ * replaced the default callbacks.
+ */
 static bool
 has_second_extension(void)
 {

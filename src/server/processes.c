@@ -125,7 +125,7 @@ tier_processes_oldest(void)
 	return oldest;
 }
 
-/* Does the query have another statement after one that may end a transaction? */
+/* Returns true if the query has another statement after one that may end a transaction. */
 static bool
 ends_transactions(const char *query)
 {
@@ -237,7 +237,7 @@ tier_processes_hiding_since(void)
 	return oldest;
 }
 
-/* Has this process added blocks in a transaction that it is still in? */
+/* Returns true if this process may have added blocks in its current transaction. */
 static bool
 may_have_extended_myself(const LOCKTAG *tag, TimestampTz when)
 {
@@ -323,7 +323,7 @@ tier_processes_may_have_vacuumed(TimestampTz when)
 	return false;
 }
 
-/* May the role drop, rename or copy the database of this process? */
+/* Returns true if the role may drop, rename or copy the database of this process. */
 static bool
 may_want_database(Oid role_oid)
 {

@@ -189,7 +189,7 @@ tier_relation_locator(const TierRelationInfo *info)
 	return tier_compat_locator(info->tablespace_oid, MyDatabaseId, info->file_number);
 }
 
-/* Is every change of an index of this kind logged, and made in shared buffers? */
+/* Returns true if every change of an index of this kind is logged, and made in shared buffers. */
 static bool
 is_known_index_method(Oid am_oid)
 {

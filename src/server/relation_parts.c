@@ -146,7 +146,7 @@ tier_relation_parts_elsewhere(Oid relation_oid, Oid tablespace_oid)
 	return parts;
 }
 
-/* Is it an index of this table, and complete? */
+/* Returns true if it is an index of this table, and valid. */
 static bool
 is_index_of(Oid relation_oid, Oid table_oid)
 {

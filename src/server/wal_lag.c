@@ -109,7 +109,7 @@ find_slot(XLogRecPtr now, char *name)
 	return most;
 }
 
-/* Is there a slot of a standby? */
+/* Returns true if there is a physical slot. */
 static bool
 has_physical_slot(void)
 {

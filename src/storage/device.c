@@ -363,9 +363,8 @@ blocks_to_bytes(uint64 n_blocks, uint64 block_bytes)
 }
 
 /*
- * Is the directory there that the server made in the tablespace's, of which alone it uses
- * the files?  Where a file system is not mounted, its mount point is there all the same,
- * and what is beneath it is of another device.
+ * Returns true if the server's version directory exists in the tablespace directory.  If a
+ * file system is not mounted, its mount point still exists, but is on another device.
  */
 static bool
 has_server_directory(Oid tablespace_oid, const char *path)

@@ -329,7 +329,7 @@ tier_online_catch_up_step(TierOnline *move)
  * ---------------------------------------------------------------------
  */
 
-/* Is it still wanted, and at this moment?  Asks the caller of the move. */
+/* Asks the caller whether the move is still wanted, and allowed at this moment. */
 TierStepResult
 tier_online_ask_step(TierOnline *move)
 {
@@ -342,9 +342,9 @@ tier_online_ask_step(TierOnline *move)
 }
 
 /*
- * Have we had the lock for as long as we may?  The time of flushes does not count.
- * Asked as long as giving up is possible, after whatever may have to wait for a
- * disk or for a processor.
+ * Returns true if the lock has been held for the limit.  The time of flushes does not count.
+ * Asked as long as giving up is possible, after whatever may have to wait for a disk or for a
+ * processor.
  */
 static bool
 is_too_late(const TierOnline *move)
@@ -419,7 +419,7 @@ complete_copy(TierOnline *move)
 	if (!takes_all)
 		move->report->copied_bytes += bytes;
 
-	/* 5. Does nothing that is quickly seen speak against it? */
+	/* 5. Compare the files, as far as that is quick. */
 	difference = tier_copy_difference(move->copy);
 	if (difference != NULL && !tier_debug_skips("compare"))
 		return tier_online_restart(move, psprintf("and its copy were different: %s", difference));
