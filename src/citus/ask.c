@@ -126,9 +126,9 @@ run_on_nodes(Question *question, const char *command)
 }
 
 /*
- * The command runs with the rights of our user.  On a node that does not have the extension,
- * whoever may create a schema there could have one of this name, with functions of his own; so
- * a node is asked first whose it is.
+ * The command runs with the rights of the connecting user.  On a node without the extension, any
+ * role that may create a schema could create one of this name, with any functions; so a node is
+ * asked first whether the schema belongs to the extension.
  */
 static void
 ask(Question *question)

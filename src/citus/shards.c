@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * citus/shards.c
- *		What Citus says of shards: the questions of server/distributed.h.
+ *		Answers the questions of server/distributed.h about shards from Citus.
  *
  * The catalog tables of Citus are read by system scans: no function of it is called, and no
  * query is planned, which it would rewrite.  A table that is not there, or has other columns,
@@ -44,7 +44,7 @@
 #define COLOCATED_SHARDS_METADATA_LOCK 8
 #define SHARD_MOVE_LOCK 16
 
-/* Publications by which Citus copies shards that are written meanwhile; on their node. */
+/* Publications by which Citus copies shards that are written concurrently; on their node. */
 static const char *const transfer_publications[] = {
 	"citus_shard_move_publication_", "citus_shard_split_publication_"
 };
@@ -153,7 +153,7 @@ table_with_shard(int64 number)
 	return DatumGetObjectId(value);
 }
 
-/* Is there a placement of the shard on this node? */
+/* Returns true if there is a placement of the shard on this node. */
 static bool
 is_placed(int64 number)
 {
@@ -267,8 +267,8 @@ shard_number(const char *name)
 }
 
 /*
- * Is it a shard's name of this table?  Where both together would be too long, Citus puts a
- * hash of 8 digits, between two '_', in place of the end of the table's name.
+ * Returns true if this is the name of a shard of the table.  If both together would be too long,
+ * Citus puts a hash of 8 digits, between two '_', in place of the end of the table's name.
  */
 static bool
 is_named_after(const char *shard, const char *table)
@@ -344,7 +344,7 @@ placed_table_of(Oid relation_oid)
 	return shard.table_oid;
 }
 
-/* Nobody is kept from taking the lock: that it is free is not made sure by taking it. */
+/* Looks at the lock without taking it, so that no other process is kept from taking it. */
 static bool
 is_locked_by_citus(uint32 field2, uint32 field3, uint16 field4)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * citus/shards.h
- *		What Citus says of shards: the questions of server/distributed.h.
+ *		Answers the questions of server/distributed.h about shards from Citus.
  *
  *-------------------------------------------------------------------------
  */

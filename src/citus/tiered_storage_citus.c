@@ -3,9 +3,9 @@
  * tiered_storage_citus.c
  *		tiered_storage on all nodes of Citus: the library.
  *
- * A library of its own, which need not be preloaded: a session loads it when it calls one of
- * its functions, and the core when it is asked about shards in a database that has this
- * extension (server/distributed.h).
+ * A separate library, which need not be preloaded: a session loads it when it calls one of its
+ * functions, and the core when it is asked about shards in a database that has this extension
+ * (server/distributed.h).
  *
  *-------------------------------------------------------------------------
  */

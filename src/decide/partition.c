@@ -348,15 +348,18 @@ evaluate_step(void *argument)
  * This function runs, in the worker as the bootstrap superuser, only code of the server and of
  * the extension, whatever a user has made of the policy's table:
  *
- * - Catalogs are read by system scans and caches, and file sizes from the file system.  No
- * relation of a user is opened, so neither its access method nor an expression of its indexes,
- * partition key or row policies is touched.  - A bound is read from pg_class by stringToNode,
- * which copies the bytes of its datums; no input function is called.  Bounds are neither compared
- * nor printed by operators, support or output functions of their type: they are only converted,
- * and that by C functions for the types of decide/partition_key.c, which are built in and
- * compared by OID, with the type that the bound itself says it has.  A domain, an enum or a type
- * of a user is refused.  - There is no statement, and no name is looked up: what was stored as
- * text is a unit, of a fixed list, and a time zone, which is a file of the server's.
+ * - Catalogs are read by system scans and caches, and file sizes from the file
+ *   system.  No relation of a user is opened, so neither its access method nor an
+ *   expression of its indexes, partition key or row policies is touched.
+ * - A bound is read from pg_class by stringToNode, which copies the bytes of its
+ *   datums; no input function is called.  Bounds are neither compared nor
+ *   printed by operators, support or output functions of their type: they
+ *   are only converted, and that by C functions for the types of
+ *   decide/partition_key.c, which are built in and compared by OID, with the type
+ *   that the bound itself has.  A domain, an enum or a type of a user is
+ *   refused.
+ * - There is no statement, and no name is looked up: the values stored as text
+ *   are a unit, of a fixed list, and a time zone, which is a file of the server's.
  *
  * So there is no role whose rights it would have to use.  Only the errors of a policy are kept
  * from the others.

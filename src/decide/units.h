@@ -39,8 +39,8 @@ typedef struct TierOverride
 	NameData	tier_name;
 	size_t		offset;			/* of the figure in TierTier; 0: none */
 	double		value;
-	const TierCostProfile *device;	/* instead of its own, beneath figures;
-									 * NULL: its own */
+	const TierCostProfile *device;	/* instead of the device of the tier,
+									 * beneath figures; NULL: the tier's */
 	double		endurance_dwpd; /* of that; 0: not known */
 } TierOverride;
 

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * model/bottleneck.c
- *		What keeps units from the tiers where they would be better.
+ *		Finds the limits that keep units from the tiers where they would be better.
  *
- * The solver's prices say what a limit is worth where units are small.  They say nothing
- * of a unit that is larger than the room there is, since that is no option for the solver;
- * of a small one they are what a whole GB of its like would be worth; and they are those of
- * a placement of which moves that matter little are taken back afterwards.  So here it
- * is asked of the placement as it is: who would gain elsewhere, and does not fit?
+ * The solver's prices are the value of a limit for small units.  They are not usable here for
+ * three reasons.  They do not include a unit that is larger than the room there is, since that is
+ * no option for the solver.  For a small unit, they are the value of a whole GB of its like.  And
+ * they belong to a placement whose minor moves are taken back afterwards.  So this module
+ * examines the final placement: which units would gain elsewhere, and do not fit.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +29,7 @@ typedef struct Work
 	TierPlacementWeights weights;
 } Work;
 
-/* What the unit would save there, surely; 0 where it is not known what it costs. */
+/* The certain saving of the unit there; 0 if its cost is not known. */
 static double
 gain_of(const Work *work, int unit, int tier)
 {
@@ -59,8 +59,8 @@ kept_out_by(const Work *work, int unit, int tier)
 }
 
 /*
- * Where the unit gains most, of the tiers where it may be; its own: nothing that counts.
- * Who may not be where he is gains by each of them.
+ * The tier where the unit gains most, of the tiers where it may be; its present tier if no gain
+ * counts.  A unit that may not be where it is gains by each of them.
  */
 static int
 best_tier(const Work *work, int unit, double *gain)
@@ -88,7 +88,7 @@ best_tier(const Work *work, int unit, double *gain)
 	return best;
 }
 
-/* Who is kept out, by what, and from where. */
+/* Finds the units that are kept out, by which limit, and from which tier. */
 static void
 find_kept(Work *work, TierPlacementResult *result)
 {
@@ -119,7 +119,10 @@ find_kept(Work *work, TierPlacementResult *result)
 	}
 }
 
-/* What is beyond its limit, or else who is kept out, if that is worth it. */
+/*
+ * The limit that is exceeded, or else the one that keeps units out, if their gain is large
+ * enough.
+ */
 static void
 set_bottlenecks(const Work *work, TierPlacementResult *result)
 {

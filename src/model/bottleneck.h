@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model/bottleneck.h
- *		What keeps units from the tiers where they would be better.
+ *		Finds the limits that keep units from the tiers where they would be better.
  *
  * Pure, like the solver.
  *
@@ -12,15 +12,15 @@
 
 #include "src/model/placement.h"
 
-/* What is asked about a placement. */
+/* A placement to examine. */
 typedef struct TierBottleneckQuestion
 {
 	const TierPlacementProblem *problem;
 	const int  *tier;			/* by unit: where it is placed */
 	double		least;			/* what all that is kept from a tier has to
 								 * gain more than together, in the objective */
-	const double *least_gain;	/* by unit: what it has to gain more than; may
-								 * be NULL */
+	const double *least_gain;	/* by unit: its gain must exceed this; may be
+								 * NULL */
 } TierBottleneckQuestion;
 
 /*

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model/compression.c
- *		What a file system that compresses would store, told from some pieces.
+ *		Estimates the stored size on a file system that compresses, from some pieces.
  *
  * See model/compression.h.
  *

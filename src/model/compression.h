@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * model/compression.h
- *		What a file system that compresses would store, told from some pieces.
+ *		Estimates the stored size on a file system that compresses, from some pieces.
  *
- * btrfs compresses at most 128 kB of a file at a time (BTRFS_MAX_UNCOMPRESSED), zfs one
- * record, 128 kB unless somebody changed that.  What comes out is stored in whole sectors,
- * and as it was where too little is saved.  So a relation is cut into pieces of that size,
- * some of which are compressed.
+ * btrfs compresses at most 128 kB of a file at a time (BTRFS_MAX_UNCOMPRESSED), zfs one record,
+ * 128 kB by default.  The result is stored in whole sectors; if too little is saved, the original
+ * is stored.  So a relation is cut into pieces of that size, some of which are compressed.
  *
  * Pure.
  *
@@ -69,7 +68,7 @@ typedef struct TierCompressionEstimate
 extern TierCompressionEstimate tier_compression_estimate(const TierPieceSums *sums,
 														 double pieces);
 
-/* Are enough of them looked at for the interval to be within 5 % of the ratio? */
+/* Returns true if the pieces are enough for the interval to be within 5 % of the ratio. */
 extern bool tier_compression_is_sure(const TierPieceSums *sums, double pieces);
 
 #endif							/* TIER_COMPRESSION_H */

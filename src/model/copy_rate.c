@@ -13,29 +13,29 @@
 #include "src/model/copy_rate.h"
 
 /*
- * Decreased by how far users are beyond the share, and at most by half: by a fixed factor, as TCP
- * has it, what is only noise of the estimate would cost as much as a real excess.  DCTCP does
- * the same for the same reason (RFC 8257).  Increased by such a part of what was too much.
+ * Decreased by how far users are beyond the share, and at most by half.  With a fixed factor, as
+ * in TCP, the noise of the estimate would cost as much as a real excess.  DCTCP does the same for
+ * the same reason (RFC 8257).  Increased by such a part of the rate that was too high.
  */
 #define LARGEST_DECREASE 0.5
 #define INCREASE_PART 0.1
 
 /*
- * What was found while resting counts for so much less with each cycle: about ten of them,
- * twenty seconds, count.  A load that changes is compared with what it was just now.
+ * The counts while resting lose so much weight with each cycle: about ten cycles, twenty seconds,
+ * count.  So a load that changes is compared with the recent load.
  */
 #define FADE 0.9
 
 /*
- * A decision wants as much as makes an estimate good to a tenth, or so many cycles: what is
- * done comes as events do, so that a hundred are good to 1 / sqrt(100).  With less than a
- * few it knows nothing.
+ * A decision wants enough counts for an estimate good to a tenth, or so many cycles: counts vary
+ * like events, so that a hundred are good to 1 / sqrt(100).  With less than a few there is no
+ * estimate.
  */
 #define ENOUGH_DONE 100.0
 #define LEAST_DONE 5.0
 #define MOST_CYCLES 4
 
-/* So few processes waiting at a time are nobody who is kept waiting. */
+/* With so few processes waiting at a time, no process is kept waiting. */
 #define ALONE 0.02
 
 /* Alone, it is as fast as it may be after a few cycles. */
@@ -110,7 +110,7 @@ tier_copy_rate_observe(TierCopyRate *rate, const TierUserTime *copying,
 	add(&rate->copying, copying, 1.0);
 	rate->cycles++;
 
-	/* Of this cycle: whoever comes or goes is noticed at once. */
+	/* From this cycle alone: users that come or go are noticed at once. */
 	if (tier_copy_is_alone(copying, resting))
 	{
 		rate->step = 0.0;

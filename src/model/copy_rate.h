@@ -31,10 +31,10 @@
 /* After a copy has paused, the device still works for it: that is not looked at. */
 #define TIER_COPY_SETTLE_S 0.1
 
-/* Of the users of the server: what they did, and the process seconds of that. */
+/* The users of the server: their operations, and the process seconds of these. */
 typedef struct TierUserTime
 {
-	double		looked;			/* seconds in which somebody looked */
+	double		looked;			/* seconds in which users were observed */
 	double		busy;			/* working, or waiting for files and the WAL */
 	double		waiting;		/* of these: waiting */
 	double		done;			/* a number of things, always the same kinds */
@@ -59,9 +59,9 @@ extern void tier_copy_rate_init(TierCopyRate *rate, double floor, double ceiling
 extern void tier_copy_rate_limit(TierCopyRate *rate, double floor, double ceiling);
 
 /*
- * A cycle has ended in which users did this while it copied, and that while it rested;
- * they may be slowed down by that share (0.25: what took 1 s takes 1.25 s).  Was the copy
- * limited by the rate?  If it did not come to that anyway, a higher one would say nothing.
+ * Ends a cycle with the activity of users while the copy ran, and while it rested.  Users may be
+ * slowed down by that share (0.25: 1.25 s instead of 1 s).  was_limiting: whether the rate
+ * limited the copy; if not, a higher rate would have no effect.
  */
 extern void tier_copy_rate_observe(TierCopyRate *rate, const TierUserTime *copying,
 								   const TierUserTime *resting, double max_slowdown,
@@ -73,7 +73,7 @@ extern void tier_copy_rate_observe(TierCopyRate *rate, const TierUserTime *copyi
  */
 extern double tier_copy_slowdown(const TierUserTime *copying, const TierUserTime *resting);
 
-/* Does next to nobody wait, so that nobody has to wait longer? */
+/* Returns true if almost no process waits, so that no process has to wait longer. */
 extern bool tier_copy_is_alone(const TierUserTime *copying, const TierUserTime *resting);
 
 #endif							/* TIER_COPY_RATE_H */

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * model/cost.c
- *		What a relation costs on a tier: device time, money, moving there.
+ *		The cost of a relation on a tier: device time, money, and the move there.
  *
- * The model in one line: a random access costs the device its access time, a
- * sequential one costs only its bytes.  So everything here turns counts of
- * 8 kB blocks into seconds in which the device is busy with them.  What the page
- * cache of the operating system holds back is not known here.
+ * The model in one line: a random access costs the device its access time, a sequential one costs
+ * only its bytes.  So all functions here turn counts of 8 kB blocks into seconds in which the
+ * device is busy with them.  The hits of the page cache of the operating system are not known
+ * here.
  *
- * Counts come from counters and estimates, and those may be absent, stale or
- * contradict each other.  What is not a positive finite number counts as 0,
- * and each estimate is kept within what the counters themselves prove.
+ * Counts come from counters and estimates, and those may be absent, stale or contradict each
+ * other.  A value that is not a positive finite number counts as 0, and each estimate is kept
+ * within the limits that the counters prove.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,13 +26,12 @@
 
 #define S_PER_HOUR 3600.0
 
-/* What a process needs to look at a page; reads in sequence hide behind it. */
+/* The time of a process to look at a page; sequential reads hide behind it. */
 #define PAGE_LOOK_S 5e-6
 
 /*
- * Compression by a file system works on records (btrfs: 128 kB).  Unpacking one
- * takes some 0.1 ms.  What a single write costs was measured: half the rate,
- * two to four times the bytes.
+ * Compression by a file system works on records (btrfs: 128 kB).  Unpacking one takes some 0.1
+ * ms.  The cost of a single write was measured: half the rate, two to four times the bytes.
  */
 #define RECORD_BYTES 131072.0
 #define UNPACK_BYTES_PER_S 1e9
@@ -233,10 +232,10 @@ ratio_of(const TierCostProfile *profile)
 }
 
 /*
- * What scans take beside their bytes.  The kernel reads ahead by little at first and by
- * twice as much each time (mm/readahead.c), so the number of requests grows with the
- * logarithm of the blocks.  A volume whose requests are limited takes as long for each of
- * these as for one at random, a disk arm is there already: the calibration knows.
+ * The time of scans beyond their bytes.  The kernel reads ahead by little at first and by twice
+ * as much each time (mm/readahead.c), so the number of requests grows with the logarithm of the
+ * blocks.  On a volume whose requests are limited, each of these takes as long as a random one; a
+ * disk arm is already in place.  The calibration measures it.
  */
 static double
 scan_starts_s(double scans, double blocks, double read_s, const TierCostProfile *profile)
@@ -304,7 +303,7 @@ tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
 	cost.occupied_s = single_s / parallelism + stream_s + merged_s;
 	cost.wait_s = read_single_s + tier_amount(stream_s - sequential * PAGE_LOOK_S);
 
-	/* What is written in a run is compressed once, and rewrites nothing. */
+	/* Blocks written in a run are compressed once, and rewrite nothing. */
 	cost.written_bytes = writes * written_bytes + merged * TIER_BLOCK_BYTES / ratio;
 
 	/* A bandwidth that is not positive moves nothing, ever. */
@@ -341,19 +340,19 @@ queue_root(double u, double clients)
 }
 
 /*
- * A closed network of one device and n clients that have n hours of other things to do
- * for the work of an hour, so that it takes an hour as long as the device is idle.  If
- * the work takes T hours, the device is occupied for the share u / T of the time.  By the
- * arrival theorem a request finds there what would be there with one client
- * less, which Schweitzer (1979) and Bard take for (n - 1) / n of what is there with
- * n.  So it stays for u / (1 - a u / T) in all, with a = (n - 1) / n, and
+ * A closed network of one device and n clients that have n hours of other work besides the work
+ * of an hour, so that it takes an hour as long as the device is idle.  If the work takes T hours,
+ * the device is occupied for the share u / T of the time.  By the arrival theorem, a request finds
+ * the queue of a network with one client less, which Schweitzer (1979) and Bard approximate by
+ * (n - 1) / n of the queue with n.  So it stays for u / (1 - a u / T) in all, with
+ * a = (n - 1) / n, and
  *
  *		n T = n + u / (1 - a u / T)			T = (1 + u + S) / 2
  *		S = sqrt((1 - u)^2 + 4 u / n)
  *		waiting = n T - n - u = 4 u^2 a / ((1 + u + S) (1 - u + S))
  *
- * the last of which loses no digits.  S is a norm of something linear in u, so T is
- * convex; for n without end it is u^2 / (1 - u), for one client 0.
+ * The last of these loses no digits.  S is a norm of a linear function of u, so T is convex; for
+ * n towards infinity it is u^2 / (1 - u), for one client 0.
  */
 static double
 queue_hours(double u, double clients)

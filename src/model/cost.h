@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model/cost.h
- *		What a relation costs on a tier: device time, money, moving there.
+ *		The cost of a relation on a tier: device time, money, and the move there.
  *
  * Pure, like the solver: plain numbers in, plain numbers out.
  *
@@ -21,10 +21,9 @@
 #define TIER_SCAN_START_BLOCKS 32
 
 /*
- * A device profile; every field but scan_start_ms, the price and those after it is
- * positive and finite.  What is stored compressed takes 1 / compression_ratio of its size;
- * the figures of a calibrated tier were measured through the compression, those
- * of a profile are the bare device's.
+ * A device profile; every field but scan_start_ms, the price and those after it is positive and
+ * finite.  Compressed data takes 1 / compression_ratio of its size.  The figures of a calibrated
+ * tier were measured through the compression, those of a profile are the bare device's.
  */
 typedef struct TierCostProfile
 {
@@ -43,7 +42,7 @@ typedef struct TierCostProfile
 	bool		calibrated;
 } TierCostProfile;
 
-/* What a load costs on a tier, per hour. */
+/* The cost of a load on a tier, per hour. */
 typedef struct TierCost
 {
 	double		busy_s;			/* sum of the times that its requests take */
@@ -117,28 +116,29 @@ extern TierCostAttribution tier_cost_attribute(const TierCostCounters *counters)
  * with n the scans, but at most sequential_reads: a scan that reads nothing here
  * moves no disk arm.  A start is a random read for a scan of one block, scan_start_ms for
  * one of TIER_SCAN_START_BLOCKS, and between them grows with the logarithm.  B are the
- * bytes of sequential reads, M those of merged writes m: what is merged with a page
- * beside it is no request of its own, but bytes.
+ * bytes of sequential reads, M those of merged writes m: a write merged with a page
+ * beside it adds bytes, but no request.
  * occupied_s has the times of single requests divided by the parallelism.
  * wait_s has no writes, which checkpoints do, and of the sequential reads only
- * what is longer than a process takes to look at the pages.
+ * the time beyond that in which a process looks at the pages.
  * On a compressed tier that was not calibrated, single reads fetch and unpack a
  * whole record, single writes rewrite one.
  */
 extern TierCost tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile);
 
 /*
- * Client-seconds that requests wait for others while the work of an hour is done, on a
- * device that this work occupies for `utilisation` hours (>= 0), if so many clients send
- * it requests.  By Little's law as many wait as are in the queue: with any number
- * of clients u * u / (1 - u) on average if they come at random.  But a client that
- * waits sends nothing, so with n of them the queue is shorter, and beyond 1 it is
- * the work that takes longer.  Convex in the utilisation.
+ * Client-seconds that requests wait for others while the work of an hour is done, on a device
+ * that this work occupies for `utilisation` hours (>= 0), if so many clients send it requests.
+ * By Little's law, the number of waiting clients is the length of the queue: with any number of
+ * clients u * u / (1 - u) on average if they come at random.  But a client that waits sends
+ * nothing, so with n of them the queue is shorter, and beyond 1 the work takes longer.  Convex in
+ * the utilisation.
  *
- * per_hour is how much of it falls on each hour that the work takes then: what can be
- * seen on a clock, always less than n - 1 hours.
+ * per_hour is the part of it in each hour that the work takes then: the time seen on a clock,
+ * always less than n - 1 hours.
  *
- * clients: at least 1; not finite, or more than a server has, is as many as a server has.
+ * clients: at least 1; a number that is not finite, or exceeds the maximum of a server, counts as
+ * that maximum.
  */
 extern double tier_cost_queue_s(double utilisation, double clients);
 extern double tier_cost_queue_s_per_hour(double utilisation, double clients);

@@ -29,7 +29,7 @@
 #include "src/model/effect.h"
 #include "src/model/fit.h"
 
-/* What the kernel has counted of a block device since it came. */
+/* The kernel's counters of a block device since it appeared. */
 typedef struct TierDeviceCounters
 {
 	int64_t		reads;
@@ -85,8 +85,8 @@ typedef struct TierDeviceState
 	double		wear_s;			/* 0: that is not known, nor the others */
 	double		wear_bytes;
 	double		wear_page_bytes;	/* pages of our relations; -1: not known */
-	bool		knows_wal;		/* is it known where pg_wal is? */
-	bool		has_wal;		/* and is it on this device? */
+	bool		knows_wal;		/* whether the device of pg_wal is known */
+	bool		has_wal;		/* whether it is this device */
 
 	/* compare: in the last period. */
 	double		predicted_bytes;	/* read, by this database */
@@ -98,7 +98,7 @@ typedef struct TierDeviceState
 	TierEffectWork totals;		/* of all periods since observed_since */
 	int64_t		observed_since; /* 0: there was no period yet */
 
-	/* compare: what is to be added to the fits, as soon as it is complete. */
+	/* compare: added to the fits as soon as it is complete. */
 	int64_t		window_since;	/* 0: nothing; then the others mean nothing */
 	double		window_predicted;
 	double		window_read;

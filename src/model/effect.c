@@ -1,16 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * model/effect.c
- *		What a move was worth: the load after it, on the old and the new tier.
+ *		The effect of a move: the load after it, on the old and the new tier.
  *
  * Two costs of the same load are compared: the one that it had on the new tier
  * and the one that it would have had on the old.  The load before the move is
  * no yardstick for that after it, since nights and holidays come in between.
  *
- * The second thing that may be wrong with a prediction is the profile of a
- * tier.  The kernel counts for how long a device worked, and on how much; what
- * the profile expects for as much is put in relation to it.  The factor then
- * holds for each relation on it.
+ * The second thing that may be wrong with a prediction is the profile of a tier.  The kernel
+ * counts how long a device worked, and on how much; this time is divided by the profile's
+ * prediction for as much.  The factor then holds for each relation on it.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,7 +43,7 @@ typedef struct Parts
 	double		device_ms;		/* 0: too little work to tell */
 } Parts;
 
-/* False for what went back, and for what is not a number. */
+/* False if a total decreased, or is not a number. */
 static bool
 growth(double before, double after, double *grown)
 {
@@ -203,9 +202,9 @@ tier_effect_noise(double cost_s_per_hour)
 }
 
 /*
- * With p predicted, the range is [p / 2, 2 p] for what saves time, and
- * [2 p, p / 2] for what was known to cost some: a move to a cheaper tier is
- * worse only if it costs more than twice of what it was said to.
+ * With p predicted, the range is [p / 2, 2 p] for a move that saves time, and [2 p, p / 2] for a
+ * move that was expected to cost some: a move to a cheaper tier is worse only if it costs more
+ * than twice the prediction.
  */
 TierEffectVerdict
 tier_effect_judge(double predicted_saved, double unmoved, double measured)

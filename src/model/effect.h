@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model/effect.h
- *		What a move was worth: the load after it, on the old and the new tier.
+ *		The effect of a move: the load after it, on the old and the new tier.
  *
  * Pure, like model/cost.h: plain numbers in, plain numbers out.
  *
@@ -15,8 +15,8 @@
 #include "src/model/cost.h"
 
 /*
- * What a relation, with its TOAST table, has done since it was first sampled.
- * Only ever grows, so that two moments tell what happened between them.
+ * The work of a relation, with its TOAST table, since it was first sampled.  Only ever grows, so
+ * that the difference of two moments is the work between them.
  */
 typedef struct TierEffectTotals
 {
@@ -28,7 +28,7 @@ typedef struct TierEffectTotals
 	double		row_changes;
 } TierEffectTotals;
 
-/* What a device has done since it was first seen; only ever grows, too. */
+/* The work of a device since it was first seen; only ever grows, too. */
 typedef struct TierEffectWork
 {
 	double		reads;			/* requests */
@@ -71,17 +71,15 @@ extern bool tier_effect_load(const TierEffectTotals *before, const TierEffectTot
 							 double seconds, bool writes_counted, double size_bytes,
 							 double checkpoints_per_hour, TierCostLoad *load);
 
-/*
- * What was done between two moments; false if something went back.
- */
+/* The work between two moments; false if a total decreased. */
 extern bool tier_effect_work_between(const TierEffectWork *before, const TierEffectWork *after,
 									 TierEffectWork *work);
 
 /*
- * Takes the writes out of the work, where they are not to be believed: with a WAL among
- * them, whose requests are small and in a row, they are no random writes of pages.  Nobody
- * can say how long the device took for them; so this is false, and the work says nothing,
- * if the profile expects more than that share of its time to be theirs.
+ * Removes the writes from the work if their figures are not plausible.  Writes of a WAL are small
+ * and sequential, not random writes of pages, and their device time is not known.  So the result
+ * is false, and the work is not usable, if the profile expects more than that share of its time
+ * to be writes.
  */
 #define TIER_EFFECT_MOST_DOUBT 0.1
 

@@ -94,9 +94,9 @@ static void
 begin(TierEvidence *evidence, int64_t since, int64_t at, double shortest_s)
 {
 	/*
-	 * A clock that is set back a little does no harm: that counts for the
-	 * first interval.  What begins later than all intervals would be long was
-	 * noted while the clock was wrong.
+	 * A clock that is set back a little does no harm: the amount counts for
+	 * the first interval.  If the intervals begin later than their whole
+	 * length from now, they were noted while the clock was wrong.
 	 */
 	if (evidence->began_at != 0 && evidence->interval_s > 0.0 &&
 		((double) evidence->began_at - (double) at) / US_PER_S <=

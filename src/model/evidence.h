@@ -4,15 +4,14 @@
  *		In how many separate intervals something happened: what tells a rate
  *		from an event.
  *
- * A load, a restore or a report at the end of the month leaves the same totals
- * as steady work, and will not be repeated by tomorrow.  So beside a smoothed rate
- * stands when its events came, and when the file grew: the last days in up to 16
- * intervals of equal length.  These are short at first and widen with the time that is
- * covered, up to TIER_EVIDENCE_LONGEST_S each; what is older than all of them is
- * forgotten.
+ * A load, a restore or a report at the end of the month leaves the same totals as steady work,
+ * and is not repeated tomorrow.  So in addition to a smoothed rate, the times of its events and
+ * of the growth of the file are kept: the last days in up to 16 intervals of equal length.  These
+ * are short at first and widen with the time that is covered, up to TIER_EVIDENCE_LONGEST_S each;
+ * older amounts are forgotten.
  *
- * What the server's statistics knew before the first sample stands apart (TierPast): how much
- * there was is known, but not when.
+ * The server's statistics of the time before the first sample are kept apart (TierPast): their
+ * amounts are known, but not their times.
  *
  * Pure.  Times are microseconds, on any one clock.
  *
@@ -29,9 +28,8 @@
 #define TIER_EVIDENCE_LONGEST_S 43200.0
 
 /*
- * What has happened in so many intervals, of equal amounts, is an event, and is
- * certain not to be one from so many on; between the two it counts in part.  Of an
- * event on top of steady work, the steady work counts.
+ * Equal amounts in so many intervals are an event, and from so many on certainly a rate; between
+ * the two they count in part.  If an event comes on top of steady work, the steady work counts.
  */
 #define TIER_EVIDENCE_EVENT 2.0
 #define TIER_EVIDENCE_RATE 4.0
@@ -51,7 +49,7 @@ typedef struct TierEvidence
 													 * more went than came */
 } TierEvidence;
 
-/* What that says of a rate. */
+/* The judgement of a rate. */
 typedef struct TierEvidenceJudgement
 {
 	int			intervals;		/* covered until now, 0 to 16 */
@@ -77,9 +75,9 @@ extern void tier_evidence_note(TierEvidence *evidence, int64_t since, int64_t at
 extern void tier_evidence_begin(TierEvidence *evidence, int64_t at, double shortest_s);
 
 /*
- * `amounts` is evidence->reads or evidence->writes.  Where nothing was ever noted
- * nothing speaks against a rate: weight 1, error 0.  What all lies further back than
- * the intervals reach is none any more: weight 0.
+ * `amounts` is evidence->reads or evidence->writes.  If nothing was ever noted, there is no
+ * evidence against a rate: weight 1, error 0.  A rate that lies entirely before the intervals is
+ * over: weight 0.
  */
 extern TierEvidenceJudgement tier_evidence_judge(const TierEvidence *evidence,
 												 const float *amounts, int64_t now);

@@ -164,7 +164,7 @@ tier_fit_read_ahead(double resident)
 	return RUN_REQUESTS * r * r * (1.0 - pow(r, RUN_BLOCKS));
 }
 
-/* What Linux reads ahead of blocks of 8 kB at the begin of a file, at most `most`. */
+/* The blocks of 8 kB that Linux reads ahead at the begin of a file, at most `most`. */
 static double
 first_window(double most)
 {

@@ -22,8 +22,8 @@
 #define TIER_FIT_MAX_RESIDUAL 0.3
 
 /*
- * What a fit must rest on: periods (three, which may have faded a little), and
- * bytes predicted or read in each of them.
+ * The least basis of a fit: periods (three, which may have faded a little), and bytes predicted
+ * or read in each of them.
  */
 #define TIER_FIT_LEAST_PERIODS 2.5
 #define TIER_FIT_LEAST_BYTES 8388608.0
@@ -55,17 +55,16 @@ extern void tier_fit_add(TierFit *fit, double predicted, double seen, double wei
 extern double tier_fit_factor(const TierFit *fit);
 
 /*
- * How far the factor is from explaining what the device did: the root of the
- * mean square of what is left over that of what was counted, 0 for a perfect
- * fit; 1 or more where the prediction is no better than none.  Negative: the
- * device did nothing yet.
+ * The error of the factor in explaining the work of the device: the root mean square of the
+ * residual over that of the counts, 0 for a perfect fit; 1 or more if the prediction is no better
+ * than none.  Negative: the device did nothing yet.
  */
 extern double tier_fit_residual(const TierFit *fit);
 
-/* Does it rest on enough periods with enough load to be believed or not? */
+/* Returns true if the fit rests on enough periods with enough load for a verdict. */
 extern bool tier_fit_is_known(const TierFit *fit);
 
-/* ... and is it good?  Only then the factor may be applied. */
+/* Returns true if the fit is also good.  Only then the factor may be applied. */
 extern bool tier_fit_explains(const TierFit *fit);
 
 /*
@@ -84,9 +83,8 @@ extern double tier_fit_random_hits(double before, double after, double reads_per
 extern double tier_fit_read_ahead(double resident);
 
 /*
- * Requests by which the kernel reads that many blocks of a file of file_blocks
- * one after another, from its start and as often as they say; what it reads
- * ahead starts small, and grows to most_blocks.
+ * Requests by which the kernel reads that many blocks of a file of file_blocks one after another,
+ * from its start and over again as needed; the read-ahead starts small, and grows to most_blocks.
  */
 extern double tier_fit_scan_requests(double blocks, double file_blocks, double most_blocks);
 

@@ -16,7 +16,7 @@
 
 #include "src/model/fullness.h"
 
-/* Differences of sums that are nothing but rounding, as a share of the capacity. */
+/* Differences of sums that are due to rounding, as a share of the capacity. */
 #define ROUNDING 1e-12
 
 double
@@ -51,7 +51,7 @@ density_of(const TierFullnessUnit *unit)
 	return cost_of(unit) / (bytes > 1.0 ? bytes : 1.0);
 }
 
-/* What compare_units() compares, while tier_fullness_arrange() runs. */
+/* The input of compare_units() while tier_fullness_arrange() runs. */
 static const TierFullnessUnit *compared_units;
 
 static int
@@ -85,14 +85,14 @@ tier_fullness_arrange(const TierFullnessProblem *problem, TierFullnessResult *re
  * ---------------------------------------------------------------------
  */
 
-/* What is left to do when some have left. */
+/* The excess that remains after some units have left. */
 typedef struct State
 {
 	double		own;			/* bytes above the low watermark, by each of
 								 * the two measures; 0 or less: it is reached */
 	double		disk;
 	double		room;			/* left on the target */
-	double		cost;			/* of what has left */
+	double		cost;			/* of the units that have left */
 	double		bytes;
 } State;
 
@@ -128,7 +128,7 @@ without(const State *state, const TierFullnessUnit *unit)
 	return after;
 }
 
-/* Does it help with what is still missing? */
+/* Returns true if the unit reduces the remaining excess. */
 static bool
 is_useful(const State *state, const TierFullnessUnit *unit)
 {
@@ -143,8 +143,8 @@ is_cheaper(const State *left, const State *right)
 }
 
 /*
- * Fills chosen with some of the order that are enough, or with all that help if nothing is;
- * returns how many.  *after: what is left to do then.
+ * Fills chosen with some units of the order that are enough, or with all that help if no set is;
+ * returns how many.  *after: the excess that remains.
  */
 static int
 choose(const TierFullnessProblem *problem, TierFullnessResult *result, int *chosen, State *after)

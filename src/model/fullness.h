@@ -3,9 +3,10 @@
  * model/fullness.h
  *		Which relations leave a tier that has become too full, and in which order.
  *
- * A tier above its high watermark is emptied until it is at its low one or below.  What
- * leaves loses least device time for each byte of room that it makes, and among relations
- * that memory serves is used least; and none leaves without which the rest would be enough.
+ * A tier above its high watermark is emptied until it is at its low one or below.  The relations
+ * that leave lose least device time for each byte of room that they make; among relations that
+ * memory serves, the least used ones leave.  A relation stays if the others are enough without
+ * it.
  *
  * Pure.
  *
@@ -69,9 +70,9 @@ typedef struct TierFullnessProblem
 	bool		has_begun;		/* it was above the high watermark, and is
 								 * being emptied */
 	double		target_bytes;	/* that the target can take; INFINITY: any */
-	double		later_bytes;	/* the same, with all that may leave it by a
-								 * policy of its own as it fills; counts if
-								 * that is more */
+	double		later_bytes;	/* the same, with all that tiering policies
+								 * may move off the tier as it fills; counts
+								 * if that is more */
 	int			nunits;
 	const TierFullnessUnit *units;
 } TierFullnessProblem;
@@ -109,25 +110,25 @@ extern void tier_fullness_arrange(const TierFullnessProblem *problem,
 								  TierFullnessResult *result);
 
 /*
- * Decides, on an arranged result.  With the order in which they are in `order`, those
- * that leave are the coldest ones, but for the last: of all that would then be enough,
- * it is chosen such that all together cost least device time, their moves included
- * (Guentzer and Jungnickel's greedy method for the least cost of a sum that must be
- * reached, at most twice the optimum where one of two costs counts).
+ * Decides, on an arranged result.  With the order in which they are in `order`, those that leave
+ * are the coldest ones, except the last: of all that would then be enough, it is chosen such that
+ * all together cost least device time, their moves included (Guentzer and Jungnickel's greedy
+ * method for the least cost of a sum that must be reached, at most twice the optimum where one of
+ * two costs counts).
  *
- * Holds of every result: nobody leaves who has an obstacle; the target gets no more
- * than it can take; each that leaves is needed, so that without any one of them the tier
- * would stay above its low watermark; and nobody leaves a tier that is at it or below.
+ * True for every result: no unit with an obstacle leaves; the target gets at most the bytes that
+ * it can take; each unit that leaves is needed, so that without any one of them the tier would
+ * stay above its low watermark; and no unit leaves a tier that is at it or below.
  */
 extern void tier_fullness_decide(const TierFullnessProblem *problem,
 								 TierFullnessResult *result);
 
-/* What has no obstacle, by the measure that counts. */
+/* The bytes without an obstacle, by the measure that counts. */
 extern double tier_fullness_may_leave(const TierFullnessProblem *problem);
 
 /*
- * What may leave by the measure that counts, with the room that the target has or will have
- * for it.
+ * The bytes that may leave by the measure that counts, within the room that the target has or
+ * will have for them.
  */
 extern double tier_fullness_can_leave(const TierFullnessProblem *problem);
 

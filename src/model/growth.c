@@ -56,8 +56,8 @@ trend_of(const double *change, int n, const bool *is_left_out, bool cancels)
 
 /*
  * Marks the intervals with the largest changes of all, into which an event may fall; with
- * `cancels` only where something came: what is emptied now and then grows in between,
- * and not on the whole.
+ * `cancels` only those with additions: a relation that is emptied from time to time grows in
+ * between, and not on the whole.
  */
 static void
 leave_event_out(const double *change, int n, bool cancels, bool *is_left_out)
@@ -77,7 +77,7 @@ leave_event_out(const double *change, int n, bool cancels, bool *is_left_out)
 	}
 }
 
-/* Of all, or of what an event leaves: what is the better told. */
+/* The trend of all intervals, or of those without an event: the more certain one. */
 static Trend
 find_trend(const TierEvidence *evidence, int64_t now, bool cancels)
 {

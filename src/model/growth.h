@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * model/growth.h
- *		By how much what is stored grows.
+ *		The growth of stored data.
  *
- * What grows is told from what was loaded as a rate is told from an event, by the
- * number of separate intervals (model/evidence.h).  Of a table that gets a new partition
- * each day, and loses an old one, each partition grows and all together do not: so what came
- * to a tablespace and went is noted as well, and what that differs from the growth of its
- * relations counts.  Moves are no growth.
+ * Growth is distinguished from a load like a rate from an event, by the number of separate
+ * intervals (model/evidence.h).  If a table gets a new partition each day, and loses an old one,
+ * each partition grows and all together do not.  So the bytes that come to a tablespace and leave
+ * it are noted as well, and their difference to the growth of its relations counts.  Moves are no
+ * growth.
  *
- * No forecast reaches further ahead than was looked back.
+ * A forecast reaches at most as far ahead as the observation reaches back.
  *
  * Pure.
  *
@@ -23,15 +23,15 @@
 #include "src/model/evidence.h"
 
 /*
- * Bytes per hour by which something grows, so far as that goes on: never negative; 0
- * of what was loaded once, or grows and shrinks again.
+ * Bytes per hour of growth, as long as it continues: never negative; 0 after a single load, or if
+ * the size grows and shrinks again.
  */
 extern double tier_growth_rate(const TierEvidence *evidence, int64_t now);
 
 /*
- * Bytes by which what is in a tablespace changes in so many hours beyond `carried`, what
- * the relations in it grow by meanwhile; may be negative.  0 while such changes came in
- * too few intervals to be told.
+ * The change of the bytes in a tablespace in so many hours beyond `carried`, the growth of its
+ * relations in that time; may be negative.  0 while such changes came in too few intervals for an
+ * estimate.
  */
 extern double tier_growth_beyond(const TierEvidence *evidence, int64_t now, double hours,
 								 double carried);

@@ -8,14 +8,13 @@
  *
  *		x = ln 2 * elapsed / half-life		[no unit]
  *
- * the past keeps the weight exp(-x), and an interval with a constant rate r
- * adds r * (1 - exp(-x)).  Both are exact for any length of the interval, so
- * it does not matter how often somebody looks: many short intervals give the
- * same rate as the one long interval that they make up.
+ * the past keeps the weight exp(-x), and an interval with a constant rate r adds r * (1 -
+ * exp(-x)). Both are exact for any length of the interval, so the frequency of samples does not
+ * matter: many short intervals give the same rate as the one long interval that they make up.
  *
- * This file knows neither a clock nor what is counted.  No input, however
- * large, small or damaged, makes a result negative, infinite or NaN: the rate
- * is stored, and such a value would never decay.
+ * This file uses neither a clock nor the meaning of the counts.  No input, however large, small
+ * or damaged, makes a result negative, infinite or NaN: the rate is stored, and such a value
+ * would never decay.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +24,7 @@
 #include "src/model/heat.h"
 
 #define SECONDS_PER_HOUR 3600.0
-/* Per hour: what comes less than once in a century does not come any more. */
+/* Per hour: a rate of less than one event in a century counts as 0. */
 #define LEAST_RATE (1.0 / (24.0 * 365.25 * 100.0))
 
 #define LN_2 0.693147180559945309417232121458
@@ -112,9 +111,10 @@ tier_heat_read(double rate, double idle_s, double observed_s,
 		exp(-decay_exponent(idle_s, half_life_s));
 
 	/*
-	 * Smoothing starts from a rate of 0 that nobody observed.  All that was
-	 * observed, the idle time included, weighs 1 - exp(-x) together; dividing
-	 * by it makes a relation that is new here comparable with an old one.
+	 * Smoothing starts from a rate of 0 that was not observed.  All
+	 * observations, the idle time included, weigh 1 - exp(-x) together;
+	 * dividing by it makes a relation that is new here comparable with an old
+	 * one.
 	 */
 	if (decayed < LEAST_RATE)
 		return 0.0;

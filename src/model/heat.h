@@ -3,8 +3,8 @@
  * model/heat.h
  *		Rates that forget: exponential smoothing of counters' growth.
  *
- * Pure.  A rate that nobody touches needs no update: it decays by the clock
- * alone when it is read, so idle relations cost no write.
+ * Pure.  A rate without new events needs no update: it decays by the clock when it is read, so
+ * idle relations cost no write.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,10 +31,10 @@ extern double tier_heat_advance(double rate, double events, double elapsed_s,
 								double half_life_s);
 
 /*
- * The rate to show at a moment `idle_s` after the last advance, for a relation
- * that has been observed for `observed_s` altogether, the idle time included:
- * decayed by the idle time, and freed of the bias towards the zero that
- * smoothing starts from.  What is left of less than one event in a century is 0.
+ * The rate to show at a moment `idle_s` after the last advance, for a relation that has been
+ * observed for `observed_s` altogether, the idle time included: decayed by the idle time, and
+ * freed of the bias towards the zero that smoothing starts from.  A rate below one event in a
+ * century is 0.
  */
 extern double tier_heat_read(double rate, double idle_s, double observed_s,
 							 double half_life_s);

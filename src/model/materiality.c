@@ -10,7 +10,7 @@
 
 #include "src/model/materiality.h"
 
-/* What was taken back may let others be taken back; nearly all are in the first pass. */
+/* A move that is taken back may let others be taken back; nearly all are in the first pass. */
 #define MAX_PASSES 8
 
 typedef struct Move
@@ -40,8 +40,8 @@ compare_moves(const void *a, const void *b)
 }
 
 /*
- * What its clients wait less.  A device that reads faster and writes more slowly may save
- * them much, and its own time next to nothing.
+ * The reduction of its clients' waits.  A device that reads faster and writes more slowly may
+ * save much waiting, and almost no device time.
  */
 static double
 wait_gain_of(const Work *work, int unit, int tier)
@@ -54,7 +54,7 @@ wait_gain_of(const Work *work, int unit, int tier)
 	return problem->wait_s[first + problem->current[unit]] - problem->wait_s[first + tier];
 }
 
-/* What the unit saves by that, in the objective. */
+/* The saving of the unit by its move, in the objective. */
 static double
 gain_of(const Work *work, int unit, int tier)
 {
@@ -66,7 +66,10 @@ gain_of(const Work *work, int unit, int tier)
 		tier_placement_cost(problem, &work->weights, to);
 }
 
-/* May it stay where it is now, beside what the placement has there? */
+/*
+ * Returns true if the unit may stay where it is now, beside the units that the placement has
+ * there.
+ */
 static bool
 may_stay(const Work *work, int unit)
 {

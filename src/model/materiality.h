@@ -3,8 +3,8 @@
  * model/materiality.h
  *		Which moves of a placement matter.
  *
- * The best placement is full of moves that together save next to nothing: a
- * reader would have to look at each, and somebody to wait for it.
+ * The best placement contains many moves that together save almost nothing, but each has to be
+ * read, made and waited for.
  *
  * Pure, like the solver.
  *
@@ -15,7 +15,7 @@
 
 #include "src/model/placement_problem.h"
 
-/* What was left out, in sum. */
+/* The sum of the moves that were taken back. */
 typedef struct TierMaterialityDropped
 {
 	int			units;
@@ -23,14 +23,13 @@ typedef struct TierMaterialityDropped
 } TierMaterialityDropped;
 
 /*
- * Takes moves back that gain least, as long as they gain at most `give_up` together
- * (in the objective: device-seconds per hour for TIME, else money per month), and for
- * TIME save clients at most `give_up_wait_s` of waiting per hour together;
- * and those that gain nothing and make room for nobody any more.  Never one
- * that may not stay, or whose staying takes a tier beyond the limits that the placement
- * keeps.  `least_gain`, if it is not NULL: by unit, what its move has to gain more than, for
- * TIME of either; what that leaves out is not part of `give_up`.  tier: by
- * unit, changed.
+ * Takes back the moves that gain least, as long as they gain at most `give_up` together (in the
+ * objective: device-seconds per hour for TIME, else money per month), and for TIME save clients
+ * at most `give_up_wait_s` of waiting per hour together; and the moves that gain nothing, once no
+ * other move needs their room.  Never takes back a move of a unit that may not stay, or whose
+ * staying takes a tier beyond the limits that the placement keeps.  `least_gain`, if it is not
+ * NULL: by unit, its move has to gain more than this, for TIME in either measure; moves taken
+ * back for that are not part of `give_up`.  tier: by unit, changed.
  */
 extern TierMaterialityDropped tier_materiality_drop(const TierPlacementProblem *problem,
 													const TierPlacementLimits *limits,

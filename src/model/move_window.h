@@ -3,9 +3,9 @@
  * model/move_window.h
  *		When moves may begin: hours of the day, in a time zone, on some days.
  *
- * Pure.  Times are microseconds on one axis (PostgreSQL's TimestampTz: since
- * 2000-01-01 00:00 UTC).  Whoever calls knows the time zone, and says by how much its
- * clocks differ from that axis, and from when on.
+ * Pure.  Times are microseconds on one axis (PostgreSQL's TimestampTz: since 2000-01-01 00:00
+ * UTC). The caller knows the time zone, and passes the differences of its clocks from that axis,
+ * and the moments from which on they hold.
  *
  *-------------------------------------------------------------------------
  */
@@ -58,7 +58,7 @@ typedef struct TierOpening
  */
 extern int64_t tier_zone_moment(const TierZone *zone, int64_t local_us);
 
-/* What clocks show then. */
+/* The time that clocks show then. */
 extern int64_t tier_zone_local(const TierZone *zone, int64_t moment_us);
 
 /*
@@ -94,9 +94,9 @@ typedef struct TierWindowAnswer
 } TierWindowAnswer;
 
 /*
- * When may a move of so many bytes begin, which takes so many seconds (NaN: nobody
- * knows, then any time is long enough)?  Openings that follow each other without a gap
- * are one time.  The openings are sorted.
+ * When a move of so many bytes may begin, which takes so many seconds (NaN: not known, then any
+ * time is long enough).  Openings that follow each other without a gap are one time.  The
+ * openings are sorted.
  */
 extern TierWindowAnswer tier_openings_ask(const TierOpening *openings, int n, int64_t now_us,
 										  double bytes, double seconds);

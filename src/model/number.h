@@ -39,7 +39,7 @@ tier_clamp(double value, double low, double high)
 	return value > low ? value : low;
 }
 
-/* Adds one struct of nothing but doubles to another one, each of them that many times. */
+/* Adds one struct that consists of doubles to another one, each of them that many times. */
 static inline void
 tier_add_doubles(void *sum, const void *more, size_t size, double times)
 {

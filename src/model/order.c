@@ -15,7 +15,7 @@
 
 #define MAX_TIERS 32
 
-/* What was taken later may have made room for what came before. */
+/* A move taken later may have made room for an earlier candidate. */
 #define MOST_PASSES 64
 
 /* Looks for what could make room, or needs it. */
@@ -37,7 +37,7 @@ typedef struct Choice
 	double		left[MAX_TIERS];
 	double		bytes_left;
 	int		   *order;
-	int		   *places;			/* in usable, of what is in the order */
+	int		   *places;			/* of the order, as indexes into usable */
 	int			done;
 	long		effort;
 } Choice;
@@ -49,7 +49,7 @@ is_usable(const TierOrderMove *move, int ntiers)
 		move->size >= 0.0 && move->freed >= 0.0 && move->bytes >= 0.0;
 }
 
-/* What copies nothing is free and comes first.  Ties go by number. */
+/* A move that copies nothing is free and comes first.  Ties go by number. */
 static int
 compare_usable(const void *a, const void *b)
 {
@@ -195,8 +195,8 @@ tier_order(const TierOrderMove *moves, int nmoves, const double *room, int ntier
 }
 
 /*
- * Before which place of the order the helper at `place` has to be made; n: nobody needs
- * it.  left: of its tier before it.  *left_over: of its tier at the end, without it.
+ * The place of the order before which the helper at `place` has to be made; n: none needs it.
+ * left: of its tier before it.  *left_over: of its tier at the end, without it.
  */
 static int
 needed_before(const TierOrderMove *moves, const int *order, int n, int place, double left,
@@ -244,7 +244,10 @@ tier_order_spare(const TierOrderMove *moves, int *order, int n, const double *ro
 	for (int i = 0; i < n; i++)
 		shift(left, &moves[order[i]], 1.0);
 
-	/* The last first: what it needs itself comes before it, wherever it goes. */
+	/*
+	 * The last first: moves that it needs itself come before it, wherever it
+	 * goes.
+	 */
 	for (int place = n - 1; place >= 0 && effort > 0; place--)
 	{
 		int			number = order[place];

@@ -28,16 +28,16 @@ typedef struct TierOrderMove
 } TierOrderMove;
 
 /*
- * room: bytes that may be added to each tier before the first move; negative: so
- * many must leave it before anything comes; may be INFINITY.  A move needs its size
- * there, and afterwards leaves what it freed where it was.
+ * room: bytes that may be added to each tier before the first move; negative: so many must leave
+ * it before anything arrives; may be INFINITY.  A move needs its size on its target, and
+ * afterwards leaves the bytes it freed on its source.
  *
- * Chooses moves that together copy at most max_bytes: first what empties tiers that are too
- * full, then what is worth most for each byte, each with what has to leave its tier to make
- * room for it, of which what is worth most for each byte (that is, costs least) goes first.
- * What does not fit is passed over.  Fills in `order`, caller's array of nmoves, and
- * returns how many were chosen: they can be made one after the other.  A circle of full
- * tiers cannot be untied, and no proof is made that there is no better order.
+ * Chooses moves that together copy at most max_bytes: first those that empty tiers that are too
+ * full, then those with the largest value per byte.  Each comes with the moves that have to leave
+ * its tier to make room for it, of which those with the largest value per byte (the least cost)
+ * go first.  Moves that do not fit are passed over.  Fills in `order`, caller's array of nmoves,
+ * and returns how many were chosen: they can be made one after the other.  A circle of full tiers
+ * cannot be resolved, and the order is not proven to be the best.
  *
  * scratch: caller's, of TIER_ORDER_SCRATCH(nmoves) bytes.
  */
@@ -47,13 +47,12 @@ extern int	tier_order(const TierOrderMove *moves, int nmoves, const double *room
 					   double max_bytes, int *order, void *scratch);
 
 /*
- * Some moves gain nothing and are only made for the room that they leave: helps, by number.
- * Puts each of them just before the first move of the order that needs its room, so that
- * nothing is left half done for long.  What none of them needs is left out of the order if
- * something is missed where it leaves from, missed by tier: that should have come there and
- * is not in the order, so the room would be made for nobody.  missed is updated: what is
- * left out is missed where it would have gone.  Returns how many moves are left; they can
- * be made in their new order.
+ * Some moves gain nothing and are only made for the room that they leave: helps, by number.  Puts
+ * each of them just before the first move of the order that needs its room, so that no pair stays
+ * half done for long.  A helper that none of them needs is left out of the order if a move to its
+ * source tier is missed; missed is by tier: a unit should have come there and is not in the
+ * order, so the room would be of no use.  missed is updated: a move that is left out is missed on
+ * its target.  Returns how many moves are left; they can be made in their new order.
  *
  * O(N * helpers), bounded.
  */

@@ -1,15 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * model/page_writes.c
- *		Arithmetic of counting page writes: which stretches of the log to
- *		read, what a part stands for, how many pages are different ones, and
- *		which are written together.
+ *		Arithmetic of counting page writes: the stretches of the log to read, the weight of a
+ *		part, the number of different pages, and the pages that are written together.
  *
- * The set of different pages is Gibbons' distinct sampling, of groups of
- * neighbours.  A group belongs to level L if the upper L bits of its hash are zero,
- * which one of 2^L does.  Whether it is kept depends on nothing but its hash, so a
- * group that was left out, or thrown out when the level rose, is left out again
- * however often it comes, and each page of one that is kept is counted once.
+ * The set of different pages is Gibbons' distinct sampling, of groups of neighbours.  A group
+ * belongs to level L if the upper L bits of its hash are zero, which one of 2^L does.  Its hash
+ * alone decides whether it is kept.  So a group that was left out, or thrown out when the level
+ * rose, is left out again however often it comes, and each page of a group that is kept is
+ * counted once.
  *
  *-------------------------------------------------------------------------
  */

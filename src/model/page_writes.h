@@ -48,8 +48,8 @@ extern TierStretch tier_stretch(uint64_t begin, uint64_t end, uint64_t budget,
 								int i, double random);
 
 /*
- * What one byte read stands for: all / read; 1 if everything was, 0 if nothing
- * was.  Never below 1 otherwise.
+ * The weight of one byte read: all / read; 1 if all was read, 0 if nothing was.  Never below 1
+ * otherwise.
  */
 extern double tier_stretch_scale(uint64_t all, uint64_t read);
 
@@ -98,9 +98,9 @@ typedef struct TierPageSet
 } TierPageSet;
 
 /*
- * What an added page stands for: 0, or 2^level of the set, pages that were not
- * in it, and pairs of neighbours that they make with pages that were, by whether
- * these came in the same stretch.
+ * The weight of an added page: 0, or 2^level of the set, as pages that were not in it, and as
+ * pairs of neighbours that they make with pages that were, by whether these came in the same
+ * stretch.
  */
 typedef struct TierPageAdded
 {
@@ -111,7 +111,7 @@ typedef struct TierPageAdded
 
 extern void tier_page_set_clear(TierPageSet *set);
 
-/* What comes from now on is of another stretch, or of another sample. */
+/* Pages added from now on belong to another stretch, or to another sample. */
 extern void tier_page_set_next_stretch(TierPageSet *set);
 
 /*
@@ -144,7 +144,7 @@ extern void tier_page_set_restore(TierPageSet *set, uint32_t level,
  * ---------------------------------------------------------------------
  */
 
-/* What one sample leaves for the next: a part of the only row of sampler. */
+/* The state that one sample leaves for the next: a part of the only row of sampler. */
 typedef struct TierWritesMemory
 {
 	uint64_t	position;		/* what was written before was looked at;

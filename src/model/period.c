@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model/period.c
- *		What a row about a period says of a part of that period.
+ *		The part of a row about a period that belongs to a part of that period.
  *
  * See model/period.h.
  *

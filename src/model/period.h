@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * model/period.h
- *		What a row about a period says of a part of that period.
+ *		The part of a row about a period that belongs to a part of that period.
  *
- * Pure.  Whoever reads history over a window shares the rows that reach beyond it in
- * proportion, so that windows that lie side by side have together what they have as one.
+ * Pure.  A reader of history over a window divides rows that reach beyond it in proportion, so
+ * that the sum over adjacent windows equals the value of the combined window.
  *
  *-------------------------------------------------------------------------
  */

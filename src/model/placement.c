@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model/placement.c
- *		Which placement is the best one: what is wished for and what is limited, on top of
- *		the solver.
+ *		The best placement: objective and limits, on top of the solver.
  *
  *-------------------------------------------------------------------------
  */
@@ -126,7 +125,7 @@ solve(Work *work, int nlimits)
 	tier_placement_add_up(problem, work->tier, work->totals);
 }
 
-/* Are the first so many limits kept, and is no unit where it must not be? */
+/* Returns true if the first so many limits are kept, and no unit is where it must not be. */
 static bool
 is_answer(const Work *work, int nlimits)
 {

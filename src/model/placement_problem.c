@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model/placement_problem.c
- *		What is to be placed, what it costs on each tier, and what is limited.
+ *		The input of a placement: units, their costs on each tier, and limits.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,10 +13,10 @@
 
 #define S_PER_HOUR 3600.0
 
-/* Rounding in sums of what is there now must not make it too much. */
+/* Rounding in sums of the present state must not exceed a limit. */
 #define ROUNDING 1e-9
 
-/* What is not finite says that a unit may not be there; it is there all the same. */
+/* A value that is not finite means that a unit may not be there; it may be there all the same. */
 static double
 finite_or_0(double value)
 {

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * model/placement_problem.h
- *		What is to be placed, what it costs on each tier, and what is limited.
+ *		The input of a placement: units, their costs on each tier, and limits.
  *
- * What model/placement.c and those that it asks have in common.  Pure, like the solver.
+ * Shared by model/placement.c and the modules that it calls.  Pure, like the solver.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,7 +34,7 @@ typedef enum TierObjective
  */
 #define TIER_PLACEMENT_BUSY_LIMIT 0.6
 
-/* A move has to save this much of what it costs, within the horizon. */
+/* A move has to save so many times its cost, within the horizon. */
 #define TIER_PLACEMENT_MOVE_MUST_PAY 2.0
 
 /*
@@ -45,8 +45,8 @@ typedef enum TierObjective
 #define TIER_PLACEMENT_DOUBT 0.15
 
 /*
- * What a placement takes of a tier.  Only tier_placement_add_up() fills it in; what is
- * not finite is left out.
+ * The amounts that a placement takes of a tier.  Only tier_placement_add_up() fills it in; values
+ * that are not finite are left out.
  */
 typedef struct TierPlacementTotals
 {
@@ -61,9 +61,8 @@ typedef struct TierPlacementTotals
 } TierPlacementTotals;
 
 /*
- * Filled in by the caller and changed by nobody after.
- * Arrays by unit and tier are laid out [unit * ntiers + tier].  A cost that is
- * not finite means the same as allowed = false.
+ * Filled in by the caller and not changed afterwards.  Arrays by unit and tier are laid out [unit
+ * * ntiers + tier].  A cost that is not finite means the same as allowed = false.
  */
 typedef struct TierPlacementProblem
 {
@@ -91,9 +90,7 @@ typedef struct TierPlacementProblem
 	void	   *interrupted_argument;
 } TierPlacementProblem;
 
-/*
- * What is limited on a tier: in bytes, device-seconds per hour, and bytes written a day.
- */
+/* The limited resources of a tier: bytes, device-seconds per hour, and bytes written a day. */
 typedef enum TierPlacementResource
 {
 	TIER_RESOURCE_BYTES,
@@ -109,7 +106,7 @@ typedef struct TierPlacementLimits
 	double		of[TIER_PLACEMENT_RESOURCES];
 } TierPlacementLimits;
 
-/* What each kind of cost is worth in the objective. */
+/* The weight of each kind of cost in the objective. */
 typedef struct TierPlacementWeights
 {
 	double		price;			/* per month */
@@ -119,7 +116,7 @@ typedef struct TierPlacementWeights
 /* By the objective alone. */
 extern TierPlacementWeights tier_placement_weights(const TierPlacementProblem *problem);
 
-/* What one cell costs by these weights, without its move. */
+/* The cost of one cell by these weights, without its move. */
 extern double tier_placement_cost(const TierPlacementProblem *problem,
 								  const TierPlacementWeights *weights, size_t cell);
 
@@ -130,7 +127,7 @@ extern double tier_placement_cost(const TierPlacementProblem *problem,
 extern double tier_placement_unit_cost(const TierPlacementProblem *problem,
 									   const TierPlacementWeights *weights, int unit, int tier);
 
-/* What a placement takes; -1 counts nowhere.  totals: array of ntiers. */
+/* The amounts that a placement takes; -1 counts nowhere.  totals: array of ntiers. */
 extern void tier_placement_add_up(const TierPlacementProblem *problem, const int *tier,
 								  TierPlacementTotals *totals);
 
@@ -138,14 +135,14 @@ extern void tier_placement_add_up(const TierPlacementProblem *problem, const int
 extern void tier_placement_count(const TierPlacementProblem *problem, size_t cell, double times,
 								 TierPlacementTotals *total);
 
-/* What one cell takes of a resource. */
+/* The amount of a resource that one cell takes. */
 extern double tier_placement_use(const TierPlacementProblem *problem, size_t cell,
 								 TierPlacementResource resource);
 
 /* The clients of the problem, as model/cost.h wants them. */
 extern double tier_placement_clients(const TierPlacementProblem *problem);
 
-/* May the unit be placed there at all? */
+/* Returns true if the unit may be placed there at all. */
 extern bool tier_placement_may_live(const TierPlacementProblem *problem, int unit, int tier);
 
 /*
@@ -155,7 +152,9 @@ extern bool tier_placement_may_live(const TierPlacementProblem *problem, int uni
  */
 extern void tier_placement_ask(const TierPlacementProblem *problem, TierPlacementLimits *asked);
 
-/* Does a tier take more than this limit, but for rounding?  And any tier more than any limit? */
+/*
+ * Whether a tier exceeds this limit by more than rounding; and whether all tiers keep all limits.
+ */
 extern bool tier_placement_exceeds(const TierPlacementTotals *total,
 								   const TierPlacementLimits *limit,
 								   TierPlacementResource resource);
@@ -163,7 +162,7 @@ extern bool tier_placement_keeps(const TierPlacementProblem *problem,
 								 const TierPlacementTotals *totals,
 								 const TierPlacementLimits *limits);
 
-/* What is asked, raised to what the tier takes. */
+/* The asked limits, raised to the amounts that the tier takes. */
 extern TierPlacementLimits tier_placement_kept(const TierPlacementTotals *total,
 											   const TierPlacementLimits *asked);
 

@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * model/policy.c
- *		Which partitions are due under a policy, by age, idleness and heat; and why.
+ *		Decides which partitions are due under a policy, by age, idleness and heat; and why.
  *
- * Age rests on the upper bound of a partition alone: what is in the partition is
- * older than its upper bound, because PostgreSQL itself enforces that.  No row is
- * looked at, and no partition without a finite upper bound is ever of age.
+ * Age rests on the upper bound of a partition alone: the rows of the partition are older than its
+ * upper bound, because PostgreSQL itself enforces that.  No row is read, and a partition without
+ * a finite upper bound is never of age.
  *
- * Idleness rests on what was observed.  That nothing was seen means nothing where
- * nobody has looked: what is not known to have been idle for all of the time is not.
+ * Idleness rests on observation.  A lack of counts proves idleness only for the observed time: a
+ * partition that was not observed for the whole time is not idle.
  *
- * This file knows neither catalogs nor the present time; it only compares
- * times, so no value can overflow.
+ * This file uses neither catalogs nor the present time; it only compares times, so no value can
+ * overflow.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +29,7 @@ tier_policy_judge_use(const TierPartitionUse *use, const TierPolicyConditions *c
 	if (!use->is_observed)
 		return TIER_VERDICT_NOT_OBSERVED;
 
-	/* What was seen counts, however short the time. */
+	/* Observed use counts, however short the time. */
 	if (use->is_held || use->may_be_hidden)
 		return TIER_VERDICT_IN_USE;
 	if (conditions->has_idle &&
@@ -54,7 +54,7 @@ tier_policy_judge_use(const TierPartitionUse *use, const TierPolicyConditions *c
 	return TIER_VERDICT_DUE;
 }
 
-/* Is everything in it old enough?  TIER_VERDICT_DUE: it is. */
+/* Judges the age of the partition.  TIER_VERDICT_DUE: all rows are old enough. */
 static TierPolicyVerdict
 judge_age(const TierPartition *partition, int64_t age_us)
 {
@@ -77,7 +77,7 @@ tier_policy_evaluate(const TierPartition *partition, const TierPolicyConditions 
 {
 	TierPolicyVerdict verdict = TIER_VERDICT_DUE;
 
-	/* What can never be moved, whatever its age. */
+	/* Partitions that can never be moved, whatever their age. */
 	if (partition->is_foreign)
 		return TIER_VERDICT_FOREIGN;
 	if (partition->is_temporary)

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * model/policy.h
- *		Which partitions are due under a policy, by age, idleness and heat; and why.
+ *		Decides which partitions are due under a policy, by age, idleness and heat; and why.
  *
- * Pure: decides on a snapshot that somebody else loaded.  Times are
- * microseconds on one axis (PostgreSQL's TimestampTz); the caller has already
- * turned dates, timestamps and integer keys into it.
+ * Pure: decides on a snapshot that the caller has loaded.  Times are microseconds on one axis
+ * (PostgreSQL's TimestampTz); the caller has already turned dates, timestamps and integer keys
+ * into it.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,8 +24,8 @@ typedef enum TierPartitionBound
 } TierPartitionBound;
 
 /*
- * What is known of the use of a table with all that belongs to it, its TOAST table and its
- * indexes.  What happened between two samples counts as of the later one.
+ * The use of a table with its TOAST table and its indexes.  Use between two samples counts as of
+ * the later one.
  */
 typedef struct TierPartitionUse
 {
@@ -40,10 +40,10 @@ typedef struct TierPartitionUse
 	bool		was_written;
 	int64_t		last_written_us;	/* if it was */
 	double		reads_per_hour; /* of what would move */
-	bool		is_held;		/* by a transaction of somebody, whose use
-								 * nobody has counted yet */
-	bool		may_be_hidden;	/* somebody may have used it who hides that at
-								 * this moment */
+	bool		is_held;		/* a transaction holds it whose use is not
+								 * counted yet */
+	bool		may_be_hidden;	/* a session that hides its use at this moment
+								 * may have used it */
 } TierPartitionUse;
 
 /* One leaf partition as the policy sees it. */
@@ -55,17 +55,17 @@ typedef struct TierPartition
 	int64_t		upper_us;		/* exclusive, the tightest of all levels */
 	bool		is_foreign;		/* a foreign table: not ours to move */
 	bool		is_temporary;
-	bool		is_immovable;	/* by anybody */
+	bool		is_immovable;	/* for all roles */
 	bool		not_allowed;	/* to the role of the policy */
 	bool		has_no_age;		/* what it is in is not partitioned by a time */
-	bool		on_target;		/* it and what moves along is there already,
-								 * or on a slower one */
+	bool		on_target;		/* it and the relations that move along are
+								 * there already, or on a slower tier */
 	bool		on_slower_tier; /* the same, and the table is on a slower one */
 	bool		pinned_elsewhere;	/* all that would move has to be elsewhere */
 	TierPartitionUse use;		/* for policies that ask for it */
 } TierPartition;
 
-/* What has to be true of a partition, all of it together; times as instants. */
+/* The conditions on a partition, all of which must be true; times as instants. */
 typedef struct TierPolicyConditions
 {
 	bool		has_age;
@@ -103,12 +103,12 @@ typedef enum TierPolicyVerdict
 } TierPolicyVerdict;
 
 /*
- * The verdict on a partition.  Due means: all conditions hold, and nothing else speaks
- * against moving it.
+ * The verdict on a partition.  Due means: all conditions hold, and there is no other obstacle to
+ * moving it.
  *
- * Of age: everything in it is older, that is upper_us <= age_us.  Idle, and without writes:
- * it is known not to have been used after the instant; what is not known back to there is
- * not due, and neither is what somebody holds at this moment.
+ * Of age: all rows in it are older, that is upper_us <= age_us.  Idle, and without writes: it is
+ * known not to have been used after the instant.  A partition that is not known back to that
+ * instant is not due, and neither is one that a transaction holds at this moment.
  *
  * Verdicts are checked in the order foreign, temporary, immovable, no right; if age matters no
  * age, default, open bound, too young; in use, not observed; in use by the rate that keeps it; on
@@ -118,16 +118,16 @@ extern TierPolicyVerdict tier_policy_evaluate(const TierPartition *partition,
 											  const TierPolicyConditions *conditions);
 
 /*
- * Does the use of it speak against the conditions: it is in use, or not observed for long
- * enough?  TIER_VERDICT_DUE: neither.
+ * Judges the use by the conditions: whether it is in use, or not observed for long enough.
+ * TIER_VERDICT_DUE: neither.
  */
 extern TierPolicyVerdict tier_policy_judge_use(const TierPartitionUse *use,
 											   const TierPolicyConditions *conditions);
 
 /*
- * Of a policy that lets things return at so many reads per hour: below which rate, of a day and of
- * a fortnight, may they leave?  At most half of it, unless the policy says, so that what
- * has returned does not leave at once when it is read a little less.
+ * For a policy that lets tables return at so many reads per hour: the rate, of a day and of a
+ * fortnight, below which they may leave.  At most half of it, unless the policy sets it, so that
+ * a table that has returned does not leave at once when it is read a little less.
  */
 extern double tier_policy_keep(double return_reads_per_hour, double below_reads_per_hour);
 

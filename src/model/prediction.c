@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * model/prediction.c
- *		What clients gain by another placement, at least and at most.
+ *		The gain of clients by another placement, at least and at most.
  *
- * Another placement changes what clients wait for devices, and nothing else: not what
- * they compute, nor what they wait for WAL, locks or each other.  How their time is
- * divided was measured; by which factor one part of it changes is what the model
- * says.  So errors that the model makes in both placements cancel out, and no gain is
- * larger than the part that it comes from.
+ * Another placement changes only the time that clients wait for devices: not the time that they
+ * compute, nor the time that they wait for WAL, locks or each other.  The division of their time
+ * is measured; the model predicts the factor by which one part of it changes.  So errors that the
+ * model makes in both placements cancel out, and no gain is larger than the part that it comes
+ * from.
  *
  *-------------------------------------------------------------------------
  */
@@ -53,7 +53,7 @@ waits(const TierPlacementTotals *totals, int ntiers, double clients, double spee
 	return sum;
 }
 
-/* What clients wait for devices then, for the work of an hour. */
+/* The time that clients wait for devices then, for the work of an hour. */
 static double
 device_then(const Work *work, double speedup)
 {
@@ -96,7 +96,10 @@ closed_speedup(const Work *work)
 			high = middle;
 	}
 
-	/* Processors that are used up already do not slow anybody down further. */
+	/*
+	 * If all processors are in use already, clients are not slowed down
+	 * further.
+	 */
 	if (high > 1.0 && processors_s > 0.0 && computed_s > 0.0)
 		return tier_larger(1.0, tier_smaller(high, processors_s / computed_s));
 	return high;

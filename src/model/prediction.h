@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model/prediction.h
- *		What clients gain by another placement, at least and at most.
+ *		The gain of clients by another placement, at least and at most.
  *
  * Pure.
  *
@@ -12,7 +12,7 @@
 
 #include "src/model/placement_problem.h"
 
-/* What all clients together do with an hour, in seconds; measured. */
+/* The time of all clients together in an hour, in seconds; measured. */
 typedef struct TierPredictionClients
 {
 	double		active_s;		/* all that they do */

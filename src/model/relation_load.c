@@ -14,7 +14,7 @@
 #define SECONDS_PER_HOUR 3600.0
 #define US_PER_S 1e6
 
-/* Two standard errors of what is counted. */
+/* Two standard errors of a count. */
 #define STANDARD_ERRORS 2.0
 
 /* As pg_class has them. */
@@ -60,7 +60,7 @@ slow_now(const TierRelationStored *stored, double rate, int64_t now)
 	return rate_now(stored, rate, now, TIER_HALF_LIFE_SLOW_S);
 }
 
-/* For how long has been counted what the slow rates say? */
+/* The time that is covered by the slow rates. */
 static double
 remembered_s(double counted_s)
 {
@@ -130,9 +130,9 @@ most_requests(const TierRelationStored *stored, const TierRelationLoadBasis *bas
 }
 
 /*
- * By how many pages an hour it has grown, over as long a time as the rate of changes is of: what
- * came before anybody looked has changes and, as far as we know, no growth.  Of an index that
- * says nothing: one with random keys grows as one with increasing ones.
+ * The pages an hour by which it has grown, over the time that the rate of changes covers: the
+ * time before the first observation has changes and, as far as known, no growth.  The growth of
+ * an index is not used: one with random keys grows as one with increasing ones.
  */
 static double
 grown_pages(const TierRelationState *state, const TierRelationLoadBasis *basis)
@@ -156,9 +156,9 @@ grown_pages(const TierRelationState *state, const TierRelationLoadBasis *basis)
 }
 
 /*
- * What row changes write: those that have made the table grow, side by side, and each of the
- * others on a page of its own choice.  How they lie is known better as soon as the WAL has named
- * some: appended ones are side by side, however many they are.
+ * The writes of row changes: those that have made the table grow are adjacent, and each of the
+ * others is on a separate page.  The WAL is a better source as soon as it has named some:
+ * appended ones are adjacent, however many they are.
  */
 static Writes
 estimated_writes(const TierRelationState *state, const TierRelationLoadBasis *basis,
@@ -260,16 +260,16 @@ tier_relation_measured(const TierRelationStored *stored, int64_t now, double *ra
 }
 
 /*
- * What is in the page cache was read from its device once to get there, and is again only if it
- * is pushed out: a restart of the machine is followed by an hour of such reads, and by none.  As
- * long as there is free memory nothing is, and if all that is read fits, nothing will be: of
- * each relation as many reads as are in the page cache are no rate, however small a part of it
- * that is, since nobody knows how much of the rest is read; as with intervals, what is four times
- * as much is one.  What does not fit is read again and again, and how much of it is read now is
- * the best that is known of that.
+ * A page in the page cache was read from its device once to get there, and is read again only if
+ * it is evicted: a restart of the machine is followed by an hour of such reads, and by none after
+ * that.  As long as there is free memory, no page is evicted, and if all pages that are read fit,
+ * none will be.  So for each relation, as many reads as it has pages in the page cache are not a
+ * rate, however small a part of the relation that is, since the use of the rest is not known;
+ * like with intervals, four times as many are a rate.  Pages that do not fit are read again and
+ * again, and their present number of reads is the best estimate.
  *
- * What the totals do not know, since it was before the first sample, the rate stands for; and
- * what was read into memory that was lost, they know too well.
+ * Reads before the first sample are missing from the totals, and the rate stands for them.  Reads
+ * into memory that was lost are in the totals.
  */
 static double
 lasting_part(const TierRelationStored *stored, const TierRelationLoadBasis *basis)
@@ -314,8 +314,8 @@ add_reads(TierRelationLoad *load, const TierRelationState *state,
 	double		reads = weight * larger;
 
 	/*
-	 * What may not come again has no part in the middle, but bounds what may
-	 * be.
+	 * Reads that may not come again are not part of the middle, but of the
+	 * upper bound.
 	 */
 	load->middle.random_reads += weight * (fast ? random_fast : random_slow);
 	load->middle.sequential_reads += weight * (fast ? sequential_fast : sequential_slow);
@@ -323,7 +323,7 @@ add_reads(TierRelationLoad *load, const TierRelationState *state,
 	load->event_sequential_reads += (1.0 - weight) * (fast ? sequential_fast : sequential_slow);
 	load->filling_reads += read.weight * (1.0 - lasting) * larger;
 
-	/* What lasts, and how well so few events tell a rate. */
+	/* The reads that last, within the error of a rate of so few events. */
 	load->reads_low += weight * smaller * tier_larger(1.0 - error, 0.0);
 	load->reads_high += larger * (1.0 + error);
 
@@ -343,7 +343,7 @@ add_reads(TierRelationLoad *load, const TierRelationState *state,
 	load->hits += hits;
 }
 
-/* What was before the first sample. */
+/* Adds the statistics of the time before the first sample. */
 static void
 add_past(TierRelationLoad *load, const TierPast *past)
 {

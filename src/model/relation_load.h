@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * model/relation_load.h
- *		From what is remembered of a relation to the load that is counted on.
+ *		Derives the expected load of a relation from its stored state.
  *
- * The load of a relation is the larger of its two smoothed rates, so that what
- * is hot now counts at once and what was hot lately is not forgotten.  The
- * smaller one is what is left if the difference does not last.  What statistics
- * cannot attribute to random or sequential reads has a range of its own, and what
- * came in too few intervals to be a rate is set apart.
+ * The load of a relation is the larger of its two smoothed rates, so that present heat counts at
+ * once and recent heat is not forgotten.  The smaller one remains if the difference does not
+ * last.  Reads that statistics cannot attribute to random or sequential reads have a separate
+ * range, and reads that came in too few intervals to be a rate are kept apart.
  *
  * The advice and the prediction that is recorded with a move both come from
  * here, so that a move is judged by the load for which it was advised.
@@ -41,7 +40,7 @@ typedef struct TierRelationLoadBasis
 /* The load of one relation or of several together; all of it per hour. */
 typedef struct TierRelationLoad
 {
-	TierCostLoad middle;		/* of what is not known exactly */
+	TierCostLoad middle;		/* of quantities that are not known exactly */
 	double		sequential_low; /* blocks */
 	double		sequential_high;
 	double		reads_low;		/* blocks, both kinds together */
@@ -61,10 +60,10 @@ typedef struct TierRelationLoad
 } TierRelationLoad;
 
 /*
- * Adds one relation to a load that was all zero at first.  Uses kind and
- * persistence of state->id, and state->stored.  Page writes are counted where
- * that has gone on for TIER_PROVISIONAL_S.  Before, what was counted stands for its part of
- * the time, and row changes for the rest, merged as what was counted is.
+ * Adds one relation to a load that was all zero at first.  Uses kind and persistence of
+ * state->id, and state->stored.  Counted page writes are used once they cover TIER_PROVISIONAL_S.
+ * Before, the counts stand for their part of the time, and row changes for the rest, merged like
+ * the counted writes.
  */
 extern void tier_relation_load_add(TierRelationLoad *load, const TierRelationState *state,
 								   const TierRelationLoadBasis *basis);

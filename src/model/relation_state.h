@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model/relation_state.h
- *		What is known of one relation, and what it did.
+ *		The state of one relation: its identity, its stored history, and its last period.
  *
  * Plain data, which rooms hand to each other.  A state has three parts: what
  * pg_class says (id), what is remembered from sample to sample (stored), and
@@ -47,13 +47,13 @@
 #define TIER_HALF_LIFE_SLOW_S (14.0 * 24.0 * 3600.0)
 
 /*
- * Rates of what has been observed for a shorter time are of too few samples to be believed: ten
- * at the default sample_interval, in which a cache that fills after a start, or one report, may
- * be all that there was.
+ * Rates that have been observed for a shorter time rest on too few samples: ten at the default
+ * sample_interval.  A cache that fills after a start, or one report, may be the whole load of
+ * that time.
  */
 #define TIER_PROVISIONAL_S 600.0
 
-/* Uses that were never told, of no longer a time than this, are not missed. */
+/* Unreported use within at most this time is tolerated. */
 #define TIER_LONGEST_GAP_S 3600.0
 
 /* Cumulative counters as the statistics system has them. */
@@ -99,7 +99,7 @@ typedef struct TierRates
 	double		maintenance_reads_slow;
 } TierRates;
 
-/* What the WAL says that a relation wrote since the last sample. */
+/* The writes of a relation since the last sample, by the WAL. */
 typedef struct TierWriteCounts
 {
 	int64_t		pages;			/* to be written by the next checkpoint */
@@ -119,8 +119,8 @@ typedef struct TierWriteCounts
 #define TIER_INDEX_IS_INVALID 2
 
 /*
- * What pg_class says.  Set by collect, and changed by nobody; of a state that
- * was loaded, what pg_class said at the last sample, or after our last move.
+ * The row of pg_class.  Set by collect, and not changed afterwards; in a state that was loaded,
+ * the row as of the last sample, or after the last move by the extension.
  */
 typedef struct TierRelationId
 {
@@ -139,8 +139,8 @@ typedef struct TierRelationId
 } TierRelationId;
 
 /*
- * What the server's statistics knew of the time before the first sample, the reads per hour of
- * that time.  All zero: nothing.
+ * The server's statistics of the time before the first sample, as reads per hour of that time.
+ * All zero: none.
  */
 typedef struct TierPast
 {
@@ -150,8 +150,8 @@ typedef struct TierPast
 } TierPast;
 
 /*
- * What is remembered in relation_state.  Where nothing else is said, merge
- * takes a field over from what was loaded.
+ * The columns of relation_state.  Unless stated otherwise, merge takes a field over from the
+ * loaded state.
  */
 typedef struct TierRelationStored
 {
@@ -168,12 +168,12 @@ typedef struct TierRelationStored
 	int64_t		unclaimed_growth;	/* blocks that the file has grown by and
 									 * that no counter has for misses yet;
 									 * merge */
-	int64_t		unclaimed_at;	/* when such growth was seen last, or somebody
-								 * who may have that counter; means nothing
-								 * without unclaimed growth; merge */
-	int64_t		maintained_at;	/* when it was seen to have been vacuumed or
-								 * analyzed, or somebody who may have counters
-								 * of that; 0: these have come; merge */
+	int64_t		unclaimed_at;	/* when such growth was seen last, or a
+								 * session that may have that counter; means
+								 * nothing without unclaimed growth; merge */
+	int64_t		maintained_at;	/* when a vacuum or analyze of it was seen
+								 * last, or a session that may have counters
+								 * of one; 0: these have arrived; merge */
 	int64_t		os_cached_bytes;	/* in the page cache, -1: unknown; merge
 									 * takes it over, correct looks anew */
 
@@ -194,8 +194,7 @@ typedef struct TierRelationStored
 	TierEvidence evidence;		/* merge: when the use came, and when the file
 								 * grew; writes are rows changed and pages
 								 * written, together */
-	TierPast	past;			/* merge: what was before sampled_since; no
-								 * rate has it */
+	TierPast	past;			/* merge: before sampled_since; in no rate */
 
 	/* When something happened last; advanced by merge. */
 	int64_t		sampled_since;	/* never 0 after merge */
@@ -217,9 +216,8 @@ typedef struct TierRelationStored
 } TierRelationStored;
 
 /*
- * What this sample found, since the last one or, without a last one, since the
- * statistics began.  Zero after load and collect, but for live_rows, last_scan_at and
- * known_pages.
+ * The findings of this sample, since the last one or, without a last one, since the statistics
+ * began.  Zero after load and collect, but for live_rows, last_scan_at and known_pages.
  */
 typedef struct TierRelationPeriod
 {
@@ -240,7 +238,7 @@ typedef struct TierRelationPeriod
 									 * have read it */
 	TierWriteCounts writes;		/* see tier_writes_count */
 
-	/* merge: the index in whose place this one was put; 0: in nobody's. */
+	/* merge: the index that this one has replaced; 0: none. */
 	uint32_t	rebuilt_from;
 
 	/*
@@ -249,7 +247,7 @@ typedef struct TierRelationPeriod
 	 */
 	bool		left_out;
 
-	/* merge: is it to be split, advanced, stored? */
+	/* merge: whether it is to be split, advanced, stored. */
 	bool		active;			/* some counter grew; if not, what follows up
 								 * to load_* stays zero, but for delta and
 								 * what take has set */
@@ -262,9 +260,9 @@ typedef struct TierRelationPeriod
 								 * or on a standby */
 
 	/* merge: what the counters show. */
-	TierCounters delta;			/* growth, blocks that were added and what was
-								 * ignored taken out; standbys included once
-								 * the reads are split */
+	TierCounters delta;			/* growth, without added blocks and ignored
+								 * use; standbys included once the reads are
+								 * split */
 	int64_t		added_blocks;	/* that the counters took for misses */
 	TierSplitIgnored ignored;	/* by applications that do not count as use:
 								 * taken out of delta */

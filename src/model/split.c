@@ -1,20 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * model/split.c
- *		What the executor saw, as random and sequential reads; and how much of a
- *		relation's reads that explains.
+ *		Divides the blocks seen by the executor into random and sequential reads, and computes
+ *		the part of a relation's reads that they explain.
  *
  * The executor knows which node of a plan asked for a block, and nodes differ
  * in the order in which they ask.  The device's view of that order is what
  * the planner's cost model estimates for each kind of node; the same
  * interpolations are used here, on counts that were measured.
  *
- * Beside the executor, vacuum, analyze, COPY of a whole table, index builds
- * and our own moves read blocks; they are in the statistics, but nobody waits
- * for the result of a query.  What the plans do not explain is therefore kept
- * apart, as far as sampling allows to say so.  In doubt a read is use: a
- * relation that is taken for colder than it is would be moved to where its
- * users suffer.
+ * Besides the executor, vacuum, analyze, COPY of a whole table, index builds and moves read
+ * blocks; they are in the statistics, but no query waits for them.  Reads that the plans do not
+ * explain are therefore kept apart, as far as sampling allows.  In doubt a read is use: a
+ * relation that is taken for colder than it is would be moved to a tier that is too slow for it.
  *
  *-------------------------------------------------------------------------
  */
@@ -256,7 +254,7 @@ no_use(double misses)
 	return result;
 }
 
-/* What so many cheap plans read of which none was tracked. */
+/* The blocks that so many cheap plans read of which none was tracked. */
 static double
 unseen_blocks(const TierSplitPeriod *period)
 {

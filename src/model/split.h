@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * model/split.h
- *		What the executor saw, as random and sequential reads; and how much of a
- *		relation's reads that explains.
+ *		Divides the blocks seen by the executor into random and sequential reads, and computes
+ *		the part of a relation's reads that they explain.
  *
  * Pure, like tier_cost: plain numbers in, plain numbers out.
  *
@@ -31,7 +31,7 @@ typedef enum TierSplitOrder
 
 #define TIER_SPLIT_ORDERS 6
 
-/* What one kind of node did with a relation in one plan. */
+/* The reads of a relation by one kind of node in one plan. */
 typedef struct TierSplitReads
 {
 	TierSplitOrder order;
@@ -76,8 +76,8 @@ typedef struct TierSplitRequests
 } TierSplitRequests;
 
 /*
- * What the counters of the server have, or will have, of reads of one relation that do not
- * count as use.  Exact: whoever reads so is watched always.
+ * The part of the server's counters, present or still to come, of reads of one relation that do
+ * not count as use.  Exact: such reads are always watched.
  */
 typedef struct TierSplitIgnored
 {
@@ -95,15 +95,15 @@ extern void tier_split_add_ignored(TierSplitIgnored *sum, const TierSplitIgnored
 extern TierSplitIgnored tier_split_least_ignored(const TierSplitIgnored *ignored,
 												 const TierSplitIgnored *most);
 
-/* What of `all` is left without `used`, if it is no older than `fresh`. */
+/* The part of `all` that is left without `used`, if it is no older than `fresh`. */
 extern TierSplitIgnored tier_split_rest_of_ignored(const TierSplitIgnored *all,
 												   const TierSplitIgnored *used,
 												   const TierSplitIgnored *fresh);
 
 /*
- * What tracked plans read of one relation in one period.  Each plan weighs
- * 1 / p, where p was its probability of being tracked, so these are unbiased
- * estimates for all plans; the variances say how far off they may be.
+ * The reads of one relation by tracked plans in one period.  Each plan weighs 1 / p, where p was
+ * its probability of being tracked, so these are unbiased estimates for all plans; the variances
+ * are those of the estimates.
  */
 typedef struct TierSplitPlans
 {
@@ -184,8 +184,8 @@ extern TierSplitRequestShare tier_split_request_share(const TierSplitPlans *plan
 /* One relation in one period, from both sides. */
 typedef struct TierSplitPeriod
 {
-	double		misses;			/* by the statistics; added blocks and what
-								 * was ignored taken out */
+	double		misses;			/* by the statistics; without added blocks and
+								 * ignored reads */
 	double		grown;			/* blocks that were taken out */
 	TierCostAttribution statistics; /* what these say by themselves */
 	bool		covered;		/* plans were tracked in all of the period */
@@ -213,28 +213,29 @@ typedef struct TierSplitResult
 } TierSplitResult;
 
 /*
- * Which of a relation's misses were use, and how they split.
+ * The misses of a relation that were use, and their split.
  *
  * Not covered: the statistics' own split, all of it use.
  *
- * In no tracked plan: none is use, all is maintenance, if every plan is tracked; if
- * somebody vacuumed or analyzed and nothing shows use; of an index that nothing shows use
- * of, which every scan would do: then the planner has looked at its first block; or if it
- * is more than plans that were not tracked can explain.  Else the statistics' own split.
+ * In no tracked plan: none is use, all is maintenance, in any of these cases: every plan is
+ * tracked; the relation was vacuumed or analyzed and there is no sign of use; an index has no
+ * sign of use, which every scan would leave: then the planner has looked at its first block; or
+ * the misses are more than plans that were not tracked can explain.  Else the statistics' own
+ * split.
  *
- * Otherwise the estimate, at most the misses; a rest of the misses is maintenance, unless
- * the sampling error explains it and nobody vacuumed or analyzed: then it is use and split
- * alike.  The bounds of the sequential part are those of the sampling error (95 %); a rest
- * that only plans that were not tracked can explain counts as all random or all sequential.
+ * Otherwise the estimate, at most the misses; a rest of the misses is maintenance, unless the
+ * sampling error explains it and the relation was neither vacuumed nor analyzed: then it is use
+ * and split alike.  The bounds of the sequential part are those of the sampling error (95 %); a
+ * rest that only plans that were not tracked can explain counts as all random or all sequential.
  *
  * use.misses + maintenance = misses.
  */
 extern TierSplitResult tier_split_period(const TierSplitPeriod *period);
 
 /*
- * Is it certain, as far as sampling allows to say so, that nobody but maintenance has read
- * the relation?  What an index was scanned for is use.  Where all was in shared buffers the
- * executor is no witness: what it saw of that may not have been handed on yet.
+ * Returns true if it is certain, as far as sampling allows, that only maintenance has read the
+ * relation.  Scans of an index are use.  If all blocks were in shared buffers, the executor is no
+ * evidence: its counts may not have been handed on yet.
  */
 extern bool tier_split_is_maintenance(const TierSplitPeriod *period);
 

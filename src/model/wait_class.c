@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * model/wait_class.c
- *		What a wait event says about the kind of file that is waited for.
+ *		Maps a wait event to the kind of file that is waited for.
  *
- * By names, because the numbers of events differ between major versions.
+ * Events are identified by names, because their numbers differ between major versions.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,7 +37,7 @@ static const WaitRule rules[] = {
 	{"IPC", "BufferIO", NULL, TIER_WAIT_RELATION},
 	{"IPC", "BufferIo", NULL, TIER_WAIT_RELATION},
 
-	{"LWLock", "AioUring", NULL, TIER_WAIT_RELATION},	/* somebody waits for
+	{"LWLock", "AioUring", NULL, TIER_WAIT_RELATION},	/* a process waits for
 														 * the read itself */
 	{"LWLock", "WAL", NULL, TIER_WAIT_WAL},
 	{"LWLock", "", "SLRU", TIER_WAIT_SLRU},

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model/wait_class.h
- *		What a wait event says about the kind of file that is waited for.
+ *		Maps a wait event to the kind of file that is waited for.
  *
  * Pure.
  *

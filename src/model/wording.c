@@ -14,7 +14,7 @@
 #include "src/model/number.h"
 #include "src/model/wording.h"
 
-/* Beyond it a number is a mistake of somebody's, and its digits tell nothing. */
+/* A larger number is an error, and its digits mean nothing. */
 #define MOST 999999999999999.0
 
 #define LEAST_NUMBER 5e-4

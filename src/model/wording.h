@@ -17,9 +17,9 @@
 #define TIER_NUMBER_TEXT 32
 
 /*
- * A count or an amount: "4,100", "12", "0.3"; what is nearer to nothing than half a
- * thousandth is "0", what is beyond all measure "over 999,999,999,999,999", and what is no
- * number "?".
+ * A count or an amount: "4,100", "12", "0.3"; a number closer to zero than half a thousandth is
+ * "0", a number beyond all measure "over 999,999,999,999,999", and a value that is not a number
+ * "?".
  */
 extern void tier_number_text(double number, char text[TIER_NUMBER_TEXT]);
 
@@ -29,7 +29,7 @@ extern double tier_significant(double number);
 /* "3.2 GB", up to EB. */
 extern void tier_bytes_text(double bytes, char text[TIER_NUMBER_TEXT]);
 
-/* Without a currency, which nobody knows: "0.80", "12", "4,100"; "under 0.01", not "0.00". */
+/* Without a currency, which is not known: "0.80", "12", "4,100"; "under 0.01", not "0.00". */
 extern void tier_money_text(double money, char text[TIER_NUMBER_TEXT]);
 
 #endif							/* TIER_WORDING_H */

@@ -3,8 +3,8 @@
  * model/solver/improve.c
  *		Makes a placement of the cheapest tiers, and better by single moves until none gains.
  *
- * What must stay true of each step: a unit that moves has room where it goes, and a tier that
- * has too much of something takes in nobody who uses it.
+ * Invariant of each step: a unit that moves has room on its target, and a tier that has too much
+ * of a resource takes in no unit that uses it.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +25,10 @@ is_within(const TierSolverModel *model, int row, double used)
 	return used <= model->limit[row] * (1.0 + 0.5 * TIER_SOLVER_SLACK);
 }
 
-/* Is there too much of something that the unit uses there, with so many more like it? */
+/*
+ * Returns true if the tier has too much of a resource that the unit uses, with so many more like
+ * it.
+ */
 static bool
 is_too_full(const TierSolverModel *model, const double *used, int unit, int tier, int more)
 {
@@ -41,14 +44,17 @@ is_too_full(const TierSolverModel *model, const double *used, int unit, int tier
 	return false;
 }
 
-/* Is a unit on a tier with too much of something that it uses? */
+/* Returns true if the unit is on a tier with too much of a resource that it uses. */
 static bool
 is_squeezed(const TierSolverModel *model, const double *used, int unit, int tier)
 {
 	return is_too_full(model, used, unit, tier, 0);
 }
 
-/* Of two tiers, is a the better one?  At the same cost the price decides, or the start. */
+/*
+ * Returns true if tier a is better than tier b.  At the same cost the price decides, or the
+ * start.
+ */
 static bool
 is_better(const TierSolverModel *model, int unit, int a, int b)
 {
@@ -87,7 +93,7 @@ best_tier(const TierSolverModel *model, const TierSolverPlacement *placement, in
 }
 
 /*
- * What a unit would gain where it wants to be most, for what it uses there; who must not stay
+ * The gain of a unit on its best tier, for the resources it uses there; a unit that must not stay
  * goes first.
  */
 static double
@@ -112,9 +118,9 @@ urgency(const TierSolverModel *model, const TierSolverPlacement *placement, int 
 }
 
 /*
- * The tier that costs a unit least beside its own, of those that have room; also slower ones
- * without room, if asked for, but not where it is large.  -1: none.  loss: what it loses
- * there, for what it frees of what its tier has too much.
+ * The tier that costs a unit least except its present one, of those that have room; also slower
+ * ones without room, if asked for, but not where it is large.  -1: none.  loss: its loss there,
+ * for each amount that it frees of the resources its tier has too much of.
  */
 static int
 find_exit(const TierSolverModel *model, const double *costs, bool into_full,
@@ -144,8 +150,8 @@ find_exit(const TierSolverModel *model, const double *costs, bool into_full,
 }
 
 /*
- * Puts the unit first that loses least now: what it has to free becomes less with each that
- * leaves, and a small one may do in the end.
+ * Puts the unit first that loses least now: the excess becomes smaller with each unit that
+ * leaves, and a small one may be enough in the end.
  */
 static void
 bring_best(const TierSolverModel *model, const double *costs, bool into_full,

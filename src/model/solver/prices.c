@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * model/solver/prices.c
- *		Prices of what is limited, and the bound that they prove.
+ *		Prices of limited resources, and the bound that they prove.
  *
  * With a price on each limited resource, every unit goes where its cost and what it pays are
  * least.  For one limit, with all other prices as they are, the right price is found as a greedy
- * does it: units in the order of what they save for each byte, until the room is
- * used up; the price of a byte is what the unit saves that fits no more.  This is done for
- * one limit after the other, until the bound rises no further:
+ * does it: units in the order of what they save for each byte, until the room is used up; the
+ * price of a byte is the saving of the first unit that does not fit.  This is done for one limit
+ * after the other, until the bound rises no further:
  *
  *		L(p) = sum over units of min over tiers of (cost + p use) - sum of p limit
  *
- * which no placement that keeps the limits is below, whatever the prices are: it pays for
- * its uses no more than p limit, and each unit pays at least its minimum.
+ * This is a lower bound of every placement that keeps the limits, whatever the prices are: it
+ * pays for its uses no more than p limit, and each unit pays at least its minimum.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,14 +26,14 @@
 #define MAX_SWEEPS 4
 
 /*
- * A climb keeps some of its last direction, and makes smaller steps after a few that have
- * brought less than a share of what is left.
+ * A climb keeps some of its last direction, and makes smaller steps after a few that have gained
+ * less than a share of the remaining gap.
  */
 #define MEMORY 0.5
 #define PATIENCE 6
 #define LEAST_GAIN 1e-4
 
-/* What a unit saves for each byte, or whatever is limited, and how much it takes. */
+/* The saving of a unit for each byte, or other limited resource, and the amount it takes. */
 typedef struct Wish
 {
 	double		density;
@@ -143,8 +143,9 @@ set_price(const TierSolverModel *model, int row, Wish *wishes, double *price, do
 }
 
 /*
- * What each unit costs on each tier at the prices, and the bound which that proves, less what
- * rounding can add to sums of that length.  used: what the units take where each is cheapest.
+ * The cost of each unit on each tier at the prices, and the bound that this proves, less the
+ * rounding error of sums of that length.  used: the amounts that units take where each is
+ * cheapest.
  */
 static double
 price_units(const TierSolverModel *model, const double *price, double *priced, double *used)

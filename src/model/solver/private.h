@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model/solver/private.h
- *		What the parts of the solver share.  For this directory only.
+ *		Declarations shared by the parts of the solver.  For this directory only.
  *
  * A row is one limit: tier * nresources + resource.  A cell is unit * ntiers + tier.
  *
@@ -128,7 +128,7 @@ extern void tier_solver_move(const TierSolverModel *model, TierSolverPlacement *
 /* Adds everything up anew, so that rounding does not add up. */
 extern void tier_solver_measure(const TierSolverModel *model, TierSolverPlacement *placement);
 
-/* Are all limits kept, and all units where they may be? */
+/* Returns true if all limits are kept, and all units are where they may be. */
 extern bool tier_solver_keeps_limits(const TierSolverPlacement *placement);
 
 /*
@@ -138,8 +138,8 @@ extern bool tier_solver_keeps_limits(const TierSolverPlacement *placement);
 extern bool tier_solver_offer(TierSolverPlacement *best, TierSolverPlacement *other);
 
 /*
- * Makes a placement better by single moves.  Tiers that have too much lose units to those
- * that have room, and nobody enters them.
+ * Makes a placement better by single moves.  Tiers that have too much lose units to those that
+ * have room, and no unit enters them.
  */
 extern void tier_solver_improve(TierSolverModel *model, TierSolverPlacement *placement);
 

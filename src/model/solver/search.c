@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * model/solver/search.c
- *		What a greedy goes wrong by: some units are put where it would not put them, and the
- *		others are as greedy as ever.
+ *		Corrects a greedy placement: some units are put where the greedy would not put them, and
+ *		the others are placed greedily as before.
  *
  *-------------------------------------------------------------------------
  */
@@ -50,7 +50,7 @@ find_large(const TierSolverModel *model, TierSolverRanked *ranked, int *combinat
 	return nlarge;
 }
 
-/* The unit may be on that tier alone; what it cost elsewhere is kept. */
+/* Restricts the unit to that tier; its costs elsewhere are kept. */
 static void
 confine(TierSolverModel *model, int unit, int tier, double *kept)
 {

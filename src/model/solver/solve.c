@@ -120,7 +120,7 @@ tier_solver_offer(TierSolverPlacement *best, TierSolverPlacement *other)
 	return true;
 }
 
-/* What is there of the problem, made fit to compute with. */
+/* Reads the problem, and makes its values fit to compute with. */
 static void
 read_problem(TierSolverModel *model)
 {
@@ -229,7 +229,7 @@ tier_solver_solve(const TierSolverProblem *problem, TierSolverResult *result)
 	if (!tier_solver_keeps_limits(&best))
 		offer_start(&model, &best, &other);
 
-	/* 3. What a greedy goes wrong by */
+	/* 3. Correct the greedy. */
 	if (!problem->quick)
 		tier_solver_try_large(&model, price, priced, &best, &other);
 	if (!problem->quick && tier_solver_keeps_limits(&best))
