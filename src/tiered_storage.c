@@ -11,8 +11,9 @@
  *		src/act		has relations moved by move/, and verifies the effect
  *		src/base	what any of them may use
  *
- * Loaded by shared_preload_libraries, the library brings a launcher and workers
- * that do this by themselves; loaded by a session, it lets that session do it.
+ * If loaded by shared_preload_libraries, the library starts a launcher and workers that do
+ * this automatically.  If loaded by a session, only the functions that the session calls do
+ * it.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * base/attempt.c
- *		Doing what may fail, and going on afterwards.
+ *		Running a step that may fail, and continuing afterwards.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * base/debug.c
- *		Where tests stop a mover, break it, or take a rule away from it.
+ *		Points at which tests stop a mover, make it fail, or disable a rule.
  *
- * A stop point takes and releases an advisory lock.  A test holds the lock
- * to stop us, sees in pg_locks that we wait, and releases it to let us go on;
- * no time is involved, and the isolation tester knows a session that waits
- * for such a lock.
+ * A stop point takes and releases an advisory lock.  A test holds the lock to stop the
+ * process, sees in pg_locks that the process waits, and releases the lock to let it continue.
+ * No timing is involved, and the isolation tester recognizes a session that waits for such a
+ * lock.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,9 +3,9 @@
  * base/left_out.c
  *		Relations that a step leaves out, because of an error about them alone.
  *
- * What is remembered is in the slot of the database, under tier_shmem->lock, since a worker ends
- * with its cycle.  A pass copies what it needs when it begins, so that the lock is not taken for
- * each relation.
+ * Failures are remembered in the slot of the database, under tier_shmem->lock, because a
+ * worker exits after its cycle.  A pass copies them when it begins, so that the lock is not
+ * taken for each relation.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +25,7 @@
 #include "src/base/settings.h"
 #include "src/base/sql.h"
 
-/* So many are named in the view workers. */
+/* Relations that the view workers names, at most. */
 #define MOST_NAMED 5
 
 static bool is_worker = false;
@@ -119,8 +119,8 @@ tier_pass_skips(const TierPass *pass, Oid relation_oid)
 }
 
 /*
- * What is remembered of the relation; else *unused, unless that is NULL, gets an entry that is
- * free, or NULL.  The lock is held.
+ * The remembered failure of the relation.  If there is none, returns NULL, and *unused, unless
+ * that is NULL, gets a free entry, or NULL.  The lock is held.
  */
 static TierLeftOut *
 find_entry(TierDatabaseSlot *slot, TierStep step, Oid relation_oid, TierLeftOut **unused)
@@ -236,7 +236,7 @@ tier_pass_failed(TierPass *pass, Oid relation_oid, const char *name, ErrorData *
 	return message;
 }
 
-/* How far tier_pass_each() is. */
+/* The progress of tier_pass_each(). */
 typedef struct EachState
 {
 	TierPass   *pass;

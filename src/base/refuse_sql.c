@@ -3,8 +3,8 @@
  * base/refuse_sql.c
  *		Errors of functions that are written in PL/pgSQL or SQL: SQL function.
  *
- * PostgreSQL adds a CONTEXT line for each function of ours on the way.  Here these are left out,
- * and those of the caller's own functions stay.
+ * PostgreSQL adds a CONTEXT line for each function of the extension on the call stack.  These
+ * are removed here; those of the caller's functions stay.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * base/session_settings.c
- *		Settings of databases, roles and sessions do not reach our work.
+ *		Isolation of the extension from settings of databases, roles and sessions.
  *
- * See base/session_settings.h.  The owner of a database may set for it whatever a
- * session may set, and does not know what we rely on.  A list of settings would be
- * short of one with each release of the server; so they are chosen by group, and
- * their values are those that the server is built with.
+ * See base/session_settings.h.  The owner of a database may set for it any setting that a
+ * session may set, and does not know which of them the extension relies on.  A list of
+ * settings would be incomplete with each new release of the server.  So settings are chosen by
+ * group, and get their built-in values.
  *
- * What stays as the session has it: time limits; who the user is; what is reported
- * to the client, of which client_encoding and TimeZone say how it wants the answer;
- * which messages it gets; memory and I/O; tiered_storage.*, which is for callers; and
- * lc_* and default_text_search_config, which take long to set, as no statement of ours
- * depends on them.
+ * These settings keep the value of the session: timeouts; the user; settings that are reported
+ * to the client, of which client_encoding and TimeZone define the format of results; message
+ * levels; memory and I/O; tiered_storage.*, which are for callers; and lc_* and
+ * default_text_search_config, which are slow to set and on which no statement of the extension
+ * depends.
  *
  * The server reports a setting to the client before it waits for the next command,
  * not when it changes.  So DateStyle may have another value during a call.
@@ -34,7 +34,7 @@
 #include "src/compat.h"
 #include "src/base/session_settings.h"
 
-/* What has another value than the server is built with, or belongs to none of the groups. */
+/* Settings that get another value than the built-in one, or belong to none of the groups. */
 static const char *const own_values[][2] = {
 	{"DateStyle", "ISO, MDY"},
 	{"IntervalStyle", "postgres"},
@@ -61,7 +61,7 @@ typedef struct FixedSetting
 static FixedSetting *fixed = NULL;
 static int	nfixed = 0;
 
-/* What a setting was before the process connected to its database. */
+/* The value of a setting before the process connected to its database. */
 typedef struct RememberedSetting
 {
 	const struct config_generic *setting;

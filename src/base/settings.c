@@ -3,11 +3,10 @@
  * base/settings.c
  *		Settings of the extension: names, defaults, limits, units.
  *
- * The worker's settings are for the whole cluster and change with a reload;
- * those of a move can be set in a session, because a person who moves a
- * relation by hand may have more patience than the worker.  All that they allow
- * is to make others wait for a relation that this person may lock anyway.  What is
- * set for a database or role does not reach the worker (session_settings.c).
+ * The worker's settings are for the whole cluster and change with a reload; those of a move
+ * can be set in a session, because the user of a manual move may accept longer waits than the
+ * worker.  They only allow a role to make others wait for a relation that the role may lock
+ * anyway.  What is set for a database or role does not reach the worker (session_settings.c).
  *
  *-------------------------------------------------------------------------
  */

@@ -4,11 +4,11 @@
  *		Shared memory: the state of each database's worker, and the claims of
  *		databases on tablespaces.
  *
- * Who changes what, and under which lock, is in base/shmem.h.
+ * base/shmem.h says which process changes which field, and under which lock.
  *
- * Claims keep two databases from calling one tablespace by two tier names: each
- * worker publishes its own before it moves anything, and does not move anything
- * when another database was first with another name.
+ * Claims prevent two databases from assigning one tablespace to tiers of different names: each
+ * worker publishes its claims before it moves anything, and moves nothing if another database
+ * has claimed the tablespace for another name first.
  *
  *-------------------------------------------------------------------------
  */

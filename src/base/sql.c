@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * base/sql.c
- *		What the SQL functions share; see base/sql.h.
+ *		Helpers of the SQL functions; see base/sql.h.
  *
  * Runs in the backend that calls.
  *
@@ -136,7 +136,10 @@ tier_connect_nonatomic(FunctionCallInfo fcinfo, const char *what)
 	/* This one has the settings of the session, and a snapshot already. */
 	tier_transaction_commit();
 
-	/* What the caller gave up for this transaction must not come back. */
+	/*
+	 * Rights that the caller has given up for this transaction must not come
+	 * back.
+	 */
 	if (GetUserId() != role_oid)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),

@@ -3,20 +3,19 @@
  * base/transaction.c
  *		How each transaction of a move begins, and when it is old enough.
  *
- * Runs in the worker and in sessions that CALL move_relation, migrate,
- * apply_placement or undo_move.  A move is many transactions, each of which
- * starts with the defaults of the session, which may come from its role or
- * database.  Made for the statements of an application, some of these would fail a
- * move: under SERIALIZABLE or REPEATABLE READ two movers that write their records
- * could not be serialized; default_transaction_read_only may be switched on when
- * the first transaction has long been committed; transaction_timeout is meant
- * for transactions that hold others up.  Ours end when they are half as old, where
- * they can be ended; the sync of a large file cannot be.
+ * Runs in the worker and in sessions that CALL move_relation, migrate, apply_placement or
+ * undo_move.  A move is many transactions, each of which starts with the defaults of the
+ * session, which may come from its role or database.  Some defaults that suit an application
+ * would make a move fail: under SERIALIZABLE or REPEATABLE READ two movers that write their
+ * records could not be serialized; default_transaction_read_only may be switched on when the
+ * first transaction has long been committed; transaction_timeout is meant for transactions
+ * that hold others up.  Ours end when they are half as old, where they can be ended; the sync
+ * of a large file cannot be.
  *
- * None of them waits for a synchronous standby.  One that does not answer would hold
- * a mover with the locks and files that it has, and each commit that waits takes a
- * cancel for itself: the CALL would go on with the next one.  What a standby does not
- * get before the primary is lost is a move that is not made there, or its record.
+ * None of them waits for a synchronous standby.  A standby that does not answer would block a
+ * mover with its locks and files, and a cancel only ends the wait of one commit: the CALL
+ * would continue with the next one.  If the primary is lost before the standby has received a
+ * move, the move is not made there, or not recorded.
  *
  * Locks.  A process that has waited for deadlock_timeout looks for a deadlock, and when it
  * finds that an autovacuum worker is in its way, it cancels that worker.  A move is never so

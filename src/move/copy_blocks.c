@@ -1,21 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * move/copy_blocks.c
- *		Second files with the same blocks as those of a relation.
+ *		Copying the files of a relation, block for block, while they are used.
  *
  * Runs in the mover.  Knows files, blocks and WAL, not relations: locks and
  * catalogs are the caller's (move/online/steps.c).  The files of a table, its TOAST
  * table and the index of that are copied one after the other, in bulk; one reading of
  * the WAL serves all of them, so that each is followed while the next is copied.
  *
- * Why the copy is true.  Crash recovery may lose everything that is not in the
- * WAL, so a file that has an image of each block, plus every change that the
- * WAL names after the image was taken, is one that recovery could have produced
- * itself.  A page is read under a share lock, so a change is either in the
- * image, or its WAL record comes after the beginning of our reading.  The record
- * names the block, and the block is copied again, as a whole.  Blocks are taken
- * from the set of changed blocks before they are copied, so that a change that
- * is read about later puts it back.
+ * Why the copy is true.  Crash recovery may lose everything that is not in the WAL, so a file
+ * that has an image of each block, plus every change that the WAL names after the image was
+ * taken, is one that recovery could have produced itself.  A page is read under a share lock,
+ * so a change is either in the image, or its WAL record comes after the beginning of our
+ * reading.  The record names the block, and the whole block is copied again.  Blocks are taken
+ * from the set of changed blocks before they are copied, so that a change that is read about
+ * later puts it back.
  *
  * Exceptions:
  * - Hint bits and killed index items change a page under a share lock and
@@ -31,8 +30,8 @@
  *   again, and all of its visibility map.
  *
  * At the end, when the source is locked against changes, all that can be compared quickly is
- * compared (tier_copy_difference).  What has a few blocks only is then copied once more as a
- * whole, instead of reading about its changes: that is what SET TABLESPACE does.
+ * compared (tier_copy_difference).  A relation of a few blocks is then copied once more as a
+ * whole, instead of reading its changes from the WAL: SET TABLESPACE does the same.
  *
  * How the target is written.  The bulk copy bypasses the shared buffers, so that it evicts no
  * other pages, and is synced at the end.  From the first catch-up on, all writes go through
@@ -208,7 +207,7 @@ tier_copy_step(TierCopy *copy, int64 *bytes)
 	{
 		CopiedFile *file = &copy->files[copy->file_index];
 
-		/* What has become of the source before means nothing for the target. */
+		/* Earlier changes of the source do not matter for the target. */
 		if (copy->fork_index == 0 && copy->next_block == 0)
 		{
 			file->truncated_to = InvalidBlockNumber;

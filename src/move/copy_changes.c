@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * move/copy_changes.c
- *		What the WAL says of the files that are copied.
+ *		Changes of the copied files, read from the WAL.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * move/file_use.c
- *		Who uses a file, and what of it is on disk.
+ *		Whether a file is in use, and its segments on disk.
  *
- * Reads pg_class and directories, and changes nothing.  Scans of tables, not queries:
- * planner hooks, rules, row security and search paths of others have no say in what
- * is removed after that.
+ * Reads pg_class and directories, and changes nothing.  Scans the table without a query, so
+ * that planner hooks, rules, row security and search paths do not affect which files are
+ * removed.
  *
  *-------------------------------------------------------------------------
  */

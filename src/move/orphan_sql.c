@@ -3,14 +3,14 @@
  * move/orphan_sql.c
  *		SQL function: files of this database that no relation uses.
  *
- * It reports and removes nothing.  A crash of the server leaves such files behind
- * where a transaction had created a relation; and one of ours is found here alone
- * if its registration went with DROP EXTENSION (move/pending_file.c).
+ * It only reports, and removes nothing.  A crash of the server leaves such files behind if a
+ * transaction had created a relation.  Files of a move are found only here if DROP EXTENSION
+ * has removed their registration (move/pending_file.c).
  *
- * First the directories are listed, then pg_class is searched with snapshots that are
- * newer: what was created and committed meanwhile is seen.  What an open
- * transaction has created is not in pg_class for us; but its file was written after
- * the transaction began.  What was dropped in between is gone, or empty, when it is
+ * First the directories are listed, then pg_class is searched with snapshots that are newer,
+ * so that relations that were created and committed meanwhile are seen.  A relation of an open
+ * transaction is not visible in pg_class, but its file was written after the transaction
+ * began.  The file of a relation that was dropped in between is missing or empty when it is
  * looked at again.
  *
  * A file whose number a relation has in another tablespace is not reported either: it may be
@@ -180,7 +180,7 @@ is_used(const Found *file, List *tablespaces)
 	return false;
 }
 
-/* What was written since then may be an open transaction's. */
+/* A file that was written since then may belong to an open transaction. */
 static TimestampTz
 oldest_transaction(void)
 {

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * move/pace.c
- *		How fast a copy is for users of the server to bear it.
+ *		The rate of a copy that limits the slowdown of users.
  *
- * Each mover for itself: what it knows is in this process, and goes with it.  All movers
- * of a machine have one clock, so they rest at the same time.
+ * Each mover works alone: its observations are in this process, and end with it.  All movers
+ * of a machine use one clock, so they rest at the same time.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,7 +34,7 @@
 /* As for other limits of the rate: so much of the past may be made up for. */
 #define SLACK_US 100000
 
-/* What was known so long ago says nothing of now: another minute, another load. */
+/* Observations older than this are discarded, because the load changes. */
 #define FORGET_US (60 * USECS_PER_SEC)
 
 /* Of this process; they mean nothing while looked_at is 0, and all times are monotonic. */

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * move/pending_file.c
- *		Files that no relation has yet: registering, adopting, removing them.
+ *		Registering, adopting and removing new files that no relation uses yet.
  *
- * A file that is being made belongs to no relation, so that nothing would
- * remove it after a crash.  It is registered in _tiered_storage.move_file, and
- * that is committed before it is created.  What is here is the only code that
- * removes files, and it must never remove one that a relation uses.
+ * A new file belongs to no relation yet, so nothing would remove it after a crash.  So it is
+ * registered in _tiered_storage.move_file, and the registration is committed before the file
+ * is created.  This module is the only code that removes files, and it must never remove one
+ * that a relation uses.
  *
- * Who is alive.  The mover holds locks from before the registration until it is done with the
+ * Liveness.  The mover holds locks from before the registration until it is done with the
  * files: one on the number of each, and one on the relation (that is what excludes a second
  * mover).  They are locks of the session and of the user lock method, since those alone
  * outlast a rollback; and they end with the process, after its exit callback.  So a process
@@ -16,18 +16,17 @@
  * no process will begin to use the file: only the one who created it does that.  Neither a PID
  * nor a list of processes says that; both can be older than what they are compared with.
  *
- * What is in use.  The row of a file is deleted by the transaction that makes the
- * file a relation's, so that no snapshot shows a file that is both registered and
- * in use, or neither.  A sweep first gets the lock, then takes a snapshot of its
- * own, whatever isolation level the caller has, and with it reads the row again
- * and looks for the file in pg_class (move/pending_row.c, move/file_use.c).
+ * Use.  The row of a file is deleted by the transaction that makes the file a relation's, so
+ * that no snapshot shows a file that is both registered and in use, or neither.  A sweep first
+ * gets the lock, then takes a snapshot of its own, whatever isolation level the caller has,
+ * and with it reads the row again and looks for the file in pg_class (move/pending_row.c,
+ * move/file_use.c).
  *
- * What else could make or take a file of that number.  Numbers are counted up,
- * also across a crash, and one is chosen only where there is no such file.  So a
- * row without a file is deleted by the next sweep, long before the counter has
- * wrapped around.
+ * Reuse of the number.  File numbers only increase, even across a crash, and one is chosen
+ * only if there is no such file.  So a row without a file is deleted by the next sweep, long
+ * before the counter has wrapped around.
  *
- * DROP EXTENSION would take the rows away.  The mover keeps it waiting by a lock on the guard
+ * DROP EXTENSION would remove the rows.  The mover keeps it waiting by a lock on the guard
  * (tier_catalog_guard_oid), notices soon that another session waits, and removes its file
  * first.  A rollback releases that lock; it is taken again at the beginning of the next
  * transaction, and if that fails, the file is removed at once.  If the server crashes in just
@@ -79,13 +78,12 @@
 #define LOCK_OF_RELATION 2
 
 /*
- * What this process has registered and not yet released.  In its own memory; the
- * locks are what others see.  A lock tag means something while its has_... is true,
- * or its place is below nfiles.  The first two are set by tier_pending_register() and unset by
- * tier_pending_release() alone, whatever is rolled back in between; has_guard
- * also by every rollback, after which tier_pending_hold_extension() sets it again.
- * The OIDs and the locators are those of the last registration, and mean nothing
- * before the first one.
+ * The files that this process has registered and not yet released.  Local memory; other
+ * processes see the locks.  A lock tag means something while its has_... is true, or its place
+ * is below nfiles.  The first two are set by tier_pending_register() and unset by
+ * tier_pending_release() alone, whatever is rolled back in between; has_guard also by every
+ * rollback, after which tier_pending_hold_extension() sets it again.  The OIDs and the
+ * locators are those of the last registration, and mean nothing before the first one.
  */
 static struct
 {

@@ -3,11 +3,11 @@
  * move/pending_row.c
  *		The rows of _tiered_storage.move_file.
  *
- * All of it are scans of the table and changes of single rows, not queries: planner
- * hooks, rules, row security and search paths of others have no say in which files
- * are removed.  Snapshots are taken here, as of now, whatever isolation level the
- * caller has.  A row is stored with tablespace 0 if that is the database's default
- * one, as pg_class does, since ALTER DATABASE SET TABLESPACE takes its file along.
+ * Scans the table and changes single rows without queries, so that planner hooks, rules, row
+ * security and search paths do not affect which files are removed.  Snapshots are taken here,
+ * as of now, whatever isolation level the caller has.  A row is stored with tablespace 0 if
+ * that is the database's default one, as pg_class does, since ALTER DATABASE SET TABLESPACE
+ * takes its file along.
  *
  *-------------------------------------------------------------------------
  */

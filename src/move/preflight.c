@@ -35,7 +35,7 @@
 /* A transaction that is younger is no obstacle. */
 #define LEAST_AGE_MS (2 * 60 * 1000)
 
-/* How fast a copy is that nothing limits; about that of a disk. */
+/* The assumed rate of a copy without limits; about that of a disk. */
 #define ASSUMED_MB_PER_S 100.0
 
 static const TierObstacle no_obstacle = {0};
@@ -181,7 +181,7 @@ check_method(TierAdmission *admission)
 	return obstacle;
 }
 
-/* How long the copy takes, by the limits of its rate. */
+/* The time that the copy takes, by the limits of its rate. */
 static int64
 copy_ms(int64 size_bytes)
 {
@@ -364,7 +364,7 @@ tier_preflight_space(TierAdmission *admission)
 	return admission->facts->space;
 }
 
-/* What of it goes into the WAL. */
+/* The bytes of it that go into the WAL. */
 double
 tier_preflight_logged_bytes(const TierAdmission *admission)
 {

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * move/progress.c
- *		How far a move is, for other sessions to see.
+ *		The progress of moves, visible to other sessions.
  *
- * Uses the numbers that each backend has for the progress of its command
- * (backend_progress.h), which are there without preload.  The server knows no
- * command of ours, so it is "none" for its own views, and the first number is
- * a mark by which we know ours again.  Ends with the process, if not before.
+ * Uses the counters that each backend has for the progress of its command
+ * (backend_progress.h), which exist without preload.  The server has no command type for
+ * moves, so its views show none, and the first counter is a mark by which a move is
+ * recognized.  Ends with the process at the latest.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * move/space.c
- *		Room for a move; see move/space.h.
+ *		Space for a move; see move/space.h.
  *
- * Runs in the process that moves.  What others have still to write is read from their
- * progress, in which they announce it themselves: a reservation that no database and no
- * process can leave behind, since it ends with the process.
+ * Runs in the process that moves.  The bytes that other moves have yet to write are read from
+ * their progress, in which they announce them: a reservation that cannot be left behind,
+ * because it ends with the process.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,7 +32,7 @@
 #define LEAST_WAL_SEGMENTS 4
 #define LEAST_WAL_BYTES (64.0 * 1024 * 1024)
 
-/* What of a large file system is left to others, but never more than max_wal_size. */
+/* The part of a large file system that stays free for others, but at most max_wal_size. */
 #define WAL_RESERVE_FRACTION 0.05
 
 #define TIER_BYTES_PER_MB (1024.0 * 1024.0)

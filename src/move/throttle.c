@@ -1,18 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * move/throttle.c
- *		How fast the movers of this server may be, how many, and whether.
+ *		Rate limits, places and the pause of the movers of this server.
  *
  * Runs in movers and in sessions that pause or resume.  With preload the state
  * is in shared memory (TierMoverControl, guarded by tier_shmem->lock).
  *
- * The rate is kept by one moment, at which all that was copied so far would
- * have been copied at just the limit; each mover puts it off, and waits for it.
- * A change of the limit counts from the next bytes on.
+ * One time implements the rate limit: when all bytes so far would have been copied at exactly
+ * the limit.  Each mover advances it, and waits for it.  A change of the limit applies from
+ * the next bytes on.
  *
- * "Paused" is a file, so that it survives a restart and works without preload:
- * an administrator who has stopped all moves in an emergency would be surprised
- * otherwise.
+ * The pause is a file, so that it survives a restart and works without preload, as an
+ * administrator expects after stopping all moves in an emergency.
  *
  *-------------------------------------------------------------------------
  */
@@ -62,8 +61,8 @@ static int	my_place = -1;
 static bool my_place_is_lent = false;
 
 /*
- * Whose move it is; set by tier_throttle_enter().  They mean nothing unless we have
- * a place or have lent it.
+ * The role of the current move; set by tier_throttle_enter().  Meaningless unless this process
+ * has a place or has lent it.
  */
 static Oid	my_role = InvalidOid;
 static bool my_role_is_administrator = false;
@@ -90,7 +89,7 @@ put_off(int64 *free_at, int64 bytes, double limit_mb)
 	return *free_at;
 }
 
-/* What is the most, by the settings, that this process may copy; INFINITY: no limit. */
+/* The maximum rate of this process, by the settings; INFINITY: no limit. */
 static double
 limit_mb(void)
 {

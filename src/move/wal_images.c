@@ -3,10 +3,10 @@
  * move/wal_images.c
  *		Compressing the images of pages that a move writes to the WAL.
  *
- * A server that was built without a codec cannot replay it: its recovery ends.  This server
- * can, and so can what is restored from its archive by the same programs.  A standby may have
- * been built otherwise, so nothing is compressed while there is one, connected or with a slot,
- * unless the administrator has chosen a codec himself.
+ * A server that was built without a codec cannot replay such images: its recovery fails.  This
+ * server can, and so can a server that the same binaries restore from its archive.  A standby
+ * may have been built differently, so nothing is compressed while there is one, connected or
+ * with a slot, unless the administrator has set a codec.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,18 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * observe/access.c
- *		Random and sequential reads, by what the executor does: which plans are
- *		watched.
+ *		Random and sequential reads, observed in the executor: choosing the plans to watch.
  *
- * Runs in every process that executes plans.  A plan is watched with a
- * probability that grows with the planner's estimate of its cost, so that watching
- * costs every plan about the same share of its time, and the plans that matter are
- * all watched; what is counted is divided by that probability.  For the plans of
- * functions and triggers chance decides separately: a cheap plan may call a
- * function that reads much.
+ * Runs in every process that executes plans.  A plan is watched with a probability that grows
+ * with the planner's estimate of its cost, so that watching costs every plan about the same
+ * share of its time, and all expensive plans are watched.  Counts are divided by that
+ * probability.  Plans of functions and triggers are chosen separately, because a cheap plan
+ * may call a function that reads much.
  *
- * Of applications that are ignored each plan is watched, and COPY of a table, which has
- * none: what they read is taken off what the server counts, and must be all of it.
+ * All plans of ignored applications are watched, and COPY of a table, which has no plan: their
+ * reads are subtracted from the server's counts, and must be complete.
  *
  * Nothing is watched while no samples are taken: see tier_access_shared_wanted().
  *

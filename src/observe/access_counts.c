@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/access_counts.c
- *		What the plans of this process read of each relation, until it is handed
- *		on.
+ *		Reads of the plans of this process, by relation, until they are passed on.
  *
  * Each process collects counts in a small local table, and passes them on to access_shared.c
  * at the end of a transaction: then, and not earlier, the server's statistics of the same
@@ -36,7 +35,7 @@
 #define LOCAL_SLOTS 128
 #define MAX_LOCAL_SLOTS 32768
 
-/* What was found in buffers only is not urgent. */
+/* Hits in buffers are not urgent. */
 #define FLUSH_INTERVAL_S 1
 
 /*

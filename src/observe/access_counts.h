@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/access_counts.h
- *		What the plans of this process read of each relation, until it is handed
- *		on.
+ *		Reads of the plans of this process, by relation, until they are passed on.
  *
  * Without shared_preload_libraries nothing here counts, and a take finds
  * nothing.

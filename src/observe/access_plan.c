@@ -1,39 +1,33 @@
 /*-------------------------------------------------------------------------
  *
  * observe/access_plan.c
- *		What one running plan reads of each of its relations.
+ *		The reads of one running plan, by relation.
  *
- * Runs in every backend and parallel worker whose plan is watched.  The
- * server counts for each relation, in the memory of the process, how many
- * blocks were asked for and how many of them were hits.  The difference
- * around a run of the plan is what was read meanwhile.  A plan that another
- * one runs meanwhile (functions, triggers) takes the counting over as long as
- * it runs, watched or not; so no block counts twice.
+ * Runs in every backend and parallel worker with a watched plan.  The server counts for each
+ * relation, in the memory of the process, the requested blocks and the hits among them.  The
+ * difference around a run of the plan gives its reads.  A nested plan (of functions, triggers)
+ * takes over the counting while it runs, watched or not, so that no block counts twice.
  *
- * A relation that all nodes of the plan ask for in the same order needs no
- * more than that.  One that is scanned in two ways, or scanned and changed,
- * is measured around each call of its scan nodes, which are made to call
- * measure_node() instead of themselves; what they did not read, where
- * rows are changed or locked, and by rechecks of concurrent updates, was read.
- * So are nodes that go by an index, for another reason: to know which of their
- * relations it was that a device was read for.
+ * That suffices for a relation that all nodes of the plan read in the same order.  A relation
+ * that is scanned in two ways, or scanned and changed, is measured around each call of its
+ * scan nodes, whose ExecProcNode is replaced by measure_node().  The rest was read where rows
+ * are changed or locked, and by rechecks of concurrent updates.  Index nodes are measured for
+ * another reason, too: to find the relations for which a device was read.
  *
- * Relations that the plan has open are reached through their relcache entry,
- * which stays where it is while they are open.  TOAST tables, their indexes and the
- * indexes of tables that are changed are looked up by OID.  No pointer to
- * counters is kept: they move when the server hands them on.
+ * Relations that the plan has open are reached through their relcache entry, which stays where
+ * it is while they are open.  TOAST tables, their indexes and the indexes of tables that are
+ * changed are looked up by OID.  No pointer to counters is kept, because they move when the
+ * server reports them.
  *
- * Partitions that rows are routed to are known only when the first row has come.
- * What they read until then is inferred: what this process read
- * meanwhile, less what all other relations of the plan have, and at most
- * what the partitions' counters show.
+ * Partitions that rows are routed to are known only from the first row on.  Their earlier
+ * reads are inferred: the reads of this process, minus those of all other relations of the
+ * plan, and at most the values of the partitions' counters.
  *
- * How much of that came from a device, and not from the page cache, the kernel
- * counts for each process.  It is asked only when something was read.
+ * The kernel counts for each process which of the reads came from a device and not from the
+ * page cache.  It is asked only after reads.
  *
- * Memory: the struct is taken from a list of spare ones; what does not fit in
- * it is in the memory context of the execution.  That context calls us when
- * it goes, which is what ends each watch.
+ * Memory: the struct is taken from a list of spare ones; larger arrays are in the memory
+ * context of the execution.  A callback of that context, when it is deleted, ends the watch.
  *
  *-------------------------------------------------------------------------
  */
@@ -109,7 +103,7 @@ all_requests(void)
 static int64 device_bytes_known = 0;
 static int64 reads_when_known = -1;
 
-/* What this process has had read from devices, what was read ahead included. */
+/* Bytes that this process has read from devices, including read-ahead. */
 static int64
 ask_device_bytes(void)
 {
@@ -251,7 +245,7 @@ pause_counting(TierAccessPlan *plan, bool may_look_up)
 	plan->has_paused = true;
 	plan->requests_at_pause = requests;
 
-	/* Of what is ignored a scan of an empty table has to be known, too. */
+	/* For ignored applications, scans of empty tables must be known, too. */
 	if (TIER_COMPAT_BUFFER_USAGE_IS_PROMPT && !plan->ignored &&
 		requests == plan->requests_at_resume)
 		return;
@@ -358,7 +352,7 @@ misses_so_far(const TierAccessPlan *plan, const RelationUse *use)
 	return misses;
 }
 
-/* What the plan itself has read, without what ran within it: blocks, and bytes from devices. */
+/* The reads of the plan itself, without those of nested plans: blocks, and bytes from devices. */
 static int64
 plan_reads(const TierAccessPlan *plan)
 {
@@ -376,8 +370,8 @@ plan_device_bytes(const TierAccessPlan *plan)
 }
 
 /*
- * What a relation has missed since it was looked at, if that fits in *rest, which shrinks.
- * One that is looked at the first time in a plan may have missed some of it before.
+ * The misses of a relation since the last look, up to *rest, which is reduced.  At the first
+ * look in a plan, some of them may be older.
  */
 static CallMisses
 take_misses(TierAccessPlan *plan, int use, int64 *rest)

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * observe/access_relations.c
- *		Which relations a plan reads, and in which order.
+ *		Finding the relations that a plan reads, and the order of reading.
  *
- * Runs in every backend and parallel worker, once for each plan that is watched,
- * before it runs; the overhead of watching is mostly here.  So what the catalogs
- * say is remembered in small tables of the process, which invalidation empties.
+ * Runs in every backend and parallel worker, once for each plan that is watched, before it
+ * runs; the overhead of watching is mostly here.  So catalog data are cached in small tables
+ * of the process, which invalidation empties.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,9 +31,9 @@
 #include "src/observe/access_plan.h"
 #include "src/observe/access_plan_private.h"
 
-/* ---------------------------------------------------------------------
- * What the catalogs say: remembered, since it is asked for in each plan
- * ---------------------------------------------------------------------
+/*---------------------------------------------------------------------
+ * Cached catalog data, which each plan needs
+ *---------------------------------------------------------------------
  */
 
 #define CORRELATION_SLOTS 128
@@ -84,9 +84,9 @@ prepare_caches(void)
 }
 
 /*
- * How well the order of an index fits that of its table, as the planner sees
- * it: that of the first column; three quarters if there are more.  0 where it
- * is unknown, or the index has no order.
+ * The correlation of an index with the order of its table, as the planner computes it: that of
+ * the first column; three quarters of it if there are more columns.  0 where it is unknown, or
+ * the index has no order.
  */
 static double
 read_correlation(Relation index)

@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * observe/access_report.c
- *		What a plan read, as random and sequential reads.
+ *		Splitting the reads of a plan into random and sequential ones.
  *
- * Runs when a watched plan has ended, once for each, also while a transaction
- * aborts.  From the order in which each relation was asked for, model/split.c
- * says which of its misses were sequential.
+ * Runs when a watched plan has ended, once for each, also while a transaction aborts.
+ * model/split.c computes which misses were sequential, by the order in which each relation was
+ * read.
  *
- * How much of that came from a device, and not from the page cache, the kernel
- * counts for each process.  For plans that read in sequence that is what their reads
- * took.  Of random ones it is a bound: what is read ahead of them is counted as well.
+ * The kernel counts for each process which of the reads came from a device and not from the
+ * page cache.  For sequential reads that is their cost.  For random reads it is an upper
+ * bound, because it includes read-ahead.
  *
  *-------------------------------------------------------------------------
  */
@@ -57,7 +57,7 @@ summarize_index_scans(const TierAccessPlan *plan, int table, double *scans, doub
 	}
 }
 
-/* How many of these blocks of a relation were sequential misses. */
+/* The number of these blocks of a relation that were sequential misses. */
 static double
 sequential_part(const TierAccessPlan *plan, int use, TierSplitOrder order, int64 fetched,
 				int64 hit)
@@ -151,8 +151,8 @@ is_counted(Oid tablespace_oid)
 }
 
 /*
- * How many of a plan's reads came from a device, for each of its misses; -1: not
- * known.  More than 1 when it was read ahead for others, who have less then.
+ * Reads of a plan from a device, for each of its misses; -1: not known.  More than 1 after
+ * read-ahead for other processes, which have less then.
  *
  * Temporary files have just been written, so that few of their blocks do; if they did,
  * this is too much, and with more of them than misses it says nothing.
@@ -284,7 +284,7 @@ report_ignored(const TierAccessPlan *plan)
 	}
 }
 
-/* What the plan's query has read, without blocks that were added, where they count as misses. */
+/* Reports the reads of the plan's query, without added blocks, where these count as misses. */
 static void
 report_query(const TierAccessPlan *plan)
 {

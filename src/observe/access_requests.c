@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * observe/access_requests.c
- *		Which relation's misses it was that a device was read for.
+ *		Assigning reads from devices to the misses of relations.
  *
- * Runs in every backend and parallel worker whose plan is watched.  The kernel counts what
- * the process reads from devices, for all relations together.  Where one call of a node
- * misses blocks of two relations, as an index scan's first call mostly does, each is as
- * likely to be the one as it was in the calls before.
+ * Runs in every backend and parallel worker with a watched plan.  The kernel counts the reads
+ * of the process from devices, for all relations together.  If one call of a node misses
+ * blocks of two relations, as an index scan's first call mostly does, each relation gets a
+ * share by its probability in the calls before.
  *
- * It is learned from calls that missed blocks of one relation alone.  What a device read for
- * two of them says nothing of which has more of it: to go by one's own guesses would
- * keep them as they were at first.  It does where that of the other is known.
+ * The probability is learned from calls that missed blocks of one relation only.  Device reads
+ * for two relations do not tell their shares: learning from one's own guesses would preserve
+ * the initial ones.  They do if the probability of the other relation is known.
  *
  *-------------------------------------------------------------------------
  */

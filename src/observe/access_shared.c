@@ -1,17 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * observe/access_shared.c
- *		What plans read of each relation, in memory shared with the sampler.
+ *		Reads of plans, by relation, in memory shared with the sampler.
  *
- * An open hash table in a fixed number of regions, each with a lock, that are
- * filled by linear probing.  A key stays in its region.  What finds its region
- * full is dropped, and counted as such.  The sampler of a database empties the
- * table of its database's entries, so a table full of them means that more
- * relations are active between two samples than fit.
+ * An open hash table in a fixed number of regions, each with a lock, that are filled by linear
+ * probing.  A key stays in its region.  Reads for a full region are dropped, and counted as
+ * dropped.  The sampler of a database empties the table of its database's entries, so a table
+ * full of them means that more relations are active between two samples than fit.
  *
- * Beside it a line for each database of which samples are taken: backends of
- * others do not count.  Lost at a restart, as all of it; then nothing is covered
- * until the first sample.
+ * There is also a line for each sampled database; backends of other databases do not count.  A
+ * restart loses everything; then nothing is covered until the first sample.
  *
  *-------------------------------------------------------------------------
  */
@@ -49,9 +47,9 @@
 #define EXPIRY_S (25 * 3600)
 
 /*
- * What a sample takes before the statistics have it waits for them until the next one, and
- * longer where samples follow each other fast: a session that is idle hands on its counters after
- * ten seconds (PGSTAT_IDLE_INTERVAL of postgres.c).
+ * Counts that a sample takes before the statistics have them wait until the next sample, and
+ * longer if samples follow each other quickly: an idle session reports its counters after ten
+ * seconds (PGSTAT_IDLE_INTERVAL of postgres.c).
  */
 #define MOST_CARRIED_US INT64CONST(15000000)
 

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * observe/access_sql.c
- *		SQL functions that show what the executor was seen to read.
+ *		SQL functions that show the reads observed in the executor.
  *
- * Runs in the backend that calls.  Shows what is on its way to the next sample.
+ * Runs in the calling backend.  Shows the counts for the next sample.
  *
  *-------------------------------------------------------------------------
  */

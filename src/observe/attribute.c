@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/attribute.c
- *		Which of the reads of a period were use, and in which order.
+ *		Splitting the reads of a period into use and maintenance, and by order.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,7 @@
 #include "src/observe/access.h"
 #include "src/observe/attribute.h"
 
-/* What the statistics say of random and sequential. */
+/* Random and sequential reads by the statistics. */
 static TierCostAttribution
 attribute_by_statistics(const TierRelationState *state, const TierCounters *delta)
 {
@@ -93,7 +93,7 @@ take_measured_shares(TierRelationPeriod *period, const TierSplitPlans *plans)
 		period->shared_share = Min(plans->shared_device / plans->shared, 1.0);
 }
 
-/* What a plan reads that is so expensive that it is always tracked. */
+/* Blocks from which on a plan is so expensive that it is always tracked. */
 static double
 certain_blocks(Oid tablespace_oid)
 {

@@ -3,9 +3,8 @@
  * observe/block_heat_sql.c
  *		block_heat(): which parts of a relation are hot.
  *
- * Runs in the backend that calls.  The relation is looked up in the catalog and
- * not locked: what happens to its file meanwhile makes counts smaller, and does
- * no harm.
+ * Runs in the calling backend.  The relation is looked up in the catalog and not locked:
+ * concurrent changes of its file reduce the counts, and do no harm.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * observe/collect.c
- *		What the server says of all relations, as of now: the first step.
+ *		The first step of a sample: the current counters of all relations.
  *
- * One pass over pg_class, one over pg_index, one over the buffer headers; the
- * statistics are read entry by entry without building the server's own snapshot
- * of them.  No relation of a user is opened or locked, no file is looked at.
+ * One pass over pg_class, one over pg_index, one over the buffer headers; the statistics are
+ * read entry by entry without building the server's own snapshot of them.  No user relation is
+ * opened or locked, and no file is accessed.
  *
  *-------------------------------------------------------------------------
  */
@@ -268,7 +268,7 @@ read_counters(TierRelationState *relations, int n)
 	pfree(index_entries);
 }
 
-/* How much of each is in shared buffers. */
+/* Sets the numbers of blocks in shared buffers. */
 static void
 read_buffers(TierRelationState *relations, int n)
 {

@@ -3,8 +3,8 @@
  * observe/compression_sql.c
  *		estimate_compression(): how a relation would compress, by some of its pages.
  *
- * Runs in the backend that calls, with its rights, and shows nothing of a page but how
- * well it compresses.  One part of the relation after the other is locked and read.
+ * Runs in the calling backend, with its rights, and shows only how well a page compresses. The
+ * parts of the relation are locked and read one after the other.
  *
  *-------------------------------------------------------------------------
  */
@@ -65,7 +65,7 @@ typedef struct Methods
 	Method		of[TIER_COMPRESSORS];
 } Methods;
 
-/* What was found of one part of the relation. */
+/* The results for one part of the relation. */
 typedef struct Part
 {
 	Oid			relation_oid;

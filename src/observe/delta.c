@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/delta.c
- *		By how much counters and files have grown since the last sample.
+ *		Growth of counters and files since the last sample.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,28 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * observe/device_io.c
- *		What devices did, what PostgreSQL asked of them, and how that fits.
+ *		I/O of devices, compared with the requests of PostgreSQL.
  *
  * Runs within a sample, in one process for a database at a time (the lock on
  * _tiered_storage.sampler).
  *
- * The sum of the reads that should have reached a device (observe/device_reads.c,
- * before any factor) is what we predict it to read, and the kernel counts what
- * it read.  Least squares over periods give a factor, and what is left
- * unexplained says how far the factor can be trusted: another program that
- * uses the device, a backup, relations of other databases show there.
+ * The predicted reads of a device are the sum of the reads that should have reached it
+ * (observe/device_reads.c, before any factor); the kernel counts its actual reads.  Least
+ * squares over periods give a factor.  The unexplained rest shows how far the factor can be
+ * trusted: it contains the I/O of other programs, backups and relations of other databases.
  *
- * That is done twice, for bytes and for requests.  Sequential reads cost bytes,
- * and hardly any requests, because the kernel reads ahead; random ones cost
- * requests, and their bytes say little: where a part of a file is in the page
- * cache, the kernel takes neighbors of random reads for runs, and reads ahead.
+ * There are two such fits, for bytes and for requests.  Sequential reads cost bytes, and
+ * hardly any requests, because the kernel reads ahead; random ones cost requests, and their
+ * bytes say little: where a part of a file is in the page cache, the kernel takes neighbors of
+ * random reads for runs, and reads ahead.
  *
- * Counters of a relation arrive when a transaction ends, those of a device at
- * once.  So periods are put together into a window until no transaction is
- * open that is old in comparison with it, but for an hour at most.
+ * Counters of a relation are reported when a transaction ends, those of a device at once.  So
+ * periods are combined into a window until no open transaction is old in comparison with it,
+ * but for an hour at most.
  *
- * What is known of a device, field by field: model/device_state.h.  Bounded:
- * devices, file systems that are looked at.
+ * model/device_state.h documents the state of a device.  Bounded: devices and file systems per
+ * sample.
  *
  *-------------------------------------------------------------------------
  */
@@ -430,7 +429,7 @@ tier_device_request_bytes(const TierDeviceState *state)
 	return blocks_per_request(state->device) * BLCKSZ;
 }
 
-/* What this database should have read from a device, before any factor. */
+/* The predicted reads of this database from a device, before any factor. */
 typedef struct Prediction
 {
 	double		blocks_per_request; /* of a long scan */

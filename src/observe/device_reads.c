@@ -1,16 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * observe/device_reads.c
- *		Which reads of PostgreSQL reached the device: the last step.
+ *		The last step of a sample: estimating which reads of PostgreSQL reached the device.
  *
- * A read of PostgreSQL reaches the device if the page cache does not have the
- * block.  Of each relation we know which part of its file is there at the start
- * and at the end of a period; model/fit.c makes shares of it.  Where the kernel
- * has counted what a plan's sequential reads took from devices, that replaces
- * the estimate; of random reads it bounds it.  The fits of the device
- * (observe/device_io.c) then correct what is left of the estimate.
+ * A read of PostgreSQL reaches the device if the page cache does not have the block.  The
+ * cached part of each relation's file is known at the start and at the end of a period;
+ * model/fit.c computes shares from it.  If the kernel has counted the device reads of a plan,
+ * that count replaces the estimate for sequential reads, and bounds it for random ones.  The
+ * fits of the device (observe/device_io.c) then correct the rest of the estimate.
  *
- * Bounded: files that are looked at, and the time for that.
+ * Bounded: the number of files that are examined, and the time for that.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,7 +35,7 @@
 /* A share of the page cache that changed by less does not justify a row version. */
 #define RESIDENCY_TOLERANCE_BYTES (64 * BLCKSZ)
 
-/* How many files may still be opened, and until when. */
+/* The number of files that may still be opened, and the deadline. */
 typedef struct LookBudget
 {
 	instr_time	started;
@@ -64,7 +63,7 @@ has_budget(const LookBudget *budget)
 	return INSTR_TIME_GET_MILLISEC(now) < budget->limit_ms;
 }
 
-/* What of the relation is in the page cache now; -1: not known. */
+/* Bytes of the relation in the page cache now; -1: not known. */
 static int64
 look(const TierRelationState *state, LookBudget *budget)
 {

@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * observe/merge.c
- *		What happened since the last sample: growth, use, rates.
+ *		Merging a sample with the last one: growth, use, rates.
  *
- * Two passes over all relations.  The first compares each with what is
- * remembered of it; when it has ended, each table knows whether one of its
- * indexes was scanned.  The second splits the reads of those that were active,
- * and advances their rates.
+ * Two passes over all relations.  The first compares each relation with its remembered state;
+ * after it, each table knows whether one of its indexes was scanned.  The second splits the
+ * reads of the active relations, and advances their rates.
  *
  * Counters only ever grow, but for resets and crash restarts, where they start
  * from zero: a counter below its last value is taken as new growth from zero.

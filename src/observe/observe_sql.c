@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/observe_sql.c
- *		SQL functions that show what the observing modules see.
+ *		SQL functions that show the results of the observing modules.
  *
  * Runs in the backend that calls the functions.  Nothing is kept between two
  * calls.  The only locks are AccessShareLocks on the catalogs that are read.

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * observe/query_reads.c
- *		Which queries read from below shared buffers, and of which relations.
+ *		Reads from below shared buffers, by query and relation.
  *
  * A table of fixed size in shared memory, by database, user, query identifier and relation.  A
- * query has its places in one bucket, by its hash; where that is full it takes the place of the
- * one that has missed least, lately: each that is turned out makes the others half as recent.
- * So what reads much stays, and no bucket is ever searched beyond its few places.
+ * query has its entries in one bucket, by its hash.  If the bucket is full, it replaces the
+ * entry with the fewest recent misses; each replacement halves the recency of the others.  So
+ * queries that read much stay, and a search is limited to the few entries of one bucket.
  *
- * What is watched by chance counts for those that are not (access.c), as calls as well.
- * Lost at a restart.  No text of a query is stored: only pg_stat_statements has these, and
- * decides who sees them.
+ * Plans that are watched by chance also stand for those that are not (access.c), in the number
+ * of calls, too.  Lost at a restart.  No text of a query is stored: only pg_stat_statements
+ * has these, and decides who sees them.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/rebuilt.c
- *		Indexes that were rebuilt: what is remembered of them, under another OID.
+ *		Remembered states of indexes that were rebuilt under another OID.
  *
  * REINDEX CONCURRENTLY makes a new index beside the old one, and gives it the name and
  * the counters of that in the end.

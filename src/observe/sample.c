@@ -3,10 +3,10 @@
  * observe/sample.c
  *		Taking a sample: the steps, in their order.
  *
- * Runs in the worker and in sessions (CALL sample(), and the advice, which
- * looks without storing).  What becomes of one relation's state on the way is
- * told in model/relation_state.h.  No relation of a user is opened or locked;
- * files are looked at by stat(), and only those whose counters moved.
+ * Runs in the worker and in sessions (CALL sample(), and the advice, which does not store the
+ * sample).  model/relation_state.h documents the state of one relation in each step.  No user
+ * relation is opened or locked; files are examined by stat(), and only those of relations
+ * whose counters have changed.
  *
  *-------------------------------------------------------------------------
  */

@@ -9,9 +9,9 @@
  * counters here.
  *
  * A standby is asked outside of any transaction: however long it takes, no process waits for a
- * lock or a snapshot of ours.  What was decided before, whether the standby may be asked, and
- * what is stored afterwards are two short transactions; between them the standby, or the
- * extension, may be gone.
+ * lock or a snapshot of ours.  The decision whether the standby may be asked, and storing the
+ * answer, are two short transactions; between them the standby may be removed, or the
+ * extension dropped.
  *
  *-------------------------------------------------------------------------
  */

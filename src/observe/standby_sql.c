@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * observe/standby_sql.c
- *		add_standby(): who may have the server connect where.
+ *		add_standby(): rights to make the server connect to a standby.
  *
  * The connections are made by the worker, as the operating system's user that the server runs
  * as: with its password file, its certificates, and the peer authentication of every server of
- * this machine.  So where a connection leads has to come from a superuser, who could read and
- * do all of that anyway, and only from a superuser:
+ * this machine.  So the target of a connection must come from a superuser, who has these
+ * rights anyway:
  *
- * - Only a superuser may add a standby, in a session of his own, himself: see
+ * - Only a superuser may add a standby, directly and in a superuser's session: see
  *   require_own_superuser().
  * - The worker looks at that role again before each connection (observe/standby_reads.c), and
  *   parses the connection string again (server/remote.c).

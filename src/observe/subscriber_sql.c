@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * observe/subscriber_sql.c
- *		Writes of our tables that are not ours: from another server, and by other roles.
+ *		Refusing foreign writes to our tables: from another server, and by other roles.
  *
  * A publication FOR ALL TABLES includes our tables, and no option of the server keeps them
  * out.  Their rows are about the storage of the publisher, so a subscriber ignores them and

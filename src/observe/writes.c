@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * observe/writes.c
- *		Which relations write: pages and WAL, as the WAL tells it.
+ *		Page writes and WAL of relations, counted from the WAL.
  *
- * Runs in the process that takes a sample, on a primary.  No statistics of the server
- * say how often a relation's pages are written.  A page that is changed is
- * written once for each checkpoint, however often it is changed in between; so
- * what counts is how many different pages change between two checkpoints:
+ * Runs in the process that takes a sample, on a primary.  The server has no statistics on how
+ * often a relation's pages are written.  A changed page is written once for each checkpoint,
+ * however often it is changed in between.  So the number of distinct pages that change between
+ * two checkpoints is counted:
  *
  * - With full_page_writes on, the first change of a page after a checkpoint
  *	 began has an image of it in the WAL, unless the page is made anew
@@ -16,29 +16,28 @@
  *	 changed since the last checkpoint began (model/page_writes.h).  It is stored
  *	 between two samples.
  *
- * In either case the set says which of the pages lie side by side, and so reach
- * the device as one request.
+ * In either case the set tells which of the pages are adjacent, and so reach the device as one
+ * request.
  *
- * What is not seen: pages that nothing in the WAL names, because only hints
- * have changed in a cluster without checksums and wal_log_hints; unlogged
- * relations; a page that is written more than once between two checkpoints
- * because the buffers are too small to keep it.
+ * Not counted: pages that no WAL record names, because only hints have changed in a cluster
+ * without checksums and wal_log_hints; unlogged relations; repeated writes of a page between
+ * two checkpoints because it was evicted from shared buffers.
  *
- * Why.  Vacuum's records are known by their type.  Hint bits, and before 17 the removal of
+ * Causes.  Vacuum's records are known by their type.  Hint bits, and before 17 the removal of
  * dead rows from a page, can be of vacuum or of any reader; then the relation's count of
  * vacuums says whether one was there.  Images of whole pages (XLOG_FPI) come with a new file:
  * of an index build or VACUUM FULL, which is maintenance, or a move, which is no write of the
  * relation at all: before its end the file belongs to no relation, and then the stored state
  * knows of the move.
  *
- * How much.  Reading is bounded; when more was written, stretches of it that are
- * spread evenly stand for all (model/page_writes.h).  A page that changes again
- * and again is then counted too often while full_page_writes is off, as each
- * stretch may see it for the first time on behalf of those that are not read.
+ * Bounds.  Reading is bounded; if more was written, evenly spread stretches of the WAL stand
+ * for all of it (model/page_writes.h).  A page that changes again and again is then counted
+ * too often while full_page_writes is off, as each stretch may see it for the first time on
+ * behalf of those that are not read.
  *
- * The position that is remembered is of this server's own past, also after a
- * promotion, a restore or pg_upgrade: it came with the table, which is as old as
- * the rest of the data.  So no timeline is stored with it.
+ * The stored position always belongs to this server's own history, even after a promotion, a
+ * restore or pg_upgrade, because it comes with the table, which is as old as the rest of the
+ * data.  So no timeline is stored with it.
  *
  *-------------------------------------------------------------------------
  */

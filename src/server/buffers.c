@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * server/buffers.c
- *		How many blocks of each relation file are in shared buffers.
+ *		Counting the blocks of relation files in shared buffers.
  *
- * Runs in any process attached to shared memory and connected to a database.
- * It only reads the buffer headers and takes no lock, not even the spinlock
- * in a header: a scan that locks every header would slow down everybody who
- * pins pages meanwhile.  Instead, the identity of a buffer is believed when
- * the state word is the same before and after reading it (see
+ * Runs in any process attached to shared memory and connected to a database.  It only reads
+ * the buffer headers and takes no lock, not even the spinlock in a header: a scan that locks
+ * every header would slow down all processes that pin pages meanwhile.  Instead, the identity
+ * of a buffer is believed when the state word is the same before and after reading it (see
  * read_buffer_tag).
  *
  * A header is one cache line, so the pass is bound by memory bandwidth as

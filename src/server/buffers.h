@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/buffers.h
- *		How many blocks of each relation file are in shared buffers.
+ *		Counting the blocks of relation files in shared buffers.
  *
  *-------------------------------------------------------------------------
  */

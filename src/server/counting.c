@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/counting.c
- *		Whose work the statistics of the server do not count.
+ *		Roles that the server's statistics do not count.
  *
  *-------------------------------------------------------------------------
  */

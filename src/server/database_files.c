@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * server/database_files.c
- *		What the databases of the cluster have in a tablespace; see
+ *		Bytes that the databases of the cluster use in a tablespace; see
  *		server/database_files.h.
  *
- * The server keeps no count of it that another database could read, and a count of our own
- * would miss databases without the extension.
+ * The server keeps no such counter that another database could read, and a counter of the
+ * extension would miss databases without it.
  *
  *-------------------------------------------------------------------------
  */

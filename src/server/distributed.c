@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * server/distributed.c
- *		The questions of server/distributed.h: the table of answers, and the default.
+ *		The callbacks of server/distributed.h, and their defaults.
  *
- * The default knows of shells alone.  pg_dist_partition, the table of Citus that lists them, is
- * in pg_catalog, where only a superuser with allow_system_table_mods could put another of this
- * name.  It is read by system scans: no function of Citus is called, and no query is planned,
- * which Citus would rewrite.
+ * The default callbacks know only shells.  pg_dist_partition, the table of Citus that lists
+ * them, is in pg_catalog, where only a superuser with allow_system_table_mods could put
+ * another of this name.  It is read by system scans: no function of Citus is called, and no
+ * query is planned, which Citus would rewrite.
  *
- * What shards are is known by the library of tiered_storage_citus, which is loaded when a
- * database that has this extension is asked for the first time.
+ * The library of tiered_storage_citus knows shards.  It is loaded at the first call in a
+ * database that has this extension.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/file_size.c
- *		How large the files of a relation are; see server/file_size.h.
+ *		Sizes and modification times of files; see server/file_size.h.
  *
  *-------------------------------------------------------------------------
  */

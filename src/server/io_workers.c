@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/io_workers.c
- *		What the server's I/O workers have read from devices.
+ *		Bytes that the server's I/O workers have read from devices.
  *
  * Runs in the process that takes a sample.
  *

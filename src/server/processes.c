@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * server/processes.c
- *		What other processes do, and whose counters are still to come.
+ *		Activity of other processes, and counters that they have not reported yet.
  *
- * Runs in the process that takes a sample, or moves something.  Nothing is locked but,
- * for a moment, what guards the statuses of processes and the table of locks.
+ * Runs in the process that takes a sample, or moves something.  Takes only the locks of the
+ * process statuses and of the lock table, for a moment.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,21 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * server/relation.c
- *		The one gateway to a relation of a user.
+ *		The only gateway to user relations.
  *
- * Looking costs no lock: catalog rows only, and what they say may be stale.  What
- * belongs to a relation is found in server/relation_parts.c, who may move it in
- * server/relation_rights.c.
+ * Look-ups take no lock: they read only catalog rows, which may be stale.
+ * server/relation_parts.c finds the parts of a relation, and server/relation_rights.c checks
+ * the rights to move it.
  *
  * Locks are taken here alone: by tier_relation_lock() for an online move, and by
  * tier_relation_move(), one relation in one transaction.  Neither transaction holds
  * another lock on anything of a user, so they can never be part of a deadlock; both
  * wait for a bounded time and check everything again under the lock.
  *
- * A move acts with the least rights that do.  SET TABLESPACE runs no code of the
- * owner: blocks are copied as they are, no index expression, trigger or constraint
- * is evaluated.  Still it runs under SECURITY_RESTRICTED_OPERATION, so that this
- * does not have to be trusted.
+ * A move acts with the least rights that suffice.  SET TABLESPACE runs no code of the owner:
+ * blocks are copied as they are, no index expression, trigger or constraint is evaluated.
+ * Still it runs under SECURITY_RESTRICTED_OPERATION, so that this does not have to be trusted.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * server/relation_entry_sql.c
- *		pg_class for our statements: SQL functions in its place.
+ *		SQL functions that replace pg_class in the extension's statements.
  *
- * Statements and views of ours do not read pg_class: another extension may rewrite each
- * query on it.  Citus does, and hides the shards, so that what is there would be taken for
- * dropped.  These look into the system cache, one relation at a time: what a view costs
- * grows with its own rows, not with the database.
+ * Statements and views of the extension do not read pg_class, because another extension may
+ * rewrite each query on it.  Citus does, and hides the shards, so that existing relations
+ * would be taken for dropped.  These functions look into the system cache, one relation at a
+ * time, so that the cost of a view grows with its own rows, not with the database.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/relation_pages.c
- *		Reading some pages of a relation as they are.
+ *		Reading some pages of a relation outside of a query.
  *
  * See server/relation_pages.h.
  *

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * server/relation_parts.c
- *		What belongs to a relation: TOAST, indexes, partitions, bytes on disk.
+ *		Parts of a relation: TOAST, indexes, partitions, bytes on disk.
  *
- * Reads catalogs and file sizes, and locks no relation of a user: what is found may
- * be gone a moment later, and the callers look again.
+ * Reads catalogs and file sizes, and locks no user relation: the results may be out of date a
+ * moment later, and callers check again.
  *
  *-------------------------------------------------------------------------
  */

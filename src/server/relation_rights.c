@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * server/relation_rights.c
- *		Who may move which relation, and as whom it is done.
+ *		Rights to move a relation, and the role that executes the move.
  *
- * What a role causes, the role itself must be allowed: each move is checked for a
- * requester, before it and again under its lock.  Roles are compared by OID at the
- * moment of the question.  Tier administrators are superusers and those who may
- * execute alter_tier(): so the right is given and taken with GRANT and REVOKE.
+ * A requester must have the rights for each move, which are checked before the move and again
+ * under its lock.  Roles are compared by OID at the time of the check.  Tier administrators
+ * are superusers and roles that may execute alter_tier(): so GRANT and REVOKE control this
+ * right.
  *
  *-------------------------------------------------------------------------
  */

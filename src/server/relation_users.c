@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/relation_users.c
- *		Who waits for a relation, or has locked it.
+ *		Transactions that wait for a relation, or have locked it.
  *
  *-------------------------------------------------------------------------
  */

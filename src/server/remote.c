@@ -3,10 +3,10 @@
  * server/remote.c
  *		One connection to another server, by libpq; see server/remote.h.
  *
- * A connection string may say where to connect and as whom, and nothing else.  Other keywords
- * bring in files and passwords (service, passfile, sslkey, password), or settings of the session
- * there (options).  Authentication is that of the operating system's user of this server, with
- * its password file and its certificates, as for primary_conninfo.
+ * A connection string may only name the server and the user.  Other keywords add files and
+ * passwords (service, passfile, sslkey, password), or settings of the remote session
+ * (options).  Authentication is that of the operating system's user of this server, with its
+ * password file and its certificates, as for primary_conninfo.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/screen_sql.c
- *		A text as a terminal shows it: SQL functions for what people read.
+ *		Wrapping of text for a terminal, as SQL functions.
  *
  * A name may have letters that are two columns wide, accents that take none, and
  * characters that move the cursor, of which psql shows the code instead.

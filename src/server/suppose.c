@@ -1,19 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * server/suppose.c
- *		Relations that this session plans as if they were in other tablespaces.
+ *		Planning as if relations were in other tablespaces, in this session.
  *
  * The planner takes the costs of a page from the tablespace that the catalogs name for
  * a table and for each of its indexes.  A hook replaces it in the planner's own copy,
  * after other hooks, which may add hypothetical indexes; these are supposed to be where
  * their table is.  Nothing else reads that field, so no plan touches another file.
  *
- * What is supposed is the value of a setting that no list shows and nothing stores.
- * So it ends as settings do, with rolled back transactions, by DISCARD ALL of a
- * connection pool, after functions with SECURITY_RESTRICTED_OPERATION, and parallel
- * workers, which may plan what functions execute, have the same.  Whatever its
- * value, it changes costs alone, which a session may set as it likes.  The hook is
- * installed by the first supposition: other sessions never pay for it.
+ * The suppositions are the value of a setting that no list shows and nothing stores.  So they
+ * end as settings do: with a rolled back transaction, by DISCARD ALL of a connection pool,
+ * after functions with SECURITY_RESTRICTED_OPERATION.  Parallel workers, which may plan
+ * statements of functions, have the same value.  The setting changes only costs, which a
+ * session may set anyway.  The hook is installed by the first supposition: other sessions
+ * never pay for it.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/time_zone.c
- *		Time zones as numbers, for the modules that know no time zone.
+ *		Time zones as UTC offsets, for modules that do not use the server's time zone code.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * server/waits.c
- *		What the backends of each database wait for, by class of file.
+ *		Time that the backends of each database wait for I/O, by class of file.
  *
- * The launcher looks about once a second.  A backend that is in a wait of some
- * class, or works, is taken to have been so since the last look; over many
- * looks that is an unbiased estimate of where the time goes, as in every
- * sampled average of active sessions.
+ * The launcher samples about once a second.  A backend that waits in some class, or works, is
+ * assumed to have done so since the last sample; over many samples that is an unbiased
+ * estimate, as in every sampled average of active sessions.
  *
  * Each PGPROC is read one machine word at a time and without a lock: a value may be stale by a
  * moment, which is no worse than a sample taken a moment earlier.  Up to 15, a PGPROC keeps

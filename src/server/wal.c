@@ -3,16 +3,15 @@
  * server/wal.c
  *		The WAL of this server, read as it is written: which blocks change.
  *
- * Runs in the process that wants to know, usually a mover.  Reads the segment
- * files below pg_wal up to what is flushed, with the server's own decoder.
+ * Runs in the process that needs the changes, usually a mover.  Reads the segment files below
+ * pg_wal up to what is flushed, with the server's own decoder.
  *
- * No replication slot holds the WAL back.  A mover that stands still, on a file
- * system that does not answer for example, would fill the disk of the server; a
- * reader that comes too late merely has to start again.  So it must not be late.
- * The end of a checkpoint removes the segments before the one in which the
- * server was writing when it began.  A reader who has read all up to the segment that
- * is written is safe until the server comes to the next one, begins a checkpoint
- * after that, and completes it.
+ * No replication slot retains the WAL.  With one, a mover that hangs, for example on a file
+ * system that does not answer, would fill the disk of the server; without one, a reader that
+ * is too late only has to start again.  So the reader must keep up.  The end of a checkpoint
+ * removes the segments before the one in which the server was writing when it began.  A reader
+ * who has read all up to the segment that is written is safe until the server comes to the
+ * next one, begins a checkpoint after that, and completes it.
  *
  * That WAL was removed or its file recycled is noticed: the file is not there,
  * or the address in a page's header or the checksum of a record is wrong, and the

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/wal_lag.c
- *		How far readers of the WAL are behind, and whether it can be archived.
+ *		Lag of the readers of the WAL, and failures of the archiver.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * server/wal_lag.h
- *		How far readers of the WAL are behind, and whether it can be archived.
+ *		Lag of the readers of the WAL, and failures of the archiver.
  *
  * From shared memory, without a query: movers ask in the middle of a copy.
  *

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * storage/calibrate.c
- *		What a device can do: measured on a scratch file.
+ *		Measuring the performance of a device on a scratch file.
  *
- * Each kind of access gets a share of the time, and is repeated until that is
- * over or the file has been gone through.  Means, not medians: the cost model
- * charges sums.  The file is small against the device, so the arm of a disk
- * travels less than it will later, and what the device caches it may answer
- * from; both make it look better than it is, never worse.
+ * Each kind of access gets a share of the time, and is repeated until that is over or the
+ * whole file was accessed.  Results are means, not medians, because the cost model charges
+ * sums.  The file is small compared with the device, so seeks of a disk are shorter than in
+ * operation, and the cache of the device may answer reads; both make the device look better
+ * than it is, never worse.
  *
  * Requests that are under way at the same time need the kernel's own
  * asynchronous I/O, as a backend has no threads.  Where that is forbidden, or

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * storage/compressor.c
- *		Compressing as file systems do, with the libraries of the system.
+ *		Compression as file systems do it, with the libraries of the system.
  *
- * See storage/compressor.h.  What is called is the part of each library that has never
- * changed since its first stable version, and is declared here.
+ * See storage/compressor.h.  Uses only the part of each library that is unchanged since its
+ * first stable version, and declares it here.
  *
  *-------------------------------------------------------------------------
  */

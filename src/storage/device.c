@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * storage/device.c
- *		From a tablespace to the device beneath it, and how full that is.
+ *		The device beneath a tablespace, and its free space.
  *
  * Runs in any process connected to the cluster; takes no lock and keeps
  * nothing between two calls.

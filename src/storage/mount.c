@@ -3,10 +3,9 @@
  * storage/mount.c
  *		From a path to its mount and the number of the device below it.
  *
- * Reads /proc/self/mountinfo and a little of /sys, through the prefix `root`,
- * so that tests can show this file machines that we do not have.  Neither is
- * trusted to be small: lines, values and paths have fixed sizes, loops have
- * the bounds below.
+ * Reads /proc/self/mountinfo and a little of /sys, through the prefix `root`, so that tests
+ * can use fixtures of other machines.  Neither is trusted to be small: lines, values and paths
+ * have fixed sizes, loops have the bounds below.
  *
  *-------------------------------------------------------------------------
  */

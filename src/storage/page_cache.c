@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * storage/page_cache.c
- *		How much of a relation's file is in the page cache of the system.
+ *		The part of a relation's file that is in the page cache of the system.
  *
  * cachestat(2) counts the resident pages of a range of an open file; it came
  * with Linux 6.5, later than the headers of many systems that it runs on, so

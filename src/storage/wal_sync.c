@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * storage/wal_sync.c
- *		How long a commit's write takes on the WAL's file system, by method.
+ *		Measuring the write of a commit on the WAL's file system, by method.
  *
- * What pg_test_fsync does, for the file system that pg_wal is on, also through a
- * symbolic link.  Methods take turns, so that what else goes on meets all of them
- * alike; the spread between turns gives the error.
+ * Works like pg_test_fsync, for the file system that pg_wal is on, also through a symbolic
+ * link.  Methods take turns, so that other load affects all of them equally; the spread
+ * between turns gives the error.
  *
  *-------------------------------------------------------------------------
  */

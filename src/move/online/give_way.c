@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * move/online/give_way.c
- *		Not being in the way: what happens between batches and attempts.
+ *		Giving way to other processes between batches and attempts.
  *
  * Between two batches of a copy, under AccessShareLock, tier_online_watch() looks for every
  * reason to end the transaction: another process waits for the relation or for this process,
@@ -34,12 +34,12 @@
 #define WATCH_INTERVAL_MS 20
 
 /*
- * How often WAL is read, at the latest; and when the server has gone on to the
- * next segment, since from then on a checkpoint can remove what is not read.
+ * The interval of reading the WAL, at most.  It is also read when the server has switched to
+ * the next segment, because from then on a checkpoint can remove unread WAL.
  */
 #define WAL_INTERVAL_MS 500
 
-/* How often a mover that is paused, or has lost its place, looks again. */
+/* The interval of checks by a mover that is paused, or has lost its place. */
 #define QUEUE_INTERVAL_MS 200
 
 void
@@ -245,7 +245,7 @@ tell_waiting(TierOnline *move, bool is_paused, bool *has_told_pause)
 	move->has_told_lag |= !is_paused;
 }
 
-/* What it does while it neither copies nor asks for a lock. */
+/* The phase while the move neither copies nor requests a lock. */
 static TierPhase
 idle_phase(bool is_paused, bool is_held, bool is_over)
 {

@@ -71,9 +71,9 @@
 #define LONGEST_PATIENT_BACKOFF_MS (5 * 60 * 1000)
 
 /*
- * What is tried again later is not waited for longer than the copy has taken: then
- * it is made at most twice, and what is worth less need not wait for all our
- * patience.  But a copy that has taken no time at all is worth this many attempts.
+ * A move that is retried later waits at most as long as its copy has taken, so that the total
+ * cost at most doubles, and others need not wait for all of its attempts.  But even after a
+ * very short copy this many attempts are made.
  */
 #define FEW_ATTEMPTS 5
 
@@ -83,7 +83,7 @@
  */
 #define PAUSES_PER_QUEUE 19
 
-/* How often a copy is begun again because the file was rewritten meanwhile. */
+/* The number of restarts of a copy because the file was rewritten meanwhile. */
 #define MAX_RESTARTS 5
 
 /* ---------------------------------------------------------------------

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * move/online/residency.c
- *		What of the relation was in shared buffers, and reading it again.
+ *		Recording the resident blocks of a relation, and reading them again.
  *
  * Two looks at what is resident, of which neither has anything locked: before the copy, and
  * between it and the first catching up, which makes good what changes meanwhile.  The pass

@@ -3,13 +3,13 @@
  * move/online/step_transaction.c
  *		A transaction for each step, and the removal of unused files.
  *
- * The files that are being made belong to no transaction.  They are removed by
- * tier_online_discard() after an error, by exit_callback() when the process ends, and
- * by the next sweep (move/pending_file.c) after a crash; always in a committed
- * transaction with an ID, so that standbys and crash recovery remove them, too.
+ * The new files belong to no transaction.  They are removed by tier_online_discard() after an
+ * error, by exit_callback() when the process ends, and by the next sweep (move/pending_file.c)
+ * after a crash; always in a committed transaction with an ID, so that standbys and crash
+ * recovery remove them, too.
  *
- * DROP EXTENSION waits for us, since it would take the registrations away.  We see
- * it, remove the files, and end the move.
+ * DROP EXTENSION waits for the mover, because it would remove the registrations.  The mover
+ * notices it, removes the files, and ends the move.
  *
  *-------------------------------------------------------------------------
  */

@@ -51,7 +51,7 @@ busy(TierOnline *move, TierBusyReason reason)
 	return TIER_STEP_BUSY;
 }
 
-/* What is moved with the relation, as of now; *n of them. */
+/* The relations that are moved together, as of now. */
 typedef struct Parts
 {
 	int			n;
