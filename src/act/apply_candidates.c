@@ -315,7 +315,7 @@ put_in_order(TierCandidate *candidates, int n, const int *order, int found, cons
 
 /*
  * An order of the candidates within a limit, *found of them; returns how many of these are not
- * spare: what others that are missed cannot come for is.
+ * spare.  A candidate is spare if the moves that need its room cannot be made.
  */
 static int
 find_order(const TierApplyRequest *request, const TierAdvice *advice,

@@ -22,17 +22,17 @@ typedef struct TierApplyRequest
 {
 	const TierAdviceOptions *options;	/* of the advice; NULL: the default.
 										 * Without overrides: moves are about
-										 * what there is now. */
+										 * the present tiers. */
 	TierConfidence least;		/* at least this sure */
 	double		max_bytes;		/* together; INFINITY: no limit */
 	bool		for_owners;		/* automatic: made with the rights of the
 								 * owners, and only online; else for the
 								 * current user */
-	bool		by_worker;		/* respects backoff, and says in the log what
-								 * went wrong */
+	bool		by_worker;		/* respects backoff, and logs failures */
 
 	/* Of the plan that asks. */
-	TierForesight *foresight;	/* what it has moved before; NULL: nothing */
+	TierForesight *foresight;	/* the moves of an earlier forecast; NULL:
+								 * none */
 	const TierBackoff *backoff; /* relations that failed lately, by OID */
 	int			nbackoff;
 } TierApplyRequest;
@@ -107,9 +107,9 @@ extern TierMoveRequest tier_candidate_request(const TierAdvice *advice,
 extern char *tier_candidate_name(const TierAdviceUnit *unit);
 
 /*
- * The advice, with what of it is to be done, in order.  In a transaction, outside of a scope; all
- * lives in the current memory context.  Of the summary it sets what is known before anything is
- * moved.
+ * Makes the advice, with its candidates in order.  In a transaction, outside of a scope; the
+ * result lives in the current memory context.  Sets the fields of the summary that are known
+ * before anything is moved.
  */
 extern TierAdvice *tier_candidates_prepare(const TierApplyRequest *request,
 										   TierApplySummary *summary, TierCandidate **candidates,

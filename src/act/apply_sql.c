@@ -222,8 +222,8 @@ load_past(Past *past)
 }
 
 /*
- * Before anything is recorded: what a stranger is refused, or has nowhere to go, must not count
- * as a failure of the relation, which would make the worker leave it alone.
+ * Checked before anything is recorded: a refusal for lack of rights, or for lack of a target,
+ * must not count as a failure of the relation, since the worker would leave it alone.
  */
 static bool
 may_move_back(const TierRelationInfo *info, const TierBatchMove *move)
@@ -251,7 +251,7 @@ typedef struct Undoing
 	TierForesight *foresight;	/* of a dry run; else NULL */
 	TierMoveCounts counts;
 	Left		left;
-	bool		is_over;		/* the extension is not what it was */
+	bool		is_over;		/* the extension was replaced */
 } Undoing;
 
 static void

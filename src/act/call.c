@@ -207,7 +207,9 @@ tier_call_request(const TierMoveCall *call, const TierRelationInfo *member,
 		.set_at = call->set_at
 	};
 
-	/* Of what is on the tier already, only its TOAST table has to follow. */
+	/*
+	 * If a table is on the tier already, only its TOAST table has to follow.
+	 */
 	if (!to->is_chosen || is_there(member, to, call->set))
 		return request;
 	if (foresight == NULL)

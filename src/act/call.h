@@ -45,8 +45,8 @@ typedef struct TierMoveCall
 
 /*
  * Reads the first arguments: relation, target, include_indexes, allow_lock and index_target.
- * Raises errors for what makes no sense or does not exist.  The result lives in the current memory
- * context, for a procedure one that outlives transactions.
+ * Raises errors for invalid arguments and for objects that do not exist.  The result lives in the
+ * current memory context, for a procedure one that outlives transactions.
  */
 extern void tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call);
 

@@ -18,7 +18,7 @@
 #include "src/base/shmem.h"
 #include "src/base/sql.h"
 
-/* NULL, or why nothing may be moved; what the set claims is published, or only compared. */
+/* NULL, or why nothing may be moved; the claims of the set are published, or only compared. */
 static char *
 find_conflict(const TierSet *set, bool publishes)
 {

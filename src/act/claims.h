@@ -13,9 +13,9 @@
 #include "src/catalog/tables.h"
 
 /*
- * Tells the other databases what this one calls its tablespaces.  NULL, or,
- * when another database was first with another name for one of them, a
- * message that says so; then nothing may be moved here.
+ * Publishes this database's names of its tablespaces to the other databases.  Returns NULL, or a
+ * message if another database was first with another name for one of them; then nothing may be
+ * moved here.
  */
 extern char *tier_claims_publish(const TierSet *set);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/emptying.h
- *		A tier that a run empties: its lock, and what the policy says of it.
+ *		A tier that a run empties: its lock, and the report of its policy.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,8 @@ typedef struct TierEmptying
 	NameData	tier_name;
 	int			missed;			/* of the plan that is carried out: that were
 								 * to leave, and have not */
-	int			waiting;		/* that wait; but for what held_up says */
+	int			waiting;		/* moves that wait, for reasons other than
+								 * held_up */
 	char	   *held_up;		/* why nothing more leaves in this run; NULL:
 								 * it may */
 	bool		is_busy;		/* another process empties the tier */
@@ -37,7 +38,10 @@ extern TierEmptying *tier_emptying_find(List **emptyings, const TierPlan *plan, 
 extern bool tier_emptying_lock(TierEmptying *emptying, const TierSet *set);
 extern void tier_emptying_unlock(TierEmptying *emptying);
 
-/* Records what the policies of the plan say, but those in the list of ids.  Outside of a scope. */
+/*
+ * Records the results of the policies of the plan, except those in the list of ids.  Outside of a
+ * scope.
+ */
 extern void tier_emptying_record_plan(const TierPlan *plan, const List *begun);
 
 #endif							/* TIER_ACT_EMPTYING_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/evaluate_sql.c
- *		evaluate_policies(): what the policies say, and what that waits for.
+ *		evaluate_policies(): the results of the policies, and the reasons for which moves wait.
  *
  *-------------------------------------------------------------------------
  */

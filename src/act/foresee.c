@@ -50,8 +50,8 @@ struct TierForesight
 	double	   *above_bytes;	/* by tier: by how much it is above the mark
 								 * of its fullness policy without these; NULL:
 								 * not looked at yet */
-	HTAB	   *moved;			/* OIDs: what the moves counted so far are of;
-								 * NULL: none yet */
+	HTAB	   *moved;			/* OIDs of the relations of the moves counted
+								 * so far; NULL: none yet */
 	double		bytes;			/* of the moves counted so far */
 	double		seconds;		/* that these take, as far as is known */
 };

@@ -50,8 +50,8 @@ extern void tier_foresight_choose(const TierForesight *foresight, TierMoveReques
 extern void tier_foresight_count(TierForesight *foresight, const TierAdmission *admission);
 
 /*
- * Says in a NOTICE what the request would do, and counts it; or in a WARNING why it would not be
- * tried.
+ * Reports the effect of the request in a NOTICE, and counts it; or in a WARNING why it would not
+ * be tried.
  */
 extern void tier_foresee(TierForesight *foresight, const TierMoveRequest *request,
 						 const TierPins *pins, TierMoveCounts *counts);
@@ -61,8 +61,8 @@ typedef struct TierProspect
 {
 	TierRelationInfo info;
 	int64		bytes;			/* that it would move */
-	TierMoveStart start;		/* what it would wait for, if for anything */
-	TierObstacle obstacle;		/* what is in its way; no message: nothing */
+	TierMoveStart start;		/* the reason for which it would wait, if any */
+	TierObstacle obstacle;		/* the obstacle; no message: none */
 	bool		begins;			/* it would be made now */
 	bool		comes;			/* it would be, now or when a move window
 								 * opens or pressure ends */
@@ -84,7 +84,7 @@ extern TierMoveStart tier_foresee_start(const TierForesight *foresight,
 /* Returns true if a move of the relation has been counted. */
 extern bool tier_foresight_has_moved(const TierForesight *foresight, Oid relation_oid);
 
-/* By how much the moves counted so far change what a tablespace has. */
+/* The change of the bytes of a tablespace by the moves counted so far. */
 extern double tier_foresight_flow(const TierForesight *foresight, Oid tablespace_oid);
 
 /*

@@ -31,7 +31,7 @@
 /* Makes the lock differ from other locks of an extension. */
 #define WINDOWS_LOCK_SUBID 1
 
-/* So old may be what is known. */
+/* The largest age of the cached state. */
 #define LONGEST_AGE_US (1000 * 1000)
 
 /*

@@ -37,8 +37,8 @@ extern bool tier_gate_take_turn(void);
 extern void tier_gate_forget(void);
 
 /*
- * When the worker of this database looks what is due, or (*moves is false, which may be
- * NULL) why it moves nothing; in words, of the moment.
+ * When the worker of this database looks for due moves next, or (*moves is false; moves may be
+ * NULL) why it moves nothing; in words, as of this moment.
  */
 extern char *tier_gate_worker_text(bool *moves);
 

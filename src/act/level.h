@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/level.h
- *		How full tiers are at this moment, with what is being moved.
+ *		The current fullness of tiers, with the moves in progress.
  *
  *-------------------------------------------------------------------------
  */

@@ -106,8 +106,8 @@ add_online_report(TierMoveOutcome *outcome, const TierOnlineReport *part)
 }
 
 /*
- * It is moved; what came after its swap does not undo it.  A cancel is thrown, but is no
- * failure of the move.
+ * The relation is moved; an error after its swap does not undo that.  A cancel is thrown, but is
+ * no failure of the move.
  */
 static void
 note_late_error(const TierMoveReport *report, ErrorData **thrown)
@@ -246,7 +246,7 @@ move_with_retries(TierMove *move)
 		memset(&move->timing, 0, sizeof(move->timing));
 		thrown = tier_attempt(attempt_step, move);
 
-		/* Ends the transaction at once: that is what releases the lock. */
+		/* Ends the transaction at once, which releases the lock. */
 		tier_transaction_commit();
 		tier_relation_release_rows();
 		outcome->lock_wait_ms += move->timing.lock_wait_ms;
@@ -373,7 +373,7 @@ step_aside(void)
 	tier_gate_forget();
 }
 
-/* Steps 3 and 4; *late is what has failed when it was over. */
+/* Steps 3 and 4; *late is an error that occurred after the move. */
 static void
 run_move(TierMove *move, bool online, int64 started_at, ErrorData **thrown, ErrorData **late)
 {
@@ -398,8 +398,8 @@ run_move(TierMove *move, bool online, int64 started_at, ErrorData **thrown, Erro
 		step_aside();
 
 		/*
-		 * Not before: until the record says what is where, others must count
-		 * it.
+		 * Not before: until the record has the new place, others must count
+		 * the move.
 		 */
 		tier_space_done();
 	}
@@ -415,7 +415,7 @@ typedef struct Preparation
 	const char *why_not_online;
 } Preparation;
 
-/* Steps 1 and 2: what there is to do, and a record of it. */
+/* Steps 1 and 2: finds the work to do, and makes a record of it. */
 static void
 prepare_step(void *argument)
 {

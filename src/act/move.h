@@ -68,7 +68,7 @@ extern TierMoveTarget tier_move_target(const TierMoveRequest *request);
  */
 extern void tier_move_choose(TierMoveRequest *request, const char *tier_name);
 
-/* Says what went wrong, if anything did: in the log for a worker, else as a warning. */
+/* Reports a failure, if there was one: in the log for a worker, else as a warning. */
 extern void tier_move_warn(const TierMoveReport *report, bool by_worker);
 
 #endif							/* TIER_MOVE_H */

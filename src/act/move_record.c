@@ -28,7 +28,7 @@
 #include "src/server/relation.h"
 
 /* ---------------------------------------------------------------------
- * What to say
+ * Messages
  * ---------------------------------------------------------------------
  */
 
@@ -46,7 +46,8 @@ tier_move_report_thrown(TierMoveReport *report, const ErrorData *error)
 	};
 
 	/*
-	 * Nor is what a worker leaves for, be it by itself or cancelled.
+	 * Nor is it a failure if the worker leaves, whether it stops itself or is
+	 * cancelled.
 	 */
 	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED && tier_throttle_leaves_because() != NULL)
 	{

@@ -17,8 +17,8 @@
 typedef struct TierMoveRequest TierMoveRequest;
 
 /*
- * Up to which watermark its target may be filled by a move.  Who decides on moves goes by these,
- * too, but others may decide at the same moment; of several, the mover lets in the first.
+ * The watermark up to which a move may fill its target.  The sources of moves respect it, too,
+ * but others may decide at the same moment; of several moves, the mover admits the first.
  */
 typedef enum TierMoveMark
 {
@@ -34,7 +34,8 @@ typedef enum TierMoveMark
 typedef struct TierMoveCounts
 {
 	int			moved;
-	int			not_moved;		/* skipped or failed; not what is tried again */
+	int			not_moved;		/* skipped or failed; without those to be
+								 * tried again */
 	int			waiting;		/* may not begin now; not among not_moved */
 	int64		moved_bytes;
 	int64		batch_id;		/* 0: no move was begun */
@@ -54,8 +55,8 @@ struct TierMoveRequest
 										 * NaN: not estimated, computed from
 										 * the current load */
 	const char *reason;
-	bool		allow_lock;		/* what cannot be moved online may be locked
-								 * for the whole copy */
+	bool		allow_lock;		/* a relation that cannot be moved online may
+								 * be locked for the whole copy */
 	bool		is_tried_again; /* if it is busy, by the caller and soon:
 								 * patience is short, and such an end counts
 								 * as no failure */
@@ -120,9 +121,8 @@ typedef struct TierMoveReport
 	bool		under_pressure; /* of WAITING and SKIPPED: the server was, so
 								 * that others would not begin either */
 	int64		size_bytes;
-	double		worked_ms;		/* that it took, without what it has waited
-								 * for other moves, resume() or readers of the
-								 * WAL */
+	double		worked_ms;		/* duration, without waits for other moves,
+								 * resume() or readers of the WAL */
 	double		lock_held_ms;	/* the longest strong lock; 0: none */
 	ErrorData  *unrecorded;		/* before the move has a record, or when it
 								 * was completed; NULL: none */

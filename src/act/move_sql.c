@@ -302,8 +302,8 @@ tier_move_relation(PG_FUNCTION_ARGS)
 	warn_detaching(call);
 
 	/*
-	 * 3. All moves that succeeded are committed; now say so, and what did
-	 * not.
+	 * 3. All moves that succeeded are committed; report them, and the
+	 * failures.
 	 */
 	if (!series.is_over || series.moved.relations > 0)
 		report_moved(call, &series.moved, series.failed,
@@ -329,7 +329,7 @@ say(const char *message, const char *hint)
 			(errmsg_internal("%s", message), hint == NULL ? 0 : errhint("%s", hint)));
 }
 
-/* Of what waits, why, and who does not wait. */
+/* Why moves wait, and the call that does not wait. */
 static int
 errdetail_waiting(const char *why)
 {

@@ -64,14 +64,14 @@ typedef struct TierMove
 } TierMove;
 
 /* ---------------------------------------------------------------------
- * The record, and what to say
+ * The record, and messages
  * ---------------------------------------------------------------------
  */
 
 /* It ends by that error. */
 extern void tier_move_report_thrown(TierMoveReport *report, const ErrorData *error);
 
-/* It is not made; `message` says why, `hint` (NULL: none) what to do about it. */
+/* Reports that the move is not made; `message` says why, `hint` (NULL: none) how to proceed. */
 extern void tier_move_report_skipped(TierMoveReport *report, int sqlstate, char *message,
 									 char *hint);
 
@@ -114,7 +114,7 @@ extern bool tier_move_has_bytes_left(TierMove *move);
 /* Waits with no locks and no snapshot, so that no other session is held up. */
 extern void tier_move_pause_ms(long milliseconds);
 
-/* Between two transactions: what must not wait for a move to end, or to begin. */
+/* Between two transactions: runs tasks that must not wait for a move to end, or to begin. */
 extern void tier_move_run_idle(const TierMove *move);
 
 /*
@@ -127,8 +127,8 @@ extern bool tier_move_may_begin(TierMove *move, ErrorData **thrown);
 extern ErrorData *tier_move_try(TierMove *move, void (*step) (void *move));
 
 /*
- * Sets is_unwanted, with a report why: everything for which it may be, also what takes longer to
- * find out.  In a subtransaction, with nothing of a user locked.
+ * Sets is_unwanted, with a report of the reason.  Makes all checks, also the slow ones.  In a
+ * subtransaction, with no relation of a user locked.
  */
 extern void tier_move_ask_step(void *move);
 
@@ -139,8 +139,8 @@ extern bool tier_move_is_still_wanted(const TierOnlineRequest *request);
 extern char *tier_move_why_wait(const TierOnlineRequest *request);
 
 /*
- * The tiers as they are now: those of the request, if they are recent, or in a context of their
- * own, since a batch may have begun hours ago, and what a tier holds and keeps free may have been
+ * The present tiers: those of the request, if they are recent, or else loaded into a separate
+ * context, since a batch may have begun hours ago, and capacities and reserves may have been
  * changed since.  NULL: the extension has gone.  In a transaction, outside of a scope.
  */
 extern const TierSet *tier_move_load_tiers(const TierMoveRequest *request,

@@ -75,7 +75,8 @@ typedef struct TierPlanEntry
 /* The options of a plan. */
 typedef struct TierPlanOptions
 {
-	bool		by_worker;		/* it waits with what failed lately */
+	bool		by_worker;		/* it does not try relations that have failed
+								 * recently */
 	bool		ignore_windows; /* moves begin also while windows are closed */
 	bool		refreshes;		/* not a dry run: the names of relations are
 								 * brought up to date */
@@ -120,16 +121,16 @@ typedef struct TierPlan
 								 * more often than is foreseen; -1: nowhere */
 	const char *paused;			/* the reason of all, while moves are paused;
 								 * else NULL */
-	double		left_bytes;		/* of move_limit_per_day after what returns;
+	double		left_bytes;		/* of move_limit_per_day after the returns;
 								 * INFINITY: no limit */
 	TierFullnessSummary emptied;
 	TierPlanFullness *fullness; /* those of the slowest tiers first */
 	int			nfullness;
-	TierApplySummary applied;	/* and the advice, with counts of what would
-								 * become of it */
+	TierApplySummary applied;	/* and of the advice, with counts of the
+								 * predicted results */
 	int			left_out;		/* of the advice, for room or an error */
-	TierApplyRequest request;	/* of the advice; what follows is NULL if it
-								 * was not asked */
+	TierApplyRequest request;	/* of the advice; the fields below are NULL if
+								 * it was not asked */
 	TierAdvice *advice;
 	TierCandidate *candidates;
 	TierArrangement arrangement;
@@ -141,13 +142,13 @@ typedef struct TierPlan
  */
 extern TierPlan *tier_plan_make(const TierPlanOptions *options);
 
-/* Says in NOTICEs and WARNINGs what it would do; of the advice also what is left out. */
+/* Reports the plan in NOTICEs and WARNINGs; of the advice also the moves that are left out. */
 extern void tier_plan_print(TierPlan *plan);
 
 /* Its moves as rows, *n of them. */
 extern TierStoredMove *tier_plan_moves(const TierPlan *plan, int *n);
 
-/* Stores it for the view, if it is not what is stored.  In a transaction. */
+/* Stores the plan for the view, if it differs from the stored one.  In a transaction. */
 extern void tier_plan_store(const TierPlan *plan);
 
 #endif							/* TIER_PLAN_H */

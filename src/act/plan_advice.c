@@ -13,7 +13,7 @@
 
 #include "src/act/plan_state.h"
 
-/* Of what is advised, the move that a run would try. */
+/* Of the advised moves, the one that a run would try. */
 static TierPlanEntry *
 begin_advised(TierPlanning *planning, const TierCandidate *candidate, TierMoveRequest *request,
 			  TierRelationInfo *info)

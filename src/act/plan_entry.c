@@ -97,7 +97,7 @@ tier_plan_set_in_vain(TierPlanning *planning, Oid relation_oid)
 }
 
 /* ---------------------------------------------------------------------
- * What a relation waits for
+ * Waits
  * ---------------------------------------------------------------------
  */
 

@@ -4,7 +4,7 @@
  *		The part of the plan that fullness policies ask for.
  *
  * Tiers are emptied from the slowest on, which makes room for the next.  After each relation that
- * leaves it is decided again what leaves next, on a forecast of how full the tier is then.
+ * leaves, the next one is decided again, on a forecast of the fullness of the tier.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,7 +21,10 @@
 #include "src/base/by_oid.h"
 #include "src/server/relation.h"
 
-/* How much its moves press: until the tier is below its high watermark, with what will come. */
+/*
+ * How urgent its moves are: until the tier is below its high watermark, including the bytes about
+ * to arrive.
+ */
 static TierPressing
 pressing_of(const TierFullnessEvaluation *evaluation)
 {
@@ -49,7 +52,7 @@ request_of(const TierFullnessEvaluation *evaluation, int i)
 	return request;
 }
 
-/* One look at what leaves. */
+/* One evaluation of the relations that leave. */
 typedef struct Look
 {
 	TierPlanning *planning;

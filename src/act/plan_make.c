@@ -3,8 +3,8 @@
  * act/plan_make.c
  *		The plan: all moves that are wanted, in their order.
  *
- * See act/plan.h.  First what tiering policies ask for, in the order of act/policy_candidates.c;
- * in between, as soon as a tier is too full, what leaves it; then what is advised.
+ * See act/plan.h.  First the moves of tiering policies, in the order of act/policy_candidates.c;
+ * in between, as soon as a tier is too full, the moves that leave it; then the advised moves.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,8 +25,8 @@
 #include "src/server/relation.h"
 
 /*
- * So often a plan looks what leaves tiers that become too full in the course of it, which takes as
- * long as a piece of advice; the last time at its end.
+ * How often a plan evaluates the tiers that become too full in the course of it, which takes as
+ * long as an advice; the last time at its end.
  */
 #define MOST_FORETOLD 8
 
@@ -257,7 +257,7 @@ tier_plan_make(const TierPlanOptions *options)
 }
 
 /* ---------------------------------------------------------------------
- * What is stored
+ * The stored plan
  * ---------------------------------------------------------------------
  */
 

@@ -158,7 +158,7 @@ tier_apply_tell(TierPlan *plan, bool is_dry_run)
 	tell_unsure(plan);
 }
 
-/* Of what is advised and not moved; NULL: nothing. */
+/* The advised moves that are not made; NULL: none. */
 static char *
 others_text(const TierApplySummary *summary)
 {
@@ -250,7 +250,7 @@ print_entry(const TierPlan *plan, const TierPlanEntry *entry)
 					entry->why == NULL ? "?" : entry->why)));
 }
 
-/* Each look at what leaves is as expensive as all that comes before. */
+/* Each evaluation of a tier is as expensive as all steps before it. */
 static void
 print_cut(void)
 {

@@ -31,13 +31,13 @@ typedef struct TierPlanning
 	HTAB	   *listed;			/* by OID: each relation is tried once */
 	const TierSet *set;
 	const TierPins *pins;
-	TierBackoff *backoff;		/* by OID: what the worker leaves alone for
-								 * now */
+	TierBackoff *backoff;		/* by OID: the relations that the worker
+								 * leaves alone for now */
 	int			nbackoff;
 	TierForesight *foresight;
 	const char *held_up;		/* why nothing at all begins; NULL: it may */
-	List	   *begun;			/* OIDs of what tiering policies would move
-								 * now */
+	List	   *begun;			/* OIDs of the relations that tiering policies
+								 * would move now */
 	List	   *returning;		/* the relations that policies bring back, now
 								 * or later */
 	List	   *in_vain;		/* the relations that policies cannot move */
@@ -46,7 +46,8 @@ typedef struct TierPlanning
 	Bitmapset  *stuck;			/* and these have stayed so */
 	int			emptied_begun;	/* length of `begun` after that */
 	int			nforetold;		/* how often */
-	TierPass	pass;			/* what fails is left out of the plan */
+	TierPass	pass;			/* a relation that fails is left out of the
+								 * plan */
 	MemoryContext context;		/* of the plan */
 } TierPlanning;
 
@@ -84,8 +85,8 @@ extern void tier_plan_add_tried(TierPlanning *planning, const List *oids, bool i
 extern bool tier_plan_was_tried(const TierPlanning *planning, Oid relation_oid);
 
 /*
- * An entry with all but what it waits for.  NULL: the relation has gone, or has an entry already,
- * unless that is of a tiering policy that cannot move it: then that one is void.
+ * An entry without the reason for which it waits.  NULL: the relation has gone, or has an entry
+ * already, unless that is of a tiering policy that cannot move it: then that one is void.
  */
 extern TierPlanEntry *tier_plan_begin_entry(TierPlanning *planning,
 											const TierMoveRequest *request,
@@ -111,7 +112,7 @@ extern TierProspect tier_plan_judge(TierPlanning *planning, TierPlanEntry *entry
 /* Why an entry waits for another day; left_bytes: of this day, when its turn comes. */
 extern char *tier_plan_limit_text(const TierPlanEntry *entry, double left_bytes);
 
-/* Sets what tiers are above the marks of their fullness policies after the last entry. */
+/* Notes the tiers that are above the marks of their fullness policies after the last entry. */
 extern void tier_plan_note_above(TierPlanning *planning);
 
 /* ---------------------------------------------------------------------

@@ -115,7 +115,7 @@ collect_due(TierEvaluation **evaluations, int nevaluations, int *njobs)
 	return jobs;
 }
 
-/* The same with what each policy decides about, of *nleaves leaves. */
+/* The same with the decisions of each policy, for *nleaves leaves. */
 static TierPolicyCandidate *
 collect(TierEvaluation **evaluations, int nevaluations, int *njobs, int *nleaves)
 {

@@ -70,7 +70,7 @@ typedef struct TierSurvey
 {
 	const TierMoveCall *call;
 	TierForesight *foresight;
-	MemoryContext context;		/* of what outlives one relation */
+	MemoryContext context;		/* of data that outlives one relation */
 	TierTally	tallies[TIER_CHECKS];
 	List	   *routes;			/* TierRoute */
 	int			relations;
@@ -83,8 +83,8 @@ typedef struct TierSurvey
 	int			split;			/* whose TOAST tables are elsewhere than they */
 	TierRelationInfo split_info;	/* of the first */
 	int			used;			/* by others now */
-	TierHolder	user;			/* who has used one of them for the longest
-								 * time; if there is one */
+	TierHolder	user;			/* the user of one of them for the longest
+								 * time, if there is one */
 	char	   *user_of;
 	int			used_there;		/* for long, on a standby */
 	TierStandbyUser there;		/* of the first */
@@ -97,7 +97,7 @@ typedef struct TierSurvey
 	double		logged_bytes;	/* of the largest that goes into the WAL */
 } TierSurvey;
 
-/* Fills in what is seen of the relations of survey->call; its context and foresight are set. */
+/* Fills in the survey of the relations of survey->call; its context and foresight are set. */
 extern void tier_preflight_survey(TierSurvey *survey);
 
 /* preflight_forecast.c: how long it would take, and when it would begin. */

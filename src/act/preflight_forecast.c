@@ -48,8 +48,8 @@ tier_preflight_time(TierSurvey *survey)
 }
 
 /*
- * Why the worker, or migrate(), would not begin with the largest of it now, by the gate that
- * they ask; else what the worker does.
+ * Why the worker, or migrate(), would not begin with the largest of it now, by the gate that they
+ * use; else the state of the worker.
  */
 static char *
 automatic_text(const TierSurvey *survey)

@@ -36,13 +36,13 @@ PG_FUNCTION_INFO_V1(tier_preflight_sql);
 #define REMEDY_COLUMNS 56
 
 /* ---------------------------------------------------------------------
- * What is not for the mover to refuse
+ * Checks beyond those of the mover
  * ---------------------------------------------------------------------
  */
 
 /*
- * Behind what is true of so many of them, of which one is named.  The partitioned table that is
- * in the call is none of them, and is counted if it is refused, too.
+ * Appended to a finding that applies to so many of them, of which one is named.  The partitioned
+ * table that is in the call is none of them, and is counted if it is refused, too.
  */
 static char *
 count_text(const TierSurvey *survey, int n)
@@ -228,7 +228,9 @@ look_at_wal(TierSurvey *survey)
 								 "not known: the file system of pg_wal does not answer");
 	need = tier_space_need(space, 0, survey->space_bytes, survey->logged_bytes);
 
-	/* Each move is let in by what it writes itself; all that is kept adds up. */
+	/*
+	 * The mover admits each move by its own writes; the retained WAL adds up.
+	 */
 	if (tier_space_wal_is_retained() &&
 		space->wal.free_bytes - survey->wal_bytes < need.wal_reserve_bytes)
 		return tier_finding_warn("Move less at once, or see to it that WAL is read and archived.",

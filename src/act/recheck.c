@@ -38,7 +38,7 @@ typedef struct Decision
 	TierPolicyCandidate now;	/* as what follows by decide_again(); its
 								 * members are not set */
 	const TierSet *set;
-	Oid			returns_to;		/* of what returns: the tablespace */
+	Oid			returns_to;		/* for a return: the tablespace */
 } Decision;
 
 /* Returns true if the leaf was used since it was found to be idle. */
@@ -247,7 +247,7 @@ add_arriving(const TierPlan *plan, int next, const TierFullnessRow *policy, cons
 	}
 }
 
-/* From the fastest tier on: what leaves it is about to come to the next. */
+/* From the fastest tier on: relations that leave it are about to arrive at the next. */
 static bool
 is_too_full(const TierRecheck *recheck, int policy_id, TierPressing *pressing)
 {

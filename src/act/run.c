@@ -38,9 +38,9 @@
 #include "src/move/pending_file.h"
 
 /*
- * How often a run tries what is advised and busy, the first time included.  Each time others
- * have been moved, which makes room, and relieves the device on which the
- * transactions wait that have it locked.
+ * How often a run tries advised moves that are busy, the first time included.  Between the
+ * attempts others are moved, which makes room, and relieves the device for which the transactions
+ * wait that have them locked.
  */
 #define MOST_ROUNDS 5
 
@@ -301,7 +301,7 @@ make_plan(TierRun *run)
 	return run->plan != NULL;
 }
 
-/* The first plan says what was asked for; tiers may become too full later. */
+/* The first plan reports the request; tiers may become too full later. */
 static void
 count_plan(const TierPlan *plan, bool is_first, TierRunSummary *summary)
 {

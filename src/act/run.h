@@ -17,7 +17,7 @@
 typedef struct TierRunSummary
 {
 	int			due;			/* partitions */
-	TierMoveCounts counts;		/* of tiering policies, as what follows;
+	TierMoveCounts counts;		/* of tiering policies, like the fields below;
 								 * waiting: due, but not now */
 	int			no_longer_due;	/* when they could begin; in no other count */
 	int			due_relations;	/* of a dry run: that would be moved for them */

@@ -43,11 +43,11 @@ typedef struct TierRun
 	bool		is_over;		/* nothing more is to be moved */
 	List	   *lock_waits;		/* LockWait: for each owner with locked
 								 * relations; of the worker */
-	TierPass	checks;			/* what fails before its move, */
-	TierPass	moves;			/* and what fails in it without a record */
+	TierPass	checks;			/* entries that fail before their move, */
+	TierPass	moves;			/* and those that fail in it without a record */
 	List	   *emptyings;		/* TierEmptying */
 	TierEmptying *emptying;		/* which tier is being emptied; NULL: none */
-	bool		has_told;		/* what is advised; once */
+	bool		has_told;		/* has reported the advice, once */
 	bool		skips_advice;
 	bool		is_alone;		/* it has the lock, which follows */
 	LOCKTAG		alone;
@@ -66,9 +66,9 @@ extern bool tier_run_is_to_try(const TierPlanEntry *entry);
 extern bool tier_run_take_turn(TierRun *run, TierPlanEntry *entry, bool is_last);
 
 /*
- * Before the turn of an entry of a fullness policy.  False: the tier has no turn in this run.  The
- * other ends what an entry of another policy has begun, and finds out whether the tier was emptied
- * enough.
+ * Begins the turn of an entry of a fullness policy.  False: the tier has no turn in this run.
+ * The second function ends the turn that an entry of another policy has begun, and checks whether
+ * the tier was emptied enough.
  */
 extern bool tier_run_begin_emptying(TierRun *run, const TierPlanEntry *entry);
 extern void tier_run_end_emptying(TierRun *run);

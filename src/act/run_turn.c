@@ -435,7 +435,7 @@ move_one(Turn *turn, bool is_last)
 	return false;
 }
 
-/* The same with what comes before it. */
+/* The same with the steps before it. */
 bool
 tier_run_take_turn(TierRun *run, TierPlanEntry *entry, bool is_last)
 {

@@ -39,10 +39,10 @@
 /* In one sample. */
 #define MOST_EFFECTS 1000
 
-/* A day: what the load does by night counts as well. */
+/* A day, so that the load of the night counts as well. */
 #define EFFECT_PERIOD_US ((int64) SECS_PER_DAY * USECS_PER_SEC)
 
-/* The unit of what is predicted and measured. */
+/* The unit of predictions and measurements. */
 #define SECONDS_PER_HOUR 3600.0
 
 static const TierCostProfile *
@@ -132,8 +132,8 @@ factor_of(const TierDeviceState *device, TierEffectWork *work, const TierCostPro
 }
 
 /*
- * How the device beneath the old tier compares with its profile, by what it
- * has done lately.  NaN where its figures are not to be believed.
+ * The recent work of the device beneath the old tier, compared with its profile.  NaN if its
+ * figures are not plausible.
  */
 static double
 factor_lately(Oid tablespace_oid, const TierCostProfile *profile, TimestampTz now)

@@ -3,7 +3,7 @@
  * act/verify.h
  *		The effect of moves: predicted before, measured after.
  *
- * How it is measured, and what cannot be, is in docs/internals/effect.md.
+ * The method and its limits are described in docs/internals/effect.md.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/worker.c
- *		The worker of a database: one cycle, and what is known of it.
+ *		The worker of a database: one cycle, and its state.
  *
  * A worker is started by the launcher (act/launcher.c), connects to one database,
  * takes a sample, migrates if that is due, and ends, as autovacuum's workers do.  A
@@ -472,7 +472,7 @@ plan_step(void *argument)
 	tier_run_plan();
 }
 
-/* *problem: what keeps a healthy worker from moving anything, or NULL. */
+/* problem: the obstacle that keeps a healthy worker from moving anything, or NULL. */
 static TierWorkerState
 run_cycle(Oid database_oid, char **problem)
 {
@@ -569,7 +569,7 @@ tier_worker_main(Datum argument)
 	BackgroundWorkerInitializeConnectionByOid(database_oid, InvalidOid, 0);
 	tier_settings_restore();
 
-	/* SPI keeps what must outlive transactions here. */
+	/* SPI keeps data here that must outlive transactions. */
 	PortalContext = AllocSetContextCreate(TopMemoryContext, "tiered_storage worker",
 										  ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(PortalContext);

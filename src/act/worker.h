@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/worker.h
- *		The worker of a database: one cycle, and what is known of it.
+ *		The worker of a database: one cycle, and its state.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,8 +31,8 @@ extern void tier_worker_describe(BackgroundWorker *worker, const char *name,
 extern bool tier_worker_start(Oid database_oid);
 
 /*
- * Ends a cycle in the slot: the state, the next time, and what went wrong; wakes
- * the launcher.  tier_shmem->lock is held exclusively.
+ * Ends a cycle in the slot: sets the state, the next time and the failure, if any; wakes the
+ * launcher.  tier_shmem->lock is held exclusively.
  */
 extern void tier_worker_end_cycle(TierDatabaseSlot *slot, TierWorkerState state,
 								  const char *error);

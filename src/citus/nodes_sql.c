@@ -6,8 +6,8 @@
  * A change of all nodes is no transaction: each node commits by itself.  It is therefore
  * rehearsed first, run and rolled back on every node, and carried out only if all nodes can do
  * it.  It is accepted on the coordinator alone, where a lock makes changes take turns, so that
- * concurrent changes reach all nodes in the same order.  Each node decides what the current
- * role may do there.
+ * concurrent changes reach all nodes in the same order.  Each node checks the rights of the
+ * current role.
  *
  *-------------------------------------------------------------------------
  */

@@ -42,7 +42,7 @@ tier_advice_default_options(TierAdviceOptions *options)
 }
 
 /* ---------------------------------------------------------------------
- * What a unit costs
+ * Costs of a unit
  * ---------------------------------------------------------------------
  */
 
@@ -88,7 +88,7 @@ tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit *unit, int tie
 }
 
 /* ---------------------------------------------------------------------
- * What is known when it begins
+ * Known facts at the start
  * ---------------------------------------------------------------------
  */
 
@@ -250,7 +250,7 @@ solver_alloc(size_t bytes)
 	return palloc_extended(Max(bytes, 1), MCXT_ALLOC_HUGE);
 }
 
-/* Leaves by an error; what the solver holds is in the memory context. */
+/* May leave by an error; the solver's memory is in the memory context. */
 static bool
 solver_interrupted(void *argument)
 {
@@ -484,7 +484,7 @@ allocate_placement(TierAdvice *advice)
 	placement->kept = palloc0(sizeof(TierPlacementLimits) * ntiers);
 }
 
-/* Money per hour that the whole tier costs, which is what an hour of its devices' time costs. */
+/* Money per hour of the whole tier, which is the price of an hour of its devices' time. */
 static double
 hourly_price(const TierAdvice *advice, int tier)
 {
@@ -581,7 +581,7 @@ find_dependence(TierAdvice *advice)
 }
 
 /*
- * Tiers that are too full and remain so although what has not been observed for long
+ * Finds tiers that are too full and remain so although units that have not been observed for long
  * enough could leave them.
  */
 static bool

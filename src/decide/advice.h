@@ -33,11 +33,10 @@
 extern void tier_advice_default_options(TierAdviceOptions *options);
 
 /*
- * Looks at all relations now, together with what is remembered, as far as the
- * options ask for, and finds the placement.  options may be NULL.  Reads only;
- * must not be called inside a scope; needs an active snapshot.  Result in the
- * current memory context.  Raises an error for what the options name and does
- * not exist.
+ * Looks at all relations now, together with their stored state, as far as the options ask for,
+ * and finds the placement.  options may be NULL.  Reads only; must not be called inside a scope;
+ * needs an active snapshot.  Result in the current memory context.  Raises an error if the
+ * options name an object that does not exist.
  */
 extern TierAdvice *tier_advice_make(const TierAdviceOptions *options);
 
@@ -48,7 +47,7 @@ extern TierAdvice *tier_advice_make(const TierAdviceOptions *options);
 extern TierAdvice *tier_advice_load(const TierAdviceOptions *options);
 extern void tier_advice_decide(TierAdvice *advice);
 
-/* Which tiers may be used, for options.tiers, and what is on them; a part of loading. */
+/* Loads the tiers that may be used, for options.tiers, and their use; a part of loading. */
 extern void tier_advice_load_rules(TierAdvice *advice);
 
 /* The end of the range of loads. */
@@ -100,9 +99,8 @@ extern void tier_advice_add_bytes(const TierAdvice *advice, double *bytes);
 extern double tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 
 /*
- * Of a decided advice: what the recommended tier saves per hour by the objective: device
- * time, or money.  In the same unit, *move: what its
- * move costs, once.
+ * For a decided advice: the saving per hour by the recommended tier in the objective: device
+ * time, or money.  In the same unit, *move: the cost of its move, once.
  */
 extern double tier_advice_gain(const TierAdvice *advice, const TierAdviceUnit *unit,
 							   double *move);
@@ -141,7 +139,7 @@ extern const char *tier_advice_why_not(const TierAdvice *advice,
 
 extern const char *tier_advice_confidence_text(TierConfidence confidence);
 
-/* Why it should be where it should, with the numbers: what decides first. */
+/* The reason for the recommended tier, with its numbers: the deciding one first. */
 #define TIER_REASON_CHARACTERS 120
 
 extern char *tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit,
@@ -199,7 +197,7 @@ extern const TierAdvice *tier_advice_shown(const TierAdvice *advice,
 extern char *tier_advice_moves_text(const TierAdvice *advice, const TierAdvice *provisional,
 									int *nprovisional);
 
-/* Tells in a NOTICE why nothing is advised, and what to do about it. */
+/* Reports in a NOTICE why nothing is advised, and how to proceed. */
 extern void tier_advice_notice_empty(const TierAdvice *advice);
 
 /*
@@ -209,8 +207,8 @@ extern void tier_advice_notice_empty(const TierAdvice *advice);
 extern void tier_advice_notice_unseen(const TierAdvice *advice, bool relies_on_it);
 
 /*
- * Tells in a NOTICE that what is asked about the whole rests on next to nothing: no
- * tier or only one, no relation, or none that has been observed for long enough.
+ * Reports in a NOTICE that an answer about the whole has almost no basis: no tier or only one, no
+ * relation, or none that has been observed for long enough.
  */
 extern void tier_advice_notice_unknown(const TierAdvice *advice);
 
@@ -221,14 +219,14 @@ extern char *tier_advice_headline(const TierAdvice *advice);
 extern char *tier_advice_relation_name(const TierAdviceUnit *unit);
 
 /*
- * Marks, on each tier that is too full, those that leave it first and are enough to make
- * the room: what loses least device time for each byte.
+ * Marks, on each tier that is too full, the units that leave it first and are enough to make the
+ * room: those that lose least device time for each byte.
  */
 extern void tier_advice_mark_room(TierAdvice *advice);
 
 /*
- * How busy a device is, in per cent: "45%"; what none can be comes with the word that
- * it is the profile's doing: "640% (its profile is wrong)".
+ * The utilization of a device, in per cent: "45%"; an impossible one blames the profile: "640%
+ * (its profile is wrong)".
  */
 extern char *tier_advice_busy_text(double occupied_s);
 
@@ -249,7 +247,7 @@ extern char *tier_advice_violation(const TierAdvice *advice, int tier);
  */
 extern char *tier_advice_tier_remark(const TierAdvice *advice, int tier);
 
-/* The same in NOTICEs, one for each tier, and what leaves first. */
+/* The same in NOTICEs, one for each tier, and the units that leave first. */
 extern void tier_advice_notice_tiers(const TierAdvice *advice);
 
 /* By how many bytes a tier grows as things are. */

@@ -41,7 +41,7 @@ typedef struct Counts
 	int			selected;
 	int			in_no_tier;
 	int			changed;		/* each is counted once, from here on */
-	int			provisional;	/* advised in what is provisional alone */
+	int			provisional;	/* advised only in the provisional advice */
 	int			unknown;		/* of all: at most provisional */
 	int			short_time;		/* of all: observed for less than it takes to
 								 * be sure */
@@ -63,7 +63,7 @@ is_of_short_time(const TierAdviceUnit *unit)
 	return unit->pinned_tier < 0 && unit->known_s < tier_units_required_s();
 }
 
-/* provisional: NULL, or what that would be. */
+/* provisional: the provisional advice, or NULL. */
 static Counts
 count_units(const TierAdvice *advice, const TierAdvice *provisional)
 {
@@ -138,9 +138,9 @@ undecided_copy(const TierAdvice *advice)
 }
 
 /*
- * Its load in the first minutes, if all goes on that was seen, before the first sample or since
- * then, but what has only filled memory.  A load and the indexes that are built after it scan
- * a table a few times, so only many operations are use.
+ * Its load in the first minutes, if all observed activity goes on, from before the first sample
+ * or since then, without reads that only filled memory.  A load and the indexes that are built
+ * after it scan a table a few times, so only many operations are use.
  */
 static TierCostLoad
 past_load(const TierAdviceUnit *unit)
@@ -295,7 +295,7 @@ any_is_too_full(const TierAdvice *advice)
 	return false;
 }
 
-/* A standby that receives WAL, can be read, and is not asked what is read there; or NULL. */
+/* A standby that receives WAL, can be read, and does not report its reads; or NULL. */
 static char *
 unknown_standby(int *n)
 {
@@ -339,7 +339,7 @@ tier_advice_notice_unseen(const TierAdvice *advice, bool relies_on_it)
 				 errhint("add_standby() makes its reads count, if there are any.")));
 }
 
-/* Why nothing is recommended, and what to do; in the order in which that matters. */
+/* Why nothing is recommended, and how to proceed; the most important reason first. */
 void
 tier_advice_notice_empty(const TierAdvice *advice)
 {

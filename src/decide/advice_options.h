@@ -26,16 +26,15 @@ enum
 };
 
 /*
- * Reads these arguments from `first` on; NULL is the default.  has_overrides: the function
- * has that one.  Raises an error for what cannot be meant.  Allocates in the current memory
- * context.
+ * Reads these arguments from `first` on; NULL is the default.  has_overrides: the function has
+ * that one.  Raises an error for invalid values.  Allocates in the current memory context.
  */
 extern void tier_advice_options_from(FunctionCallInfo fcinfo, int first, bool has_overrides,
 									 TierAdviceOptions *options);
 
 /*
- * Adds what a jsonb object {"tier": {"capacity_bytes": 1, ...}, ...} says; `what`
- * names the argument in messages.
+ * Adds the overrides of a jsonb object {"tier": {"capacity_bytes": 1, ...}, ...}; `what` names
+ * the argument in messages.
  */
 extern void tier_advice_add_overrides(TierAdviceOptions *options, Datum jsonb, const char *what);
 

@@ -17,7 +17,7 @@
 #include "src/decide/advice.h"
 
 /* ---------------------------------------------------------------------
- * What is allowed
+ * Permitted tiers
  * ---------------------------------------------------------------------
  */
 
@@ -121,8 +121,8 @@ others_bytes(const TierAdvice *advice, int tier, double capacity_bytes)
 }
 
 /*
- * Bytes that may be added to a capacity that is less than its disks have, beside what other
- * databases have of it; INFINITY: it is no less.
+ * Bytes that may be added to a capacity that is less than the size of its disks, beside the bytes
+ * of other databases; INFINITY: it is no less.
  */
 static double
 room_beside_others(const TierAdvice *advice, int tier, double capacity_bytes)

@@ -414,7 +414,7 @@ put_node(PlanState *node, void *arg)
 	return planstate_tree_walker(node, put_node, &walk);
 }
 
-/* The kernel does not count here what parallel workers have read. */
+/* The kernel does not count reads of parallel workers here. */
 void
 tier_explain_put(TierExplained *explained, PlanState *top)
 {

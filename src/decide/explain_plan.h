@@ -30,10 +30,10 @@ typedef struct TierExplained
 	List	   *shown;			/* of char **: that answer, by row */
 	TierResultRow row;			/* to put */
 	bool		executed;
-	bool		is_measured;	/* what devices have read, for all rows so far */
+	bool		is_measured;	/* the reads of devices, for all rows so far */
 	double		share;			/* device reads for a miss; -1: not known */
-	int64		twice;			/* misses that an InitPlan and who asked for
-								 * it first both have */
+	int64		twice;			/* misses counted both for an InitPlan and for
+								 * the node that asked for it first */
 } TierExplained;
 
 /* The statement that receives notes on planned paths; NULL: none. */

@@ -49,7 +49,7 @@ put_statement(TierExplained *explained, PlannedStmt *planned, const char *statem
 	CommandCounterIncrement();
 }
 
-/* Refuses what is not one statement that is planned; rules may make several plans of it. */
+/* Refuses anything but one statement that is planned; rules may make several plans of it. */
 static void
 put_query(TierExplained *explained, const char *statement)
 {

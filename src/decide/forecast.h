@@ -49,7 +49,7 @@ extern TierForecast tier_forecast_by_pace(const TierSet *set, Oid from_tablespac
 extern double tier_forecast_seconds(const TierForecast *forecast, int moves, double bytes,
 									bool by_worker);
 
-/* By what is allowed alone; 0: there is no limit. */
+/* By the allowed rate alone; 0: there is no limit. */
 extern double tier_forecast_limited_seconds(double bytes, bool by_worker);
 
 /* "about 3 s", "about 20 minutes"; the shortest is "less than a second". */

@@ -111,7 +111,7 @@ locate_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set
 		leaf->from_tier <= to_tier;
 }
 
-/* Where what is due goes, and how much it is. */
+/* Finds the targets of due relations, and their bytes. */
 static void
 finish_leaf(TierLeaf *leaf, const TierEvaluation *evaluation, const TierSet *set)
 {
@@ -331,7 +331,7 @@ tier_partition_check_target(const TierRelationInfo *info, const TierPolicyRow *p
 	check_no_member(info);
 }
 
-/* When a day begins, and a month ends, is no matter of who asks. */
+/* The begin of a day and the end of a month do not depend on the session. */
 static void
 evaluate_step(void *argument)
 {

@@ -33,13 +33,14 @@ typedef struct TierLeaf
 	int			from_tier;		/* index into the TierSet, -1: none */
 	int			return_tier;	/* of the first that returns; if something
 								 * does */
-	List	   *returns;		/* TierReturn: what returns; then it is
-								 * pending */
+	List	   *returns;		/* TierReturn: the relations that return; then
+								 * the leaf is pending */
 	Oid			to_tablespace;	/* 0: none of the tier's can be used */
 	Oid			index_tablespace;	/* the same for indexes */
-	List	   *pending;		/* OIDs: what of it and its indexes is on a
-								 * faster tier, or none, the table first;
-								 * without what is pinned to another one */
+	List	   *pending;		/* OIDs: the relations of the leaf and its
+								 * indexes that are on a faster tier, or none,
+								 * the table first; without those pinned to
+								 * another one */
 	const TierPinned *pinned;	/* the first pin that was in the way, or NULL */
 	const char *immovable;		/* why it cannot be moved, or NULL */
 	int64		pending_bytes;	/* on disk; -1: not looked at, as it is not
@@ -53,7 +54,7 @@ typedef struct TierLeaf
 typedef struct TierEvaluation
 {
 	const TierPolicyRow *policy;
-	const TierUses *uses;		/* what it rests on beside the age */
+	const TierUses *uses;		/* the basis of all conditions but the age */
 	int			to_tier;		/* index into the TierSet */
 	int			index_tier;		/* the same for indexes */
 	int			nleaves;

@@ -333,7 +333,7 @@ integer_bound(Oid type_oid, Datum value, TierBoundEnd end, int64 *result)
 	return end != TIER_END_UPPER_INCLUSIVE || !pg_add_s64_overflow(*result, 1, result);
 }
 
-/* Units since 1970; false beyond what a time can be. */
+/* Units since 1970; false if beyond the range of times. */
 static bool
 count_time(const TierPartitionKey *key, int64 value, bool round_up, int64 *us)
 {

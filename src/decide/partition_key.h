@@ -51,9 +51,8 @@ typedef struct TierKeyUnit TierKeyUnit;
 extern const TierKeyUnit *tier_partition_find_unit(const char *name);
 
 /*
- * Checks that relation is a table that an age policy can be put on, and that
- * the unit is one for its key, which is returned.  Raises an error that
- * says what is missing.
+ * Checks that relation is a table that can have an age policy, and that the unit fits its key,
+ * which is returned.  Raises an error that names the missing property.
  */
 extern void tier_partition_check_key(Oid relation_oid, const char *key_unit,
 									 TierPartitionKey *key);

@@ -369,7 +369,7 @@ walk_group(TreeWalk *walk, const TierPolicyRow *policy)
 		{
 			ErrorData  *error = NULL;
 
-			/* Most tables are not partitioned, and what fails is expensive. */
+			/* Most tables are not partitioned, and an error is expensive. */
 			walk->has_no_age = get_rel_relkind(job.relation_oid) != RELKIND_PARTITIONED_TABLE;
 			if (!walk->has_no_age)
 				error = tier_attempt(key_step, &job);

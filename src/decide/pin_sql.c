@@ -177,7 +177,7 @@ indexes_elsewhere(const TierSet *set, Oid relation_oid, int tier)
 	return elsewhere;
 }
 
-/* Says what the caller may not expect: it is elsewhere, or others inherit from it. */
+/* Reports the limits of the pin: the relation is elsewhere, or others inherit from it. */
 static void
 notice_pinned(const TierRelationInfo *info, const TierSet *set, int tier)
 {
@@ -297,7 +297,7 @@ tier_pin(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(1 + list_length(elsewhere));
 }
 
-/* It is not pinned by itself: say what holds it, if anything does. */
+/* The relation has no own pin: reports the pin that holds it, if there is one. */
 static void
 complain_of_none(const TierRelationInfo *info, const TierPins *pins)
 {

@@ -18,7 +18,7 @@
 
 #include "src/catalog/tables.h"
 
-/* The argument of add_tiering_policy() behind what tier_policy_spread() takes. */
+/* The argument of add_tiering_policy() after those that tier_policy_spread() takes. */
 #define ADD_TIERING_POLICY_DRY_RUN 8
 
 /*
@@ -54,7 +54,7 @@ enum
  */
 extern bool tier_policy_changes(FunctionCallInfo call, const List *unset, const char *kind);
 
-/* No policy of that kind is what the call asks for: a NOTICE or an error. */
+/* No policy of that kind matches the call: a NOTICE or an error. */
 extern void tier_policy_complain_of_none(FunctionCallInfo call, const char *kind, bool if_exists);
 
 /* Makes the call, which has room for POLICY_ARGUMENTS, of one of add_tiering_policy(). */

@@ -36,8 +36,8 @@ typedef struct TierGroup
 	List	   *tables;			/* OIDs, sorted: partitioned and other tables,
 								 * materialized views; nothing that is below
 								 * another table, unless it is a shard */
-	HTAB	   *taken;			/* by OID: what a nearer policy is on, of them
-								 * or below */
+	HTAB	   *taken;			/* by OID: the tables of the group with a
+								 * nearer policy, and tables below them */
 	bool		is_administrator;	/* the role of the policy */
 } TierGroup;
 
@@ -96,7 +96,7 @@ belongs_to_another(Oid relation_oid)
 		OidIsValid(getExtensionOfObject(RelationRelationId, relation_oid));
 }
 
-/* Adds it to what all policies are on that are on the table whose shard it is. */
+/* Adds a shard to the groups of all policies that are on its table. */
 static void
 add_shard(TierPolicyRow *policies, int npolicies, Oid relation_oid)
 {

@@ -35,9 +35,9 @@ extern void tier_groups_find_above(TierPolicyRow *policies, int npolicies, Oid l
 extern bool tier_policy_has_group(const TierPolicyRow *policy);
 
 /*
- * OIDs, sorted, of the tables of such a policy: partitioned and other tables,
- * materialized views; no partitions, unless they are shards.  As what follows, an error if its
- * group was not found.
+ * OIDs, sorted, of the tables of such a policy: partitioned and other tables, materialized views;
+ * partitions only if they are shards.  Like the functions below, an error if its group was not
+ * found.
  */
 extern const List *tier_group_tables(const TierPolicyRow *policy);
 

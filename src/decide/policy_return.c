@@ -61,7 +61,7 @@ typedef struct Returning
 	int			nmoves;
 	TierRecentMove *placed;		/* within the cooldown, by OID */
 	int			nplaced;
-	double	   *room_bytes;		/* by tier; what returns takes of it */
+	double	   *room_bytes;		/* by tier; relations that return use it up */
 	Candidate  *candidates;
 	int			ncandidates;
 } Returning;
@@ -74,7 +74,7 @@ tier_policy_return_seconds(const TierPolicyRow *policy)
 }
 
 /* ---------------------------------------------------------------------
- * What may return
+ * Candidates for return
  * ---------------------------------------------------------------------
  */
 

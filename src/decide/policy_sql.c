@@ -39,7 +39,7 @@
 #include "src/server/relation.h"
 #include "src/base/sql.h"
 
-/* '90' is 90 seconds.  What is not a year of days or less may be meant, if it is whole minutes. */
+/* '90' is 90 seconds.  A year of days or less may have been meant, if it is whole minutes. */
 static void
 warn_without_unit(const char *name, const Interval *interval)
 {
@@ -92,7 +92,7 @@ checked_time_zone(const char *name)
 	return pstrdup(pg_get_timezone_name(zone));
 }
 
-/* Sets what is given. */
+/* Sets the given properties. */
 static void
 take_properties(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 {

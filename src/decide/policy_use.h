@@ -14,7 +14,7 @@
 #include "src/model/policy.h"
 #include "src/observe/sample.h"
 
-/* One table, with what belongs to it. */
+/* One table, with the relations that belong to it. */
 typedef struct TierTableUse
 {
 	Oid			relation_oid;
@@ -53,8 +53,8 @@ extern TierUses *tier_uses_create(const TierSampleView *view, const TierStandbyU
 								  TimestampTz now);
 
 /*
- * Loads what was sampled and looks for what came since, if an enabled or any other policy
- * asks for it, or lets something return; else tier_no_uses.  Neither inside a scope nor without a
+ * Loads the samples and looks at the counters since then, if an enabled or any other policy asks
+ * for use, or lets tables return; else tier_no_uses.  Neither inside a scope nor without a
  * snapshot; changes nothing.
  */
 extern const TierUses *tier_uses_load(const TierPolicyRow *policies, int npolicies);

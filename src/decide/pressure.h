@@ -36,7 +36,10 @@ extern TierPressure *tier_pressure_load(MemoryContext context);
  */
 extern char *tier_pressure_stops(const TierPressure *pressure);
 
-/* Others are slowed down by it: what leaves a tier that is too full does not wait for that. */
+/*
+ * Why a move would slow others down: a move that leaves a tier that is too full does not wait for
+ * that.
+ */
 extern char *tier_pressure_slows(const TierPressure *pressure);
 
 #endif							/* TIER_PRESSURE_H */

@@ -128,7 +128,7 @@ tier_fullness_may_lack_crash_room(const TierFullnessLevel *level, double high)
 }
 
 /* ---------------------------------------------------------------------
- * What keeps a relation where it is
+ * Obstacles
  * ---------------------------------------------------------------------
  */
 

@@ -52,8 +52,8 @@ typedef struct TierFullnessQuestion
 								 * emptied: to their low watermarks */
 	const List *not_yet;		/* names of tiers that have no turn, so that
 								 * nothing is about to leave them */
-	bool		due_leave;		/* what a tiering policy moves next is as good
-								 * as gone: nothing is about to be moved */
+	bool		due_leave;		/* relations that a tiering policy moves next
+								 * count as gone: no move is about to begin */
 } TierFullnessQuestion;
 
 /* One relation of the tier, in addition to its unit in the model. */
@@ -72,8 +72,8 @@ typedef struct TierFullnessEvaluation
 	const TierAdvice *advice;
 	int			tier;			/* indexes into the set */
 	int			target;
-	char	   *error;			/* why it could not be evaluated; then what
-								 * follows means nothing */
+	char	   *error;			/* why it could not be evaluated; then the
+								 * fields below mean nothing */
 	double		arriving_bytes; /* that another policy will move to the tier */
 	double		passed_bytes;	/* of the target's arriving_bytes, what this
 								 * one sends */
@@ -81,7 +81,7 @@ typedef struct TierFullnessEvaluation
 	TierFullnessResult result;
 	double		room_bytes;		/* that the target can take as it is, when
 								 * this was evaluated */
-	TierFullnessUnit *units;	/* what is on the tier, by OID */
+	TierFullnessUnit *units;	/* the relations on the tier, by OID */
 	TierFullnessMember *members;	/* the same */
 } TierFullnessEvaluation;
 
@@ -110,8 +110,8 @@ extern bool tier_fullness_look_again(TierFullnessEvaluation *evaluation,
 									 int i);
 
 /*
- * How full a tier is at this moment.  Looks at the files of its tablespaces; what its file
- * systems have free is as it was when the set was loaded.
+ * The present fullness of a tier.  Looks at the files of its tablespaces; the free space of its
+ * file systems is as of the loading of the set.
  */
 extern TierFullnessLevel tier_fullness_level(const TierSet *set, int tier,
 											 const TierFullnessQuestion *question);

@@ -49,7 +49,7 @@ tier_advice_find(const TierAdvice *advice, Oid relation_oid)
 	return tier_by_oid_find(relation_oid, advice->units, advice->nunits, sizeof(TierAdviceUnit));
 }
 
-/* Adds what one relation does to the unit that it belongs to. */
+/* Adds the load of one relation to the unit that it belongs to. */
 static void
 add_load(TierAdviceUnit *unit, const TierRelationState *state, const TierRelationLoadBasis *basis)
 {
@@ -218,7 +218,7 @@ mark_measured(TierAdvice *advice, const TierSampleMemory *memory,
 	}
 }
 
-/* Marks what is on a device whose reads are not explained by ours. */
+/* Marks the units on a device whose reads are not explained by those of relations. */
 static void
 mark_devices(TierAdvice *advice, const TierDevices *devices,
 			 const TierRelationState *states, int nstates)
@@ -269,7 +269,7 @@ may_be_moved(const TierPolicyRow *policy, Oid relation_oid, Oid tablespace_oid)
 							 info.owner_oid, tablespace_oid).message == NULL;
 }
 
-/* Nothing moves it, or what belongs to it. */
+/* Nothing moves the unit, or a relation that belongs to it. */
 static void
 leave_out(TierAdvice *advice, Oid relation_oid, const char *message)
 {

@@ -59,8 +59,8 @@ typedef struct TierAdviceOptions
 	double		load_factor;	/* all loads times this */
 	bool		bounds;			/* find out how sure it is */
 	bool		quick;			/* one of many placements, as the solver's */
-	bool		as_if_observed; /* what would be advised if all had been
-								 * observed for long enough */
+	bool		as_if_observed; /* the advice that would be given if all units
+								 * had been observed for long enough */
 	bool		from_scratch;	/* as if all were bought and filled anew:
 								 * where relations are now does not count */
 } TierAdviceOptions;
@@ -92,8 +92,7 @@ typedef struct TierAdviceUnit
 	double		size_bytes;		/* of all forks, which take room and are
 								 * moved; loads has that of main forks, which
 								 * are read */
-	TierRelationLoad loads;		/* of all that belongs to it; middle is what
-								 * counts */
+	TierRelationLoad loads;		/* of all its relations; middle counts */
 	double		operations;		/* scans that the server's statistics know, of
 								 * a table also those of its indexes */
 	double		unexplained;	/* residual of the device, if that is too much
@@ -150,14 +149,15 @@ typedef struct TierAdvice
 								 * counted; NULL: all are */
 	const char *silent_standby; /* see TierStandbyUse */
 	TimestampTz writes_since;	/* counted from the WAL since then; 0: not */
-	TierClientTime client_time; /* what clients do with their time */
+	TierClientTime client_time; /* the time of clients */
 	double		clients;		/* that may wait at once */
-	double	   *used_bytes;		/* by tier: what the units take there now */
-	double	   *available_bytes;	/* by tier: what the units may take there
-									 * now */
-	double	   *others_bytes;	/* by tier: what other databases have of a
-								 * capacity that is less than the disks have;
-								 * NaN: not asked for yet */
+	double	   *used_bytes;		/* by tier: the bytes that the units take
+								 * there now */
+	double	   *available_bytes;	/* by tier: the bytes that the units may
+									 * take there now */
+	double	   *others_bytes;	/* by tier: the bytes of other databases in a
+								 * capacity that is less than the size of the
+								 * disks; NaN: not asked for yet */
 	double	   *others_written_bytes;	/* by tier: written to its devices in
 										 * a day by others than the units:
 										 * WAL, temporary files, other
@@ -169,7 +169,7 @@ typedef struct TierAdvice
 	double	   *growth_per_hour;	/* by tier: bytes before any compression */
 	double	   *now_bytes;		/* by tier: as used_bytes, with the overrides */
 	TierPlacementResult placement;	/* its arrays, too; tier is by unit */
-	TierMaterialityDropped dropped; /* what was */
+	TierMaterialityDropped dropped; /* the moves that were taken back */
 } TierAdvice;
 
 /*

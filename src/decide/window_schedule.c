@@ -183,7 +183,9 @@ why_never(const TierMoveWindows *windows, const TierWindowAnswer *answer,
 					seconds < SECS_PER_MINUTE ? "" : "about ", tier_advice_duration(seconds));
 }
 
-/* The openings, without what earlier moves of a series use up of those that are open. */
+/*
+ * The openings, without the bytes that earlier moves of a series use up of those that are open.
+ */
 static const TierOpening *
 openings_left(const TierMoveWindows *windows, const TierPlannedMove *move)
 {

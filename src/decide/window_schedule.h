@@ -14,8 +14,8 @@
 #include "src/catalog/tables.h"
 
 /*
- * The windows of this database, with what was moved in those that are open, as of the
- * moment in which they were loaded; not changed afterwards.
+ * The windows of this database, with the bytes moved in those that are open, as of the moment in
+ * which they were loaded; not changed afterwards.
  */
 typedef struct TierMoveWindows
 {

@@ -22,7 +22,8 @@ typedef struct Work
 	const TierPlacementLimits *asked;
 	const TierPlacementLimits *kept;
 	TierPlacementTotals totals[TIER_SOLVER_MAX_TIERS];
-	TierPlacementBottleneck by[TIER_SOLVER_MAX_TIERS];	/* what keeps units out */
+	TierPlacementBottleneck by[TIER_SOLVER_MAX_TIERS];	/* the limit that keeps
+														 * units out */
 	double		gains[TIER_SOLVER_MAX_TIERS];	/* of all of them */
 	bool		is_needed[TIER_SOLVER_MAX_TIERS];	/* for one that may not
 													 * stay */

@@ -17,8 +17,8 @@ typedef struct TierBottleneckQuestion
 {
 	const TierPlacementProblem *problem;
 	const int  *tier;			/* by unit: where it is placed */
-	double		least;			/* what all that is kept from a tier has to
-								 * gain more than together, in the objective */
+	double		least;			/* least gain of all units together that are
+								 * kept from a tier, in the objective */
 	const double *least_gain;	/* by unit: its gain must exceed this; may be
 								 * NULL */
 } TierBottleneckQuestion;

@@ -19,7 +19,7 @@
 /* The quantile of the normal distribution that 5 % are above. */
 #define NORMAL_95 1.6449
 
-/* No more than a sector can be what a piece is stored in. */
+/* A piece is stored in at least one sector. */
 #define MOST_RATIO ((double) TIER_PIECE_BYTES / TIER_SECTOR_BYTES)
 
 double

@@ -31,9 +31,10 @@ typedef struct TierCostProfile
 	double		random_write_ms;	/* one 8 kB write */
 	double		sequential_read_mb_per_s;	/* 1 MB = 10^6 bytes */
 	double		sequential_write_mb_per_s;
-	double		scan_start_ms;	/* what a scan of TIER_SCAN_START_BLOCKS or
-								 * more takes beside its bytes at the rate
-								 * above; not positive: not measured */
+	double		scan_start_ms;	/* the time of a scan of
+								 * TIER_SCAN_START_BLOCKS or more beyond its
+								 * bytes at the rate above; not positive: not
+								 * measured */
 	double		fsync_ms;
 	double		parallelism;	/* requests the device serves at once */
 	double		price_per_gb_month; /* 0 where unknown; 1 GB = 10^9 bytes */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model/device_state.h
- *		What is known of one block device, and what it did.
+ *		The state of one block device, and its work.
  *
  * Plain data, in the memory of one process.  catalog/device_counters.c loads it as the
  * last sample left it, and that is how the advice reads it.  A sample, which
@@ -63,7 +63,7 @@ typedef struct TierDeviceState
 								 * forgotten.  Not stored, and false before
 								 * find */
 
-	/* count: what the kernel says. */
+	/* count: the kernel's counters. */
 	char	   *instance;		/* changes when the counters become other
 								 * ones: with a boot, or another disk of that
 								 * name */

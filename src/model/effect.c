@@ -33,7 +33,7 @@
 /* With fewer requests a device says nothing of its speed. */
 #define LEAST_REQUESTS 100.0
 
-/* Work in what a profile has a figure for. */
+/* Work in the units of a profile. */
 typedef struct Parts
 {
 	double		random_reads;

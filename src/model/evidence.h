@@ -24,7 +24,7 @@
 
 #define TIER_EVIDENCE_INTERVALS 16
 
-/* 16 of these are about a week: what did not happen in it several times is no rate. */
+/* 16 of these are about a week: activity that did not happen several times in it is no rate. */
 #define TIER_EVIDENCE_LONGEST_S 43200.0
 
 /*
@@ -90,7 +90,7 @@ extern TierEvidenceJudgement tier_evidence_judge(const TierEvidence *evidence,
 extern int	tier_evidence_growth(const TierEvidence *evidence, int64_t now,
 								 double growth[TIER_EVIDENCE_INTERVALS], double *covered_s);
 
-/* 0 for what happened in as few intervals as an event, 1 for a rate, see above. */
+/* 0 for as few intervals as an event, 1 for a rate, see above. */
 extern double tier_evidence_weight(double active);
 
 #endif							/* TIER_EVIDENCE_H */

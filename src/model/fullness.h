@@ -28,7 +28,8 @@ typedef enum TierFullnessObstacle
 	TIER_FULLNESS_EMPTY,
 	TIER_FULLNESS_NOT_ONLINE,
 	TIER_FULLNESS_NO_RIGHT,
-	TIER_FULLNESS_TOO_LARGE,	/* for what any file system of the target has */
+	TIER_FULLNESS_TOO_LARGE,	/* for the room of any file system of the
+								 * target */
 	TIER_FULLNESS_NOT_NOW,		/* it was tried in vain, lately or in this run */
 } TierFullnessObstacle;
 
@@ -58,8 +59,8 @@ typedef struct TierFullnessLevel
 {
 	double		capacity_bytes; /* positive and finite */
 	double		own_bytes;		/* relations, by their sizes */
-	double		disk_bytes;		/* the capacity without what file systems have
-								 * free; -INFINITY: not known */
+	double		disk_bytes;		/* the capacity without the free space of file
+								 * systems; -INFINITY: not known */
 } TierFullnessLevel;
 
 typedef struct TierFullnessProblem

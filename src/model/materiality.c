@@ -17,7 +17,7 @@ typedef struct Move
 {
 	int			unit;
 	double		gain;
-	double		wait_gain;		/* of what clients wait, s per hour */
+	double		wait_gain;		/* in the waiting of clients, s per hour */
 } Move;
 
 typedef struct Work

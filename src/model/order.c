@@ -18,7 +18,7 @@
 /* A move taken later may have made room for an earlier candidate. */
 #define MOST_PASSES 64
 
-/* Looks for what could make room, or needs it. */
+/* Searches for moves that could make room, or need it. */
 #define MOST_EFFORT 10000000L
 
 /* A move that can be made at all. */
@@ -32,7 +32,7 @@ typedef struct Usable
 typedef struct Choice
 {
 	const TierOrderMove *moves;
-	Usable	   *usable;			/* what is worth most first */
+	Usable	   *usable;			/* the largest value first */
 	int			nusable;
 	double		left[MAX_TIERS];
 	double		bytes_left;
@@ -118,7 +118,7 @@ put_last_back(Choice *choice)
 	shift(choice->left, move, -1.0);
 }
 
-/* Takes one with what makes room for it, or nothing. */
+/* Takes a move with those that make room for it, or nothing. */
 static void
 take_with_helpers(Choice *choice, int place)
 {

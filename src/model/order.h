@@ -21,10 +21,10 @@ typedef struct TierOrderMove
 	int			from;			/* tier, or TIER_ORDER_ELSEWHERE */
 	int			to;				/* tier, another one than from */
 	double		size;			/* bytes that it needs there, >= 0 */
-	double		gain;			/* what it is worth, in any unit; may be
-								 * negative */
+	double		gain;			/* value, in any unit; may be negative */
 	double		freed;			/* bytes that it leaves where it was, >= 0 */
-	double		bytes;			/* that it copies, >= 0: what a limit counts */
+	double		bytes;			/* bytes that it copies, >= 0: counted by the
+								 * limit */
 } TierOrderMove;
 
 /*

@@ -1,9 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * model/page_writes.h
- *		Arithmetic of counting page writes: which stretches of the log to
- *		read, what a part stands for, how many pages are different ones, and
- *		which are written together.
+ *		Arithmetic of counting page writes: the stretches of the log to read, the weight of a
+ *		part, the number of different pages, and the pages that are written together.
  *
  * Pure.
  *
@@ -147,8 +146,8 @@ extern void tier_page_set_restore(TierPageSet *set, uint32_t level,
 /* The state that one sample leaves for the next: a part of the only row of sampler. */
 typedef struct TierWritesMemory
 {
-	uint64_t	position;		/* what was written before was looked at;
-								 * invalid: the WAL is not looked at */
+	uint64_t	position;		/* the WAL before it was read; invalid: the
+								 * WAL is not read */
 	int64_t		since;			/* looked at since then; 0: it is not */
 
 	/* Of the last sample. */

@@ -71,7 +71,8 @@ typedef struct TierPlacementProblem
 	const double *busy_s;		/* per hour, as in TierCost */
 	const double *occupied_s;
 	const double *wait_s;
-	const double *written_bytes;	/* per day, what the move writes included */
+	const double *written_bytes;	/* per day, the writes of the move
+									 * included */
 	const double *stored_bytes;
 	const double *price;		/* per month */
 	const double *move_s;		/* device-seconds, once; 0 where it is */
@@ -131,7 +132,9 @@ extern double tier_placement_unit_cost(const TierPlacementProblem *problem,
 extern void tier_placement_add_up(const TierPlacementProblem *problem, const int *tier,
 								  TierPlacementTotals *totals);
 
-/* Adds what is limited of one cell, that many times, to what a tier has; -1 takes it away. */
+/*
+ * Adds the limited amounts of one cell, that many times, to those of a tier; -1 takes them away.
+ */
 extern void tier_placement_count(const TierPlacementProblem *problem, size_t cell, double times,
 								 TierPlacementTotals *total);
 

@@ -39,7 +39,7 @@ typedef struct TierPartitionUse
 	int64_t		last_read_us;	/* if it was */
 	bool		was_written;
 	int64_t		last_written_us;	/* if it was */
-	double		reads_per_hour; /* of what would move */
+	double		reads_per_hour; /* of the relations that would move */
 	bool		is_held;		/* a transaction holds it whose use is not
 								 * counted yet */
 	bool		may_be_hidden;	/* a session that hides its use at this moment
@@ -57,7 +57,7 @@ typedef struct TierPartition
 	bool		is_temporary;
 	bool		is_immovable;	/* for all roles */
 	bool		not_allowed;	/* to the role of the policy */
-	bool		has_no_age;		/* what it is in is not partitioned by a time */
+	bool		has_no_age;		/* its table is not partitioned by a time */
 	bool		on_target;		/* it and the relations that move along are
 								 * there already, or on a slower tier */
 	bool		on_slower_tier; /* the same, and the table is on a slower one */
@@ -77,7 +77,8 @@ typedef struct TierPolicyConditions
 	bool		has_reads;
 	double		below_reads_per_hour;
 	int64_t		rate_us;		/* the rate must be known since */
-	bool		has_keep;		/* what is read returns, so it does not leave */
+	bool		has_keep;		/* a leaf that is read returns, so it does not
+								 * leave */
 	double		keep_reads_per_hour;	/* as long as its rate is not below
 										 * this */
 } TierPolicyConditions;

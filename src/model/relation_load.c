@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model/relation_load.c
- *		From what is remembered of a relation to the load that is counted on.
+ *		Derives the expected load of a relation from its stored state.
  *
  *-------------------------------------------------------------------------
  */

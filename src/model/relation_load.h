@@ -55,7 +55,8 @@ typedef struct TierRelationLoad
 								 * memory */
 	TierCostLoad past;			/* reads before the first sample; middle has
 								 * none of it */
-	double		misses;			/* of which reads are what reached the device */
+	double		misses;			/* reads: those of them that reached the
+								 * device */
 	double		hits;
 } TierRelationLoad;
 

@@ -89,7 +89,7 @@ typedef struct TierRates
 	double		maintenance_writes_fast;
 	double		wal_bytes_fast;
 	double		image_bytes_fast;
-	double		device_random_fast; /* of the reads, what reached the device */
+	double		device_random_fast; /* the reads that reached the device */
 	double		device_random_slow;
 	double		device_sequential_fast;
 	double		device_sequential_slow;
@@ -155,7 +155,10 @@ typedef struct TierPast
  */
 typedef struct TierRelationStored
 {
-	/* As of now; set by collect, and compared by merge with what was loaded. */
+	/*
+	 * As of now; set by collect, and compared by merge with the loaded
+	 * values.
+	 */
 	TierCounters counters;		/* of an advice on a standby: as loaded */
 	int64_t		vacuums;		/* how often it was vacuumed */
 	int32_t		cached_buffers;
@@ -188,7 +191,7 @@ typedef struct TierRelationStored
 	/* Rates: advanced by merge; device_* by correct. */
 	TierRates	rates;
 	int64_t		heat_at;		/* merge: when the rates were advanced */
-	int64_t		observed_since; /* what the rates know begins here */
+	int64_t		observed_since; /* start of the time that the rates cover */
 	char		source;			/* merge: TIER_SOURCE_..., of the last
 								 * activity */
 	TierEvidence evidence;		/* merge: when the use came, and when the file
@@ -198,9 +201,9 @@ typedef struct TierRelationStored
 
 	/* When something happened last; advanced by merge. */
 	int64_t		sampled_since;	/* never 0 after merge */
-	int64_t		proven_since;	/* what no counter shows did not happen since
-								 * then; later than sampled_since if counters
-								 * have gone back */
+	int64_t		proven_since;	/* start of the time since which all use is in
+								 * some counter; later than sampled_since if
+								 * counters have gone back */
 	int64_t		last_read_at;	/* last scan, of a table also by its indexes;
 								 * 0: never seen */
 	int64_t		last_used_at;	/* 0: never seen */
@@ -234,23 +237,23 @@ typedef struct TierRelationPeriod
 
 	/* take; zero in the advice. */
 	TierCounters standby;		/* reads on standbys, taken with the sample */
-	bool		held_on_standby;	/* it was read there, or locked by who may
-									 * have read it */
+	bool		held_on_standby;	/* it was read there, or locked by a
+									 * transaction that may have read it */
 	TierWriteCounts writes;		/* see tier_writes_count */
 
 	/* merge: the index that this one has replaced; 0: none. */
 	uint32_t	rebuilt_from;
 
 	/*
-	 * merge: it has failed, and stays what it was at the last sample; the
-	 * rest of the period is zero.
+	 * merge: it has failed, and remains as of the last sample; the rest of
+	 * the period is zero.
 	 */
 	bool		left_out;
 
 	/* merge: whether it is to be split, advanced, stored. */
-	bool		active;			/* some counter grew; if not, what follows up
-								 * to load_* stays zero, but for delta and
-								 * what take has set */
+	bool		active;			/* some counter grew; if not, the fields below
+								 * up to load_* stay zero, except delta and
+								 * those set by take */
 	bool		changed;		/* to be stored; also set by correct and add
 								 * up */
 	bool		lost_scans;		/* merge: its counters went back, and had
@@ -259,7 +262,7 @@ typedef struct TierRelationPeriod
 	bool		was_scanned;	/* merge: its own counters show a scan, here
 								 * or on a standby */
 
-	/* merge: what the counters show. */
+	/* merge: from the counters. */
 	TierCounters delta;			/* growth, without added blocks and ignored
 								 * use; standbys included once the reads are
 								 * split */
@@ -269,7 +272,7 @@ typedef struct TierRelationPeriod
 	bool		ignored_is_known;	/* else all that was ignored is in delta */
 	bool		only_ignored;	/* it is active because of that alone */
 
-	/* merge: what the executor and the statistics make of it. */
+	/* merge: from the executor and the statistics. */
 	TierCostAttribution attribution;	/* reads that are use, standbys
 										 * included */
 	TierCostAttribution standby_attribution;	/* of these */
@@ -298,7 +301,7 @@ typedef struct TierRelationPeriod
 								 * shrank; of one that was not there at the
 								 * last sample all of them */
 
-	/* merge: what a rate is advanced by; also set if it only wrote. */
+	/* merge: the input for advancing a rate; also set if it only wrote. */
 	double		idle_s;			/* since heat_at, before the period */
 	double		active_s;		/* in the period */
 
@@ -314,8 +317,8 @@ typedef struct TierRelationPeriod
 	double		device_counted; /* of the random ones, the same */
 
 	/*
-	 * correct: what is taken to have reached the device in the end, standbys
-	 * included; use only.
+	 * correct: the reads that are estimated to have reached the device,
+	 * standbys included; use only.
 	 */
 	double		load_random;
 	double		load_sequential;

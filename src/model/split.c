@@ -45,7 +45,7 @@
 /* In reads, as that of the prior of Jeffreys (1946). */
 #define WEIGHT_OF_EXPECTATION 1.0
 
-/* A plan that goes by an index may read so many times what the planner expects. */
+/* An index plan may read so many times the blocks that the planner expects. */
 #define MISESTIMATE 10.0
 
 double

@@ -88,7 +88,7 @@ typedef struct TierSplitIgnored
 	double		plans;			/* or other statements */
 } TierSplitIgnored;
 
-/* Adds what others have read. */
+/* Adds the ignored reads of others. */
 extern void tier_split_add_ignored(TierSplitIgnored *sum, const TierSplitIgnored *more);
 
 /* At most so much of each; plans as they are. */
@@ -131,14 +131,14 @@ typedef struct TierSplitPlans
 	double		shared_device;
 
 	/*
-	 * Of the random ones, those in plans of which the kernel counted what
-	 * they read from devices; and how many of these caused a request.
+	 * Of the random ones, those in plans whose reads from devices the kernel
+	 * counted; and how many of these caused a request.
 	 */
 	double		bounded;
 	TierSplitRequests requests;
 } TierSplitPlans;
 
-/* Adds what other plans have read. */
+/* Adds the reads of other plans. */
 extern void tier_split_add_plans(TierSplitPlans *sum, const TierSplitPlans *more);
 
 /* All that they read and did not find in shared buffers. */
@@ -169,8 +169,8 @@ typedef struct TierSplitRequestShare
 	double		high;
 	double		counted;		/* of the plans; 0 if known is */
 	double		ahead;			/* blocks read ahead for each read */
-	double		known;			/* how much `counted` weighs against what else
-								 * one would expect, 0 to 1 */
+	double		known;			/* weight of `counted` against the estimate
+								 * without it, 0 to 1 */
 } TierSplitRequestShare;
 
 #define TIER_SPLIT_SHARE_UNKNOWN ((TierSplitRequestShare) {0.0, 1.0, 0.0, 0.0, 0.0})
@@ -187,7 +187,7 @@ typedef struct TierSplitPeriod
 	double		misses;			/* by the statistics; without added blocks and
 								 * ignored reads */
 	double		grown;			/* blocks that were taken out */
-	TierCostAttribution statistics; /* what these say by themselves */
+	TierCostAttribution statistics; /* the attribution by statistics alone */
 	bool		covered;		/* plans were tracked in all of the period */
 	bool		complete;		/* nothing that was tracked got lost */
 	bool		is_index;

@@ -20,7 +20,7 @@ typedef enum TierWaitClass
 	TIER_WAIT_TEMP,				/* files of sorts, hashes, tuple stores */
 	TIER_WAIT_SLRU,				/* pg_xact, pg_subtrans, pg_multixact ... */
 	TIER_WAIT_OTHER_IO,			/* other files */
-	TIER_WAIT_LOCK,				/* what SQL can lock */
+	TIER_WAIT_LOCK,				/* locks that SQL can take */
 	TIER_WAIT_LWLOCK,			/* the server's own short locks */
 	TIER_WAIT_OTHER,
 	TIER_WAIT_CLASSES

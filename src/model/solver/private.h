@@ -32,7 +32,7 @@
 /* Objectives that differ by less than this share are the same. */
 #define TIER_SOLVER_ROUNDING 1e-9
 
-/* The problem, cleaned of what its contract forbids. */
+/* The problem, without values that its contract forbids. */
 typedef struct TierSolverModel
 {
 	const TierSolverProblem *problem;
@@ -52,7 +52,7 @@ typedef struct TierSolverModel
 	bool		interrupted;
 } TierSolverModel;
 
-/* A tier for each unit, and what that comes to. */
+/* A tier for each unit, and the resulting totals. */
 typedef struct TierSolverPlacement
 {
 	int		   *tier;
@@ -143,7 +143,7 @@ extern bool tier_solver_offer(TierSolverPlacement *best, TierSolverPlacement *ot
  */
 extern void tier_solver_improve(TierSolverModel *model, TierSolverPlacement *placement);
 
-/* Makes a placement anew of what units cost at the prices. */
+/* Makes a new placement from the costs of units at the prices. */
 extern void tier_solver_round_off(TierSolverModel *model, const double *priced,
 								  TierSolverPlacement *placement);
 
