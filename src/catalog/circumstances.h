@@ -16,9 +16,9 @@
 
 #include "src/model/device_state.h"
 
-/* ---------------------------------------------------------------------
- * Who reads the server's WAL: not on a standby
- * ---------------------------------------------------------------------
+/*---------------------------------------------------------------------
+ * Readers of the server's WAL: not on a standby
+ *---------------------------------------------------------------------
  */
 
 /* The result of a check of preflight() for one kind of readers. */

@@ -3,9 +3,9 @@
  * catalog/columns.c
  *		Structs as rows: column tables; parameters and fields of results.
  *
- * See catalog/tables.h.  A table of ours whose rows are structs has one list of
- * its columns, from which statements, loading and storing are made, so that a
- * column cannot be missing in one of them.
+ * See catalog/tables.h.  A table of the extension whose rows are structs has one list of its
+ * columns, from which statements, loading and storing are generated, so that no column can be
+ * missing in one of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -88,9 +88,9 @@ known_or_0(double value, const TierColumn *column)
 }
 
 /*
- * An array of amounts as it is stored, for a field of so many bytes.  What cannot be is 0:
- * what is negative, unless they are signed, as where something may shrink, NaN and what is
- * too large; and all of it, if the stored value has another length.
+ * Copies a stored array of amounts into a field of `bytes` bytes.  Invalid values become 0:
+ * negative ones unless is_signed, for amounts that may shrink; NaN; and values that are too
+ * large. The whole array becomes 0 if the stored value has another length.
  */
 static void
 set_amounts(float *field, size_t bytes, bool is_signed, const bytea *stored)
@@ -106,7 +106,7 @@ set_amounts(float *field, size_t bytes, bool is_signed, const bytea *stored)
 			field[i] = 0.0f;
 }
 
-/* What has no end or no beginning is unknown, or else begins now. */
+/* An infinite time becomes 0 (unknown) if null_if_zero, else the current time. */
 static TimestampTz
 known_time(TimestampTz at, bool null_if_zero)
 {

@@ -109,7 +109,7 @@ static const LoadMetric metrics[] = {
 StaticAssertDecl(lengthof(metrics) == METRIC_WAIT_SAMPLED + 1 + TIER_WAIT_CLASSES,
 				 "each class of waits has a metric");
 
-/* What the counters show at one moment. */
+/* The values of the counters at one moment. */
 typedef struct Counters
 {
 	int64		values[lengthof(metrics)];
@@ -172,10 +172,7 @@ read_array(Datum datum, Counters *before)
 	return true;
 }
 
-/*
- * What the server's counters show; *sampled_at 0 when there is nothing to
- * compare them with.
- */
+/* Reads the server's counters; *sampled_at is 0 if there are no earlier ones to compare with. */
 static void
 read_counters(Counters *now, Counters *before, TimestampTz *sampled_at)
 {
@@ -261,8 +258,8 @@ append_metrics(StringInfo buf)
 }
 
 /*
- * Stores the counters ($2) and when they were read ($1); if $5 is true, also
- * what has happened since $3 ($4).
+ * Stores the counters ($2) and when they were read ($1); if $5 is true, also the differences
+ * since $3 ($4).
  */
 static const char *
 store_sql(void)
@@ -348,7 +345,7 @@ tier_catalog_client_time(void)
 	return spent;
 }
 
-/* What is counted, and where, is read by SQL, since the server's views differ between versions. */
+/* The counters are read in SQL, because the server's views differ between versions. */
 void
 tier_catalog_sample_files(TimestampTz now_at, bool by_another_server)
 {

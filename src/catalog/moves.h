@@ -213,10 +213,10 @@ typedef struct TierStoredMove
 /* The maximum of stored moves, which keeps the table small. */
 #define TIER_MOST_STORED_MOVES 1000
 
-/* Stores these n in place of what is stored; a row that stays the same is not written. */
+/* Replaces the stored plan by these n moves; unchanged rows are not written. */
 extern void tier_catalog_store_plan(const TierStoredMove *moves, int n);
 
-/* How past moves between two places went. */
+/* Statistics of past moves between two places. */
 typedef struct TierMovePace
 {
 	int			moves;			/* 0: none, and nothing below means anything */

@@ -140,7 +140,7 @@ find_same_policy(const TierPolicyRow *row)
 					  tier_arg_oid(row->schema_oid)) > 0;
 }
 
-/* What is stored of a group in the columns of tier_catalog_identify(). */
+/* The values of a group for the columns of tier_catalog_identify(). */
 static void
 identify_group(const TierCatalogScope *scope, const TierPolicyRow *row, TierIdentity *identity)
 {

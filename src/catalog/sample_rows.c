@@ -3,9 +3,9 @@
  * catalog/sample_rows.c
  *		The store of samples: relation states, history, roll-up, limits.
  *
- * See catalog/tables.h, and sql/06_state.sql for what is logged of this.  Sizes are bounded: one
- * state row for each relation, history rows for active ones only, and the history as a whole by
- * tiered_storage.history_max_size.
+ * See catalog/tables.h, and sql/06_state.sql for the tables that are logged.  Sizes are
+ * bounded: one state row for each relation, history rows for active ones only, and the history
+ * as a whole by tiered_storage.history_max_size.
  *
  *-------------------------------------------------------------------------
  */
@@ -297,7 +297,7 @@ follow_rebuilt(const TierRelationState *states, int from, int until, TimestampTz
 	tier_bulk_finish(bulk);
 }
 
-/* What is stored of relations, and which of them are stored now. */
+/* The states to store, and the range that is stored now. */
 typedef struct StateStore
 {
 	const TierRelationState *states;
@@ -342,7 +342,8 @@ store_step(void *argument)
 
 /*
  * Stores all but what fails: a part in which something does is undone, and stored again by
- * halves.  What is not stored stays as it is in our tables, and is measured from there next time.
+ * halves.  A state that is not stored stays unchanged in our tables, and the next sample
+ * measures from there.
  */
 static void
 store_states(StateStore *store, int from, int until)
@@ -484,7 +485,7 @@ forget_moves(TimestampTz now, bool is_new_day)
 		tier_query_plain(effects_sql);
 }
 
-/* What was noted of indexes and policies that are in no history, or gone. */
+/* Deletes notes about indexes and policies that are in no history, or do not exist. */
 static void
 forget_notes(TimestampTz now, int kept_min)
 {

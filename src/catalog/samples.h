@@ -190,10 +190,10 @@ extern void tier_catalog_store_growths(const TierGrowths *growths);
  */
 
 /*
- * Adds to load_history what the database and the server did since the last call,
- * unless the database was idle: no relation active, and at most ten transactions.
- * By another server than the last time nothing is added: its counters have their own past.
- * Under the sampler's lock.
+ * Adds to load_history the load of the database and the server since the last call, unless the
+ * database was idle: no relation active, and at most ten transactions.  by_another_server:
+ * adds nothing, because the counters are those of another server than at the last call. Under
+ * the sampler's lock.
  */
 extern void tier_catalog_sample_load(TimestampTz now_at, bool relations_active,
 									 bool by_another_server);

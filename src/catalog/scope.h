@@ -87,11 +87,11 @@ extern bool tier_catalog_try_enter(TierCatalogScope *scope);
 extern void tier_catalog_leave(TierCatalogScope *scope);
 
 /*
- * Locks for writing the tables of the extension that samples write.  What reads tables of
- * ours and writes them later in its transaction asks for that first: REINDEX keeps writers
- * out of a table before it locks the indexes, so one that reads already would be in a
- * deadlock with it.  In a scope, before the first statement.  What is not free within a
- * second, all together, is left out: the sample then waits where it writes.
+ * Locks for writing the tables of the extension that samples write.  What reads tables of ours
+ * and writes them later in its transaction asks for that first: REINDEX keeps writers out of a
+ * table before it locks the indexes, so one that reads already would be in a deadlock with it.
+ * In a scope, before the first statement.  A table that is not free within a second, for all
+ * tables together, is left out: the sample then waits when it writes.
  */
 extern void tier_catalog_lock_tables(void);
 

@@ -92,8 +92,8 @@ tier_catalog_load_standby_use(MemoryContext context, double lately_s)
 }
 
 /*
- * A cancel comes when the replay has waited for the delay.  What has been open for a third of
- * that, or for ten seconds, may well be open for as long again.
+ * The replay cancels a transaction after it has waited for the delay.  A transaction that has
+ * been open for a third of that, or for ten seconds, may well stay open for as long again.
  */
 #define LONG_USE_MS 10000
 
@@ -153,7 +153,10 @@ tier_catalog_standbys_telling(int *nknown)
 char *
 tier_catalog_unknown_standby(MemoryContext context, int *n)
 {
-	/* Who only stores WAL replays none; a subscriber has a logical slot. */
+	/*
+	 * A receiver that only stores WAL does not replay it; a subscriber has a
+	 * logical slot.
+	 */
 	static const char sql[] =
 	"WITH receiver AS MATERIALIZED (SELECT r.application_name AS name "
 	"FROM pg_catalog.pg_stat_replication r WHERE r.replay_lsn IS NOT NULL "

@@ -158,8 +158,8 @@ store_rows(const char *sql, const char *name, TierValue second, const void *rows
 }
 
 /*
- * The growth of the counters since the last pull is what the standby has read.  The first pull
- * only stores them.  A counter that went back was reset.
+ * The growth of the counters since the last pull gives the reads of the standby.  The first
+ * pull only stores them.  A counter that went back was reset.
  */
 static void
 store_counters(const char *name, bool is_first, const TierStandbyAnswer *answer)

@@ -64,8 +64,8 @@ typedef struct TierStandbyAnswer
 	char	   *problem;		/* NULL: the rest means something */
 	bool		is_no_standby;	/* the problem is that another server answers */
 	int64		conflict_delay_ms;	/* max_standby_streaming_delay there, -1:
-									 * for ever; -2: it does not tell who uses
-									 * what */
+									 * for ever; -2: it does not report
+									 * transactions */
 	TierStandbyCounters *counters;	/* by relation, each once */
 	int			ncounters;
 	TierStandbyPlace *places;	/* by tablespace, each once */
@@ -85,8 +85,8 @@ extern void tier_catalog_add_standby(const char *name, const char *conninfo, Oid
 extern TierStandby *tier_catalog_due_standbys(MemoryContext context, int *n);
 
 /*
- * Stores the answer, unless the standby was removed since, or removed and added again: what its
- * counters have grown by goes to the next sample, and the first answer is what they grow from.
+ * Stores the answer, unless the standby was removed since, or removed and added again.  The
+ * growth of its counters goes to the next sample; the first answer is the baseline.
  */
 extern void tier_catalog_store_standby(const TierStandby *standby,
 									   const TierStandbyAnswer *answer);
@@ -97,10 +97,9 @@ extern void tier_catalog_store_standby(const TierStandby *standby,
  */
 
 /*
- * Takes what was pulled from standbys since the last sample out of
- * standby_reads and puts it into period.standby of the states, which are
- * ordered by OID; under the sampler's lock.  What belongs to none of them is
- * dropped.  Does not change CurrentMemoryContext.
+ * Moves the reads that were pulled from standbys since the last sample from standby_reads to
+ * period.standby of the states, which are ordered by OID; under the sampler's lock.  Reads of
+ * other relations are dropped.  Does not change CurrentMemoryContext.
  */
 extern void tier_catalog_take_standby_reads(TierRelationState *states, int nstates);
 

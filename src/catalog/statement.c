@@ -93,10 +93,7 @@ kept_plan(const char *sql, int nargs, const Oid *types)
 	SPIPlanPtr	plan;
 	char	   *copy;
 
-	/*
-	 * What is done with the elements of an array depends on how many there
-	 * are.
-	 */
+	/* The best plan depends on the number of elements of an array. */
 	for (int i = 0; i < nargs; i++)
 		if (type_is_array(types[i]))
 			return NULL;
@@ -122,8 +119,8 @@ kept_plan(const char *sql, int nargs, const Oid *types)
 }
 
 /*
- * The statement with each table of state replaced by what is stored of it in the snapshot: a table
- * of state is one that stored_TABLE() is defined for.
+ * The statement with each state table replaced by its contents in the snapshot.  A state table
+ * is one that stored_TABLE() is defined for.
  */
 static const char *
 of_snapshot(const char *sql)

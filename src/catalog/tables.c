@@ -200,8 +200,8 @@ require_schema(const char *name, Oid extension_oid)
 /*
  * As tier_catalog_extension_state; *owner is a superuser if it is present.
  *
- * While CREATE EXTENSION runs, its script calls us: the row is there, with
- * the version being created.
+ * The script of CREATE EXTENSION calls this function, too: then the row exists, with the
+ * version being created.
  */
 static TierExtensionState
 lock_extension(Oid *owner)
@@ -218,8 +218,8 @@ lock_extension(Oid *owner)
 		return TIER_EXTENSION_OTHER_VERSION;
 
 	/*
-	 * The tables say in whose name the worker moves, and where the server
-	 * connects.
+	 * The tables define the roles on whose behalf the worker moves, and the
+	 * servers to connect to.
 	 */
 	if (!superuser_arg(*owner))
 		ereport(ERROR,

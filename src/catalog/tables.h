@@ -21,9 +21,10 @@
  *
  * and by tier_catalog_refresh_identities(), after renames and restores.
  *
- * Each statement sees what was committed when it began, as in READ COMMITTED; all of a
- * scope see the same from tier_catalog_hold_snapshot() on, which a decision that waits for
- * a lock does without.  Row locks are taken in the order relation_state, move_effect.
+ * Each statement sees the data that were committed when it began, as in READ COMMITTED.  After
+ * tier_catalog_hold_snapshot() all statements of a scope use one snapshot; a decision that
+ * waits for a lock must not call it.  Row locks are taken in the order relation_state,
+ * move_effect.
  *
  * Memory.  A scope is a connection to SPI.  After tier_catalog_enter(), and again
  * after each statement, CurrentMemoryContext is SPI's procedure context, which

@@ -55,7 +55,10 @@ read_tier(TierTier *tier, uint64 row)
 	}
 }
 
-/* What the devices may be written in a day: TBW over five years, DWPD, or the less of them. */
+/*
+ * Sets the bytes that may be written to the devices in a day: by TBW over five years, by DWPD,
+ * or the lower of both.
+ */
 static void
 set_endurance(TierTier *tier, int64 device_bytes)
 {

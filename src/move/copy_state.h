@@ -33,12 +33,15 @@ typedef struct CopiedFile
 	RelFileLocator target;
 	bool		is_heap;		/* and so its pages are standard ones */
 
-	/* What the WAL said, and is not yet copied; by the note_... functions. */
+	/*
+	 * Changes by the WAL that are not copied yet; set by the note_...
+	 * functions.
+	 */
 	TierBlockSet changed[MAX_FORKNUM + 1];	/* of copied_forks */
 	BlockNumber truncated_to;	/* the lowest length; InvalidBlockNumber: it
 								 * was not, or the target has followed */
 
-	/* What the target is. */
+	/* The state of the target. */
 	bool		target_has[MAX_FORKNUM + 1];	/* the fork exists */
 	BlockNumber target_blocks[MAX_FORKNUM + 1];
 } CopiedFile;

@@ -3,16 +3,16 @@
  * move/online.h
  *		Moving one relation to another tablespace while it is used.
  *
- * The room move/ moves a relation, a table with its TOAST table and the index of that, to
- * another tablespace while it is read and written.  preflight.h asks before that whether
- * anything is in the way, space.h whether there is room.  tier_online_move() runs the
- * protocol (online/protocol.c):
- * it registers the new files before it makes them (pending_file.h), so that a crash
- * leaves nothing unknown behind; copies all blocks and then, read from the WAL, those
- * that were changed meanwhile (copy.h); takes the strong lock for the last of them
- * and the change of pg_class; and reads again what was in shared buffers.  Meanwhile
- * throttle.h says how fast, how many and whether, and progress.h shows it to others.
- * Knows no policy, no tier and no record of moves.
+ * The room move/ moves a relation, a table with its TOAST table and that table's index, to
+ * another tablespace while it is read and written.  Before that, preflight.h checks whether
+ * the move is possible, and space.h whether there is room.  tier_online_move() runs the
+ * protocol (online/protocol.c): it registers the new files before it makes them
+ * (pending_file.h), so that a crash leaves nothing unknown behind; copies all blocks and then,
+ * read from the WAL, those that were changed meanwhile (copy.h); takes the strong lock for the
+ * last of them and the change of pg_class; and reads the blocks that were in shared buffers
+ * again. Meanwhile throttle.h limits the rate and the number of moves and pauses them, and
+ * progress.h shows them to other sessions.  This room does not know policies, tiers or the
+ * record of moves.
  *
  *-------------------------------------------------------------------------
  */
@@ -98,8 +98,8 @@ typedef enum TierOnlineResult
 /* Valid whatever the result; numbers are added to what was there. */
 typedef struct TierOnlineReport
 {
-	ErrorData  *error;			/* of FAILED, a cancel included; of DONE: what
-								 * came too late, or NULL */
+	ErrorData  *error;			/* of FAILED, a cancel included; of DONE: an
+								 * error after the swap, or NULL */
 	char	   *why;			/* of REFUSED, BUSY and HELD_UP */
 	const char *hint;			/* of BUSY and HELD_UP; never NULL then */
 	bool		is_incomplete;	/* REFUSED: an index that is not valid */

@@ -13,9 +13,9 @@
  * began.  The file of a relation that was dropped in between is missing or empty when it is
  * looked at again.
  *
- * A file whose number a relation has in another tablespace is not reported either: it may be
- * all that there is of that relation, if pg_class says the wrong place (pg_upgrade --swap of
- * a table that is split between tablespaces).
+ * A file with the number of a relation in another tablespace is not reported either: it may be
+ * the only file of that relation, if pg_class has the wrong tablespace (pg_upgrade --swap of a
+ * table that is split between tablespaces).
  *
  *-------------------------------------------------------------------------
  */

@@ -67,10 +67,10 @@
 #include "src/server/processes.h"
 #include "src/server/relation.h"
 
-/* One sweep; the next one does what is left. */
+/* The files of one sweep; the next sweep removes the rest. */
 #define MAX_SWEPT 1000
 
-/* Numbers that are tried; one that is taken is next to impossible. */
+/* The number of attempts to find a free number; a conflict is very unlikely. */
 #define MAX_NUMBERS 10
 
 /* Third parts of the lock tags, which have pg_class as their class. */
@@ -287,7 +287,7 @@ tier_pending_is_registered(RelFileLocator file)
  * ---------------------------------------------------------------------
  */
 
-/* What register_step is called with, and what it has done. */
+/* The arguments and results of register_step. */
 typedef struct Registration
 {
 	Oid			relation_oid;
@@ -519,7 +519,7 @@ tier_pending_unregister_spares(void)
  * ---------------------------------------------------------------------
  */
 
-/* What sweep_step is called with, and what it has done. */
+/* The arguments and results of sweep_step. */
 typedef struct Sweep
 {
 	TierPendingRow *row;

@@ -62,8 +62,8 @@ bytes_on_the_way(const TierAdmission *admission)
 	"tiered_storage.remove_standby() removes it; its last report counts for a day."
 
 /*
- * A standby replays the move; if it cannot, its replay stops.  None is asked now: what the
- * last pull was told has to do, and a minute may be between the two.
+ * A standby replays the move; if it cannot, its replay stops.  None is asked now: the report
+ * of the last pull, which may be a minute old, must suffice.
  */
 TierObstacle
 tier_preflight_check_standbys(TierAdmission *admission)

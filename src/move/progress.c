@@ -30,7 +30,7 @@
 /* The mark is at 0. */
 #define PARAM(field) ((int) (field) + 1)
 
-/* Of an announcement: its mark, and what it says. */
+/* The fields of an announcement: its mark, and its values. */
 #define ANNOUNCED_MARK INT64CONST(0x7469657273706163)
 #define ANNOUNCED_PARAM (TIER_PROGRESS_FIELDS + 1)
 #define ANNOUNCED_TABLESPACE_PARAM (ANNOUNCED_PARAM + 1)
@@ -84,7 +84,7 @@ tier_progress_start(Oid relation_oid)
 	show_announcement();
 }
 
-/* Adds up how long the move is held up by what has nothing to do with it. */
+/* Adds up the time that the move is held up for external reasons. */
 static void
 note_phase(int64 phase)
 {

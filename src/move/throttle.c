@@ -74,7 +74,7 @@ static bool my_role_is_administrator = false;
 static bool leaves_on_pause = false;
 static const char *leaves_because = NULL;
 
-/* Puts off the moment by what the bytes take at that rate; until when to wait. */
+/* Advances the time by that of the bytes at the rate; returns until when to wait. */
 static int64
 put_off(int64 *free_at, int64 bytes, double limit_mb)
 {

@@ -28,10 +28,10 @@
 #include "src/base/clock.h"
 #include "src/server/database_files.h"
 
-/* As many as the largest set of tiers is likely to have; with more, some are asked again. */
+/* More than the tablespaces of a usual set of tiers; with more, some are looked up again. */
 #define REMEMBERED_TABLESPACES 64
 
-/* Who decides what is moved may be wrong by what happens meanwhile; the move looks again. */
+/* Decisions about moves tolerate values of this age; the move looks again. */
 #define LATELY_US (10 * 1000000)
 
 typedef struct Remembered

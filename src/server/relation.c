@@ -554,7 +554,10 @@ tier_relation_move(Oid relation_oid, Oid requester_oid, bool for_owner, Oid exte
 	SetUserIdAndSecContext(actor, caller_context |
 						   SECURITY_RESTRICTED_OPERATION | SECURITY_LOCAL_USERID_CHANGE);
 
-	/* Not before: while we wait for others, vacuum goes on. */
+	/*
+	 * Not before: a snapshot would hold vacuum back while we wait for the
+	 * lock.
+	 */
 	PushActiveSnapshot(GetTransactionSnapshot());
 	set_tablespace(&info, tablespace_oid);
 	PopActiveSnapshot();

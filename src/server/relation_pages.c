@@ -32,7 +32,7 @@ struct TierPages
 	BufferAccessStrategy strategy;
 };
 
-/* Of what was found without a lock; what it says again under the lock. */
+/* Checked without a lock, and again under the lock. */
 static const char *
 why_not(const TierRelationInfo *info)
 {

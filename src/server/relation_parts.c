@@ -332,7 +332,10 @@ find_children(Relation inherits, Oid parent_oid, bool detaching)
 	return children;
 }
 
-/* Adds what one relation is a partition of, or inherits from; not what it leaves just now. */
+/*
+ * Adds the relations that one is a partition of, or inherits from, except while it is being
+ * detached.
+ */
 static List *
 add_parents(Relation inherits, Oid relation_oid, List *above)
 {

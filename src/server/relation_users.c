@@ -63,7 +63,7 @@ tier_relation_has_waiters(Oid relation_oid)
 	return tier_relation_someone_waits_for(&relation_tag, &transaction_tag);
 }
 
-/* What the process tells of itself; false if nothing. */
+/* Fills in the published status of the process; false if there is none. */
 static bool
 describe_process(TierHolder *holder)
 {

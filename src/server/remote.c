@@ -107,7 +107,7 @@ message_text(const char *message)
 	return tier_foreign_text(clean);
 }
 
-/* Copies what is allowed; the keyword that is not is returned, else NULL. */
+/* Copies the allowed options.  Returns the first keyword that is not allowed, else NULL. */
 static char *
 copy_options(const PQconninfoOption *options, Address *address)
 {

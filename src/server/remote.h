@@ -41,8 +41,8 @@ extern void tier_remote_run(const char *conninfo, const char *database,
 /*
  * Runs one statement, and calls `row` for each row.  Returns NULL, or why the other server
  * refused the statement, in the current memory context; rows may have come before that.
- * Raises ERRCODE_CONNECTION_FAILURE for what the connection did not survive, for columns of
- * other types, and for more than max_rows.
+ * Raises ERRCODE_CONNECTION_FAILURE if the connection is lost, if columns have other types,
+ * and for more than max_rows.
  */
 extern char *tier_remote_query(TierRemote *remote, const char *sql, const Oid *types, int ncolumns,
 							   int max_rows, void (*row) (TierRemote *remote, void *argument),

@@ -28,7 +28,7 @@
 
 #define SETTING "tiered_storage.supposed"
 
-/* What the check hook makes of the value "relation:tablespace,..."; the setting owns it. */
+/* The parsed value "relation:tablespace,..." of the setting, which owns it. */
 typedef struct Supposed
 {
 	int			n;

@@ -81,7 +81,7 @@ struct TierWal
 	File		file;			/* -1: none is open */
 	XLogSegNo	segment;		/* of the open file */
 
-	/* What is wrong; set inside of the decoder, which must not throw. */
+	/* Errors; set by callbacks of the decoder, which must not raise them. */
 	bool		lost;			/* a part is gone.  Final for a reader that
 								 * follows; unset by each look back */
 	char	   *failure;		/* why the last read_to could not read, if
@@ -133,7 +133,7 @@ timeline_of(const TierWal *wal, XLogSegNo segment)
  * ---------------------------------------------------------------------
  */
 
-/* error_number: 0 when what is there is wrong.  failure NULL: nothing is. */
+/* error_number: 0 if the contents are invalid.  failure NULL: no failure. */
 static void
 note_failure(TierWal *wal, int error_number, char *failure)
 {
@@ -366,7 +366,7 @@ create(MemoryContext context, const TierWalObserver *observer)
 	return wal;
 }
 
-/* Raises what has kept read_to from reading. */
+/* Raises the error that has stopped read_to. */
 static void
 raise_failure(TierWal *wal)
 {

@@ -87,11 +87,10 @@ extern bool tier_wal_is_near(const TierWal *wal);
 extern void tier_wal_keep_up(void);
 
 /*
- * Flushes the WAL up to now and reads exactly all of it, unless that is not done
- * by deadline_us (tier_clock_monotonic_us; 0: no limit), the time that the flush
- * took not counted.  A caller who has locked out the writers of a relation knows after
- * TIER_WAL_OK all that ever changed it.  *flush_us gets the time of the flush
- * added.
+ * Flushes the WAL up to now and reads exactly all of it, unless that is not done by
+ * deadline_us (tier_clock_monotonic_us; 0: no limit), the time that the flush took not
+ * counted.  If the caller has locked out the writers of a relation, TIER_WAL_OK means that all
+ * changes of it were reported.  *flush_us gets the time of the flush added.
  */
 extern TierWalResult tier_wal_read_all(TierWal *wal, int64 deadline_us, int64 *flush_us);
 

@@ -138,9 +138,9 @@ empty_cache(const Scratch *scratch, int fd, int advice)
 	(void) posix_fadvise(fd, 0, 0, advice);
 }
 
-/* ---------------------------------------------------------------------
- * What the file is filled with
- * ---------------------------------------------------------------------
+/*---------------------------------------------------------------------
+ * Contents of the file
+ *---------------------------------------------------------------------
  */
 
 /* Different each time, since a device may store equal blocks only once. */

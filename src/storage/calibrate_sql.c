@@ -92,7 +92,7 @@ check_place(const TierDevice *device, const char *name, int64 max_bytes, double 
 }
 
 /*
- * What the cost model takes for one page written alone.  Checkpoints write those, so it is
+ * The cost of one page written alone, for the cost model.  Checkpoints write those, so it is
  * such that parallelism of them take the device as long as was measured, and at most as long
  * as one at a time.  Less than 0: neither was measured.
  */

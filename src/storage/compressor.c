@@ -15,7 +15,7 @@
 #include "src/model/compression.h"
 #include "src/storage/compressor.h"
 
-/* What btrfs uses unless told otherwise, of zstd and of zlib. */
+/* The default level of btrfs, for zstd and zlib. */
 #define LEVEL 3
 
 /* More than any of them needs for a piece that cannot be compressed. */

@@ -55,7 +55,7 @@ typedef struct DiskWalk
 	bool		is_virtual;
 } DiskWalk;
 
-/* A disk whose name alone says what it is. */
+/* A disk whose kind is known by its name. */
 typedef struct DiskName
 {
 	const char *prefix;
@@ -85,9 +85,9 @@ static const char *const virtual_models[] = {
 	"PersistentDisk", "nvme_card-pd", "MSFT NVMe Accelerator",
 };
 
-/* ---------------------------------------------------------------------
- * From a block device to what it is made of
- * ---------------------------------------------------------------------
+/*---------------------------------------------------------------------
+ * From a block device to the disks beneath it
+ *---------------------------------------------------------------------
  */
 
 /*
@@ -249,7 +249,7 @@ walk_btrfs_members(DiskWalk *walk, const char *root, const char *device_name)
 	}
 }
 
-/* Sets what the block device of the backing says; directory: its own. */
+/* Sets the fields that the block device of the backing provides; directory: its own. */
 static void
 describe_disks(TierDevice *device, const char *root, const TierBacking *backing,
 			   const char *disk, const char *device_name)
@@ -393,7 +393,7 @@ measure_file_system(TierDevice *device)
 		access(device->path, W_OK | X_OK) == 0;
 }
 
-/* What is beneath a directory, whose path it takes. */
+/* The device beneath a directory.  Takes ownership of the path. */
 static TierDevice *
 look_beneath(char *path, Oid tablespace_oid, const char *root)
 {

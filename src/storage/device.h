@@ -38,8 +38,8 @@ typedef enum TierDeviceKind
 } TierDeviceKind;
 
 /*
- * One tablespace and what is beneath it.  Filled in once by tier_device_lookup()
- * and not changed afterwards; path and the other strings live where it lives.
+ * One tablespace and the device beneath it.  Filled in once by tier_device_lookup() and not
+ * changed afterwards; path and the other strings live where it lives.
  */
 typedef struct TierDevice
 {
@@ -88,12 +88,11 @@ typedef struct TierDevice
 extern void tier_device_tablespace_path(char *path, size_t size, Oid tablespace_oid);
 
 /*
- * Looks at the directory of one tablespace.  For pg_default the cluster's
- * base directory; user tablespaces through pg_tblspc (symlink or in-place
- * directory).  Never fails for what the machine looks like: what cannot be
- * known is NULL, UNKNOWN or -1.  Errors only for memory and interrupts.  Reads
- * /proc and /sys; takes no lock.  Result and strings live in the current memory
- * context, which is restored.  `root` is put before /proc and /sys: "" but in
+ * Looks at the directory of one tablespace.  For pg_default the cluster's base directory; user
+ * tablespaces through pg_tblspc (symlink or in-place directory).  Never fails because of the
+ * configuration of the machine: unknown facts are NULL, UNKNOWN or -1.  Errors only for memory
+ * and interrupts.  Reads /proc and /sys; takes no lock.  Result and strings live in the
+ * current memory context, which is restored.  `root` is put before /proc and /sys: "" but in
  * tests, which have fixtures.
  */
 extern TierDevice *tier_device_lookup(Oid tablespace_oid, const char *root);

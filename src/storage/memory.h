@@ -10,7 +10,7 @@
 
 #include "postgres.h"
 
-/* Nothing is true of what is not known, and no bytes are there. */
+/* Unknown facts are false, and bytes 0. */
 typedef struct TierMemory
 {
 	bool		is_new;			/* the machine was started within the last

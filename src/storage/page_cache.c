@@ -43,7 +43,7 @@
 #define CACHESTAT_WHOLE_BYTES	(INT64CONST(4) * 1024 * 1024 * 1024)
 #define MINCORE_WHOLE_BYTES		(INT64CONST(128) * 1024 * 1024)
 
-/* Beyond, so many pieces of this size, one in each equal part of the range. */
+/* Pieces of larger ranges and their size; one piece in each equal part of the range. */
 #define LOOK_PIECES				256
 #define PIECE_BYTES				(512 * 1024)
 
@@ -105,7 +105,7 @@ probe_method(void)
 	CachestatRange range = {0, 1};
 	Cachestat	answer;
 
-	/* Of no file at all: EBADF if the call is there. */
+	/* With an invalid descriptor: EBADF if the call exists. */
 	if (syscall(__NR_cachestat, -1, &range, &answer, 0) < 0 && errno == EBADF)
 		return METHOD_CACHESTAT;
 	return METHOD_MINCORE;
@@ -249,7 +249,7 @@ tier_pagecache_method(void)
 	return NULL;
 }
 
-/* Adds up what is resident of a range of the whole file, over its segments. */
+/* Adds up the resident bytes of a range of the whole file, over its segments. */
 static bool
 range_bytes(const char *path, int64 offset, int64 length, TierPagecacheLook *look, int64 *cached)
 {

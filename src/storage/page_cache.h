@@ -27,10 +27,10 @@ typedef struct TierPagecacheLook
 } TierPagecacheLook;
 
 /*
- * Looks at a range of blocks of the main fork of a relation of any database;
- * what is beyond the end of the file is not cached.  False: it is not known,
- * because this system has neither cachestat(2) nor mincore(2), or does not
- * permit them for these files, or the file is gone.
+ * Looks at a range of blocks of the main fork of a relation of any database; blocks beyond the
+ * end of the file are not cached.  Returns false if it is not known, because this system has
+ * neither cachestat(2) nor mincore(2), or does not permit them for these files, or the file is
+ * gone.
  *
  * Small ranges are looked at as a whole; of large ones pieces that are spread
  * over them evenly from a random start.  So the cost is bounded: about a millisecond, and

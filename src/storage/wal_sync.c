@@ -92,7 +92,7 @@ open_scratch(Scratch *scratch)
 	char		path[MAXPGPATH];
 	int			flags = O_RDWR | PG_BINARY;
 
-	/* The server removes what is left of such a name when it starts. */
+	/* The server removes files with such a name when it starts. */
 	snprintf(path, sizeof(path), XLOGDIR "/xlogtemp.%d.calibration", MyProcPid);
 	if (unlink(path) != 0 && errno != ENOENT)
 		fail("remove");

@@ -6,9 +6,9 @@
  * Between two batches of a copy, under AccessShareLock, tier_online_watch() looks for every
  * reason to end the transaction: another process waits for the relation or for this process,
  * moves are paused, readers of the WAL do not keep up, DROP EXTENSION.  Between two attempts,
- * with nothing locked, tier_online_backoff_step() waits.  In both the WAL is read on, since
- * what is not read may be removed, and the settings of a reload take effect.  A pause ends the
- * move of a worker in either (tier_throttle_check_pause()).
+ * with nothing locked, tier_online_backoff_step() waits.  Both continue to read the WAL,
+ * because unread WAL may be removed, and the settings of a reload take effect.  A pause ends
+ * the move of a worker in either (tier_throttle_check_pause()).
  *
  *-------------------------------------------------------------------------
  */

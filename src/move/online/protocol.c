@@ -78,8 +78,9 @@
 #define FEW_ATTEMPTS 5
 
 /*
- * After so many times the wait for the strong lock it is queued for again; before that, it is
- * taken only if it is free.  Others who come meanwhile queue behind us, or are refused.
+ * After a pause of so many times the wait for the strong lock, the lock is queued for again;
+ * before that, it is taken only if it is free.  While our request is queued, new requests of
+ * others queue behind it, or are refused.
  */
 #define PAUSES_PER_QUEUE 19
 
@@ -196,7 +197,7 @@ account_for_swap(TierOnline *move)
 	}
 }
 
-/* One attempt at the strong lock, and what it has cost. */
+/* One attempt at the strong lock, and its cost. */
 static TierStepResult
 attempt_swap(TierOnline *move)
 {
@@ -228,7 +229,10 @@ copy_and_swap(TierOnline *move)
 		return outcome;
 	tier_debug_point("registered");
 
-	/* 2. Note what is in shared buffers, before we read everything. */
+	/*
+	 * 2. Record the blocks in shared buffers, before the copy reads all
+	 * blocks.
+	 */
 	tier_online_set_phase(move, TIER_PHASE_COPYING);
 	outcome = tier_online_run_step(move, tier_online_residency_before_step);
 	if (outcome != TIER_STEP_GO_ON)
@@ -247,7 +251,7 @@ copy_and_swap(TierOnline *move)
 
 	for (;;)
 	{
-		/* 5. Catch up with what has changed meanwhile. */
+		/* 5. Copy the blocks that have changed meanwhile. */
 		tier_online_set_phase(move, TIER_PHASE_CATCHING_UP);
 		outcome = retry_step(move, tier_online_catch_up_step);
 		if (outcome != TIER_STEP_GO_ON)
@@ -376,7 +380,7 @@ run_move(TierOnline *move)
 		move->busy = 0;
 	}
 
-	/* 9. Read again what was in shared buffers. */
+	/* 9. Read the blocks again that were in shared buffers. */
 	tier_online_end_copy(move);
 	tier_online_set_phase(move, TIER_PHASE_PREWARMING);
 	move->backoff_ms = 0;

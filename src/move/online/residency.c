@@ -3,10 +3,10 @@
  * move/online/residency.c
  *		Recording the resident blocks of a relation, and reading them again.
  *
- * Two looks at what is resident, of which neither has anything locked: before the copy, and
- * between it and the first catching up, which makes good what changes meanwhile.  The pass
- * over all buffer headers may take a second.  After the swap the same blocks are read from the
- * new file, until another session wants the relation: this need not be complete.
+ * The resident blocks are recorded twice, with nothing locked: before the copy, and between it
+ * and the first catch-up, which copies the changes meanwhile.  The pass over all buffer
+ * headers may take a second.  After the swap the same blocks are read from the new file, until
+ * another session wants the relation: this need not be complete.
  *
  *-------------------------------------------------------------------------
  */

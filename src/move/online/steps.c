@@ -275,7 +275,7 @@ tier_online_copy_step(TierOnline *move)
 	return TIER_STEP_GO_ON;
 }
 
-/* Copies again what was changed, until so little is left that the swap does it as fast. */
+/* Copies changed blocks again, until so few are left that the swap can copy them as fast. */
 TierStepResult
 tier_online_catch_up_step(TierOnline *move)
 {
@@ -302,8 +302,8 @@ tier_online_catch_up_step(TierOnline *move)
 			break;
 
 		/*
-		 * Only what was pending when the round began: a slow rate limit must
-		 * not make us chase what is changed meanwhile.
+		 * Only the blocks that were pending when the round began: with a low
+		 * rate limit, changes in the meantime would never be caught up with.
 		 */
 		for (uint64 left = tier_copy_pending_blocks(move->copy); left > 0;
 			 left -= Min(left, ROUND_STEP_BLOCKS))
@@ -491,7 +491,7 @@ tier_online_swap_step(TierOnline *move)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	tier_debug_point("claiming");
 
-	/* 3 to 5. The rows, and what is left of the copy. */
+	/* 3 to 5. The rows, and the rest of the copy. */
 	outcome = complete_copy(move);
 	if (outcome != TIER_STEP_GO_ON)
 	{
