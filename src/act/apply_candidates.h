@@ -46,7 +46,7 @@ typedef struct TierApplySummary
 	TierMoveCounts counts;		/* waiting: advised, but not now */
 	int			others;			/* advised, but the role may not move them */
 	int			unsure;			/* advised, but with less confidence */
-	char	   *advice_text;	/* all that is advised, for a person */
+	char	   *advice_text;	/* summary of all advised moves, for a session */
 	int			beyond_limit;	/* advised and sure enough, but with the
 								 * others more than max_bytes */
 	char	   *why_waiting;	/* of the first of them; NULL: none waits */

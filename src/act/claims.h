@@ -22,7 +22,7 @@ extern char *tier_claims_publish(const TierSet *set);
 /* The same message, for a caller that only asks; publishes nothing. */
 extern char *tier_claims_find_conflict(const TierSet *set);
 
-/* An error where nothing may be moved; a dry run tells the others nothing. */
+/* An error where nothing may be moved; a dry run publishes nothing. */
 extern void tier_claims_require(const TierSet *set, bool dry_run);
 
 #endif							/* TIER_CLAIMS_H */

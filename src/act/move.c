@@ -454,7 +454,7 @@ prepare_step(void *argument)
 							   preparation->why_not_online == NULL || !request->allow_lock);
 }
 
-/* An error that no record tells of. */
+/* An error that is not in a record. */
 static void
 report_unrecorded(const TierMoveRequest *request, TierMoveReport *report, ErrorData *error)
 {

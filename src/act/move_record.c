@@ -35,7 +35,7 @@
 void
 tier_move_report_thrown(TierMoveReport *report, const ErrorData *error)
 {
-	/* That another process is at it is no failure of ours. */
+	/* Another process that works on the relation is no failure of the move. */
 	report->state = error->sqlerrcode == ERRCODE_OBJECT_IN_USE ? TIER_STATE_SKIPPED :
 		TIER_STATE_FAILED;
 	report->why = (TierObstacle)

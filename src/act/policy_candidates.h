@@ -85,7 +85,7 @@ extern double tier_return_limit_left(void);
  */
 extern bool tier_return_is_within_limit(Oid relation_oid, bool warns);
 
-/* The warning for a person; left_bytes: that may still return. */
+/* The warning for a session; left_bytes: that may still return. */
 extern void tier_return_warn_limit(const char *relation_name, double left_bytes);
 
 /* One relation that policies would move or bring back, with the one that decides. */

@@ -52,8 +52,8 @@
 #include "src/observe/standby_reads.h"
 
 /*
- * A database without the extension is looked at again after this time; CREATE
- * EXTENSION tells the launcher at once.
+ * A database without the extension is looked at again after this time; CREATE EXTENSION notifies
+ * the launcher at once.
  */
 #define NO_EXTENSION_INTERVAL_MS (10 * 60 * 1000)
 
@@ -130,8 +130,9 @@ tier_worker_use_own_settings(void)
 	static const char *const settings[][2] = {
 		{"search_path", "pg_catalog, pg_temp"},
 		{TIER_COMPAT_TRANSACTION_TIMEOUT, "0"},
-		{"lock_timeout", "10s"},	/* a lock on our tables must not hold us,
-									 * and our snapshot, for ever */
+		{"lock_timeout", "10s"},	/* a lock on the extension's tables must
+									 * not hold the worker, and its snapshot,
+									 * for ever */
 		{"synchronous_commit", "local"},
 	};
 

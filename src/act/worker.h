@@ -14,13 +14,13 @@
 
 #include "src/base/shmem.h"
 
-/* Where the entry points of our processes are. */
+/* The library of the entry points of the extension's processes. */
 #define TIER_LIBRARY_NAME "tiered_storage"
 
 /* Entry point of the process, found by name in the library. */
 extern PGDLLEXPORT void tier_worker_main(Datum database_oid);
 
-/* Describes a process of ours, of that name, that is not started again. */
+/* Describes a process of the extension, of that name, that is not restarted. */
 extern void tier_worker_describe(BackgroundWorker *worker, const char *name,
 								 const char *function);
 

@@ -41,8 +41,8 @@ require_administrator(void)
 }
 
 /*
- * Watermarks as they would count.  NaN has to be told from none given, for which it
- * stands in a row.
+ * The watermarks in force.  In a row, NaN stands for an absent one, so an argument of NaN must be
+ * distinguished from none.
  */
 static void
 check_watermarks(const TierFullnessRow *row, const TierTier *tier)

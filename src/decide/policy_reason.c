@@ -125,8 +125,8 @@ due_reason(const TierEvaluation *evaluation, const TierLeaf *leaf)
 #define LONGEST_LOAD_US USECS_PER_DAY
 
 /*
- * A restore writes what may have been written last years ago, or in the last hour, and nothing
- * tells which.  So it counts, and the reason says what it may have been.
+ * The data of a restore may have been written years ago, or in the last hour; the statistics do
+ * not distinguish these.  So it counts as written, and the reason mentions the possible restore.
  */
 static char *
 written_reason(const TierPartitionUse *use, const Interval *interval)

@@ -102,8 +102,8 @@ table_use(const TierRelationState *state, TimestampTz counts_since)
 	note_written(&table.use, stored->last_written_at);
 
 	/*
-	 * Another file: TRUNCATE writes no row, and cannot be told from a VACUUM
-	 * FULL.
+	 * Another file: TRUNCATE writes no row, and cannot be distinguished from
+	 * a VACUUM FULL.
 	 */
 	note_written(&table.use, stored->rewritten_at);
 	return table;

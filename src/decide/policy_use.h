@@ -30,7 +30,7 @@ typedef struct TierUses
 	TierTableUse *tables;		/* by OID */
 	int			ntables;
 	const char *silent_standby; /* "standby sb1 has not told since ...", or
-								 * NULL if all of them have */
+								 * NULL if all of them have reported */
 	const char *uncounted;		/* whose use of this database the statistics
 								 * do not count, or NULL */
 	TimestampTz hiding_since;	/* since when a statement runs that may have
@@ -46,8 +46,8 @@ extern const TierUses tier_no_uses;
 extern bool tier_policy_asks_for_use(const TierPolicyRow *policy);
 
 /*
- * From what a look has found, and what standbys have told, as of now.  Result in the
- * current memory context.
+ * From the counters of a look, and the reports of standbys, as of now.  Result in the current
+ * memory context.
  */
 extern TierUses *tier_uses_create(const TierSampleView *view, const TierStandbyUse *standbys,
 								  TimestampTz now);

@@ -41,7 +41,7 @@
 /* Of a file system of which nothing else is known; an assumption. */
 #define PRIOR_RATIO 2.0
 
-/* As much as a person may give. */
+/* The largest ratio that can be configured. */
 #define MOST_RATIO 1e6
 
 /* A new btrfs has 6 MB used, which is less than a tenth of this. */

@@ -84,7 +84,8 @@ typedef struct TierDeviceState
 	 */
 	double		wear_s;			/* 0: that is not known, nor the others */
 	double		wear_bytes;
-	double		wear_page_bytes;	/* pages of our relations; -1: not known */
+	double		wear_page_bytes;	/* pages of the relations of this server;
+									 * -1: not known */
 	bool		knows_wal;		/* whether the device of pg_wal is known */
 	bool		has_wal;		/* whether it is this device */
 

@@ -47,7 +47,7 @@ typedef enum TierEffectVerdict
 	TIER_EFFECT_NO_DIFFERENCE,	/* nothing was predicted, nothing came of it */
 } TierEffectVerdict;
 
-/* Both are the same, or cannot be told apart, below the larger of these. */
+/* Both are the same, or indistinguishable, below the larger of these. */
 #define TIER_EFFECT_NOISE_S_PER_HOUR 0.1
 #define TIER_EFFECT_NOISE_SHARE 0.05
 

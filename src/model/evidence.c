@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * model/evidence.c
- *		In how many separate intervals something happened: what tells a rate
- *		from an event.
+ *		The number of separate intervals with activity, which distinguishes a rate from an
+ *		event.
  *
  * The effective number of intervals is Kish's, (sum x)^2 / sum x^2: k intervals
  * of equal amounts give k, one that holds nearly everything gives nearly 1.

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * model/evidence.h
- *		In how many separate intervals something happened: what tells a rate
- *		from an event.
+ *		The number of separate intervals with activity, which distinguishes a rate from an
+ *		event.
  *
  * A load, a restore or a report at the end of the month leaves the same totals as steady work,
  * and is not repeated tomorrow.  So in addition to a smoothed rate, the times of its events and

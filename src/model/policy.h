@@ -18,8 +18,8 @@
 typedef enum TierPartitionBound
 {
 	TIER_BOUND_FINITE,			/* time is meaningful */
-	TIER_BOUND_OPEN,			/* MINVALUE, MAXVALUE, an infinite time, or
-								 * none that can be told */
+	TIER_BOUND_OPEN,			/* MINVALUE, MAXVALUE, an infinite time, or an
+								 * unknown one */
 	TIER_BOUND_NONE,			/* default partition, or below one */
 } TierPartitionBound;
 
@@ -53,7 +53,7 @@ typedef struct TierPartition
 	TierPartitionBound upper_kind;
 	int64_t		lower_us;		/* inclusive, the tightest of all levels */
 	int64_t		upper_us;		/* exclusive, the tightest of all levels */
-	bool		is_foreign;		/* a foreign table: not ours to move */
+	bool		is_foreign;		/* a foreign table: never moved */
 	bool		is_temporary;
 	bool		is_immovable;	/* for all roles */
 	bool		not_allowed;	/* to the role of the policy */

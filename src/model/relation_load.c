@@ -77,7 +77,7 @@ relative_error(double per_hour, double counted_s, const TierEvidenceJudgement *j
 				 STANDARD_ERRORS * judgement->error);
 }
 
-/* For how long the WAL has told the page writes; 0: it does not. */
+/* The time for which the WAL was the source of page writes; 0: it is not. */
 static double
 writes_counted_s(const TierRelationState *state, const TierRelationLoadBasis *basis)
 {
@@ -190,10 +190,10 @@ mix(Writes first, double share, Writes second)
 }
 
 /*
- * What the WAL tells is sure but for its error, and of the first day but for what the
- * other hours of a day bring, of which row changes may know.  In the first minutes they stand for
- * the time that was not counted, and tell least of all: nobody knows where they were, so at most
- * none was appended.
+ * The counts of the WAL are certain within their error.  During the first day, other hours of the
+ * day may have more writes; row changes may know these, and raise the upper bound.  In the first
+ * minutes, row changes also stand for the time that was not counted.  Their places are not known,
+ * so the upper bound assumes that none was appended.
  */
 static void
 add_writes(TierRelationLoad *load, const TierRelationState *state,
