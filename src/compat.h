@@ -325,9 +325,9 @@ tier_compat_register_data(void *data, uint32 length)
 }
 
 /*
- * The first record that begins at or after the position; Invalid: there is none
- * yet, or (*message) it cannot be read.  19 says why; before, the reader keeps
- * what it has found wrong, and an empty string where page_read has failed.
+ * The first record that begins at or after the position; Invalid: there is none yet, or
+ * (*message) it cannot be read.  19 says why; before, the reader keeps the message of an
+ * error, and an empty string if page_read has failed.
  */
 static inline XLogRecPtr
 tier_compat_find_next_record(XLogReaderState *reader, XLogRecPtr position, char **message)
@@ -355,9 +355,9 @@ typedef enum TierCompatWriteKind
 } TierCompatWriteKind;
 
 /*
- * For records of RM_HEAP2.  17 says who removes dead rows from a page; before,
- * only a transaction that has an ID is no vacuum for sure.  19 sets bits of the
- * visibility map with other records.
+ * For records of RM_HEAP2.  From 17 on they tell whether vacuum removes dead rows from a page;
+ * before 17, only records of a transaction with an ID are certainly not from vacuum.  19 sets
+ * bits of the visibility map with other records.
  */
 static inline TierCompatWriteKind
 tier_compat_heap2_write_kind(uint8 info, bool has_xid)
@@ -660,8 +660,8 @@ tier_compat_backend_entry(int i)
  */
 
 /*
- * The hook that changes what the planner knows of a relation and its indexes.  19 calls it for
- * every entry of the range table; before, only for relations.
+ * The hook that changes the planner's data on a relation and its indexes.  19 calls it for
+ * every entry of the range table; before 19, only for relations.
  */
 #if PG_VERSION_NUM >= 190000
 #define TierCompatRelationHook build_simple_rel_hook_type
@@ -679,7 +679,10 @@ tier_compat_backend_entry(int i)
 #define TIER_COMPAT_RELATION_HOOK_OID relation_oid
 #endif
 
-/* What a setting's check hook leaves for its assign hook; NULL: no memory.  16 frees it itself. */
+/*
+ * Memory for the data that a check hook passes to its assign hook; NULL: out of memory.  From
+ * 16 on the server frees it.
+ */
 static inline void *
 tier_compat_setting_extra(Size size)
 {
@@ -818,7 +821,7 @@ tier_compat_interval_is_infinite(const Interval *interval)
 #define TIER_COMPAT_TRANSACTION_TIMEOUT "statement_timeout"
 #endif
 
-/* What it is now; 0: no limit. */
+/* The current value; 0: no limit. */
 static inline int
 tier_compat_transaction_timeout_ms(void)
 {
@@ -926,7 +929,10 @@ tier_compat_buffer_state_without_users(uint64 state)
  * ---------------------------------------------------------------------
  */
 
-/* How many that have written have ended since the start; 17 renamed where that is. */
+/*
+ * The number of transactions with an ID that have ended since the start; 17 renamed the
+ * variable.
+ */
 #if PG_VERSION_NUM >= 170000
 #define TIER_COMPAT_XACT_COMPLETION_COUNT (TransamVariables->xactCompletionCount)
 #else

@@ -14,7 +14,7 @@
 /* No row of the history is longer: a rolled-up one is an hour, a sample a day at most. */
 #define LONGEST_PERIOD_US USECS_PER_DAY
 
-/* One of the relations of a question, which is at `place`. */
+/* One relation of a request, which is at `place`. */
 typedef struct ReadBy
 {
 	int			place;

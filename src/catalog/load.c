@@ -196,7 +196,7 @@ read_counters(Counters *now, Counters *before, TimestampTz *sampled_at)
 	read_waits(now);
 }
 
-/* What happened in between; not known where one of the two is not. */
+/* The differences; unknown if one of the two values is unknown. */
 static void
 compute_delta(const Counters *before, const Counters *now, Counters *delta)
 {

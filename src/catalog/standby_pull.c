@@ -18,7 +18,10 @@
 
 #define MOST_STANDBYS 16
 
-/* One that fails is asked again after a minute, two, four, and then each time after so long. */
+/*
+ * A standby that fails is asked again after one minute, two, four, and so on, up to this
+ * interval.
+ */
 #define LONGEST_BACKOFF "10 minutes"
 
 void
@@ -72,7 +75,7 @@ tier_catalog_due_standbys(MemoryContext context, int *n)
  * ---------------------------------------------------------------------
  */
 
-/* It keeps the row from being removed meanwhile.  False: it was. */
+/* Locks the row against removal.  Returns false if it was removed. */
 static bool
 lock_standby(const TierStandby *standby, bool *is_first)
 {

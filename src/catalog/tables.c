@@ -359,7 +359,7 @@ execute_step(void *argument)
 }
 
 /*
- * What cannot be brought up to date now stays as it is until the next time, and the rest goes on.
+ * Rows that cannot be updated now stay unchanged until the next time; the rest continues.
  *
  * A session that has moved something while the extension was updated could not say what came
  * of it, and may live on for days, idle; nor can one that was killed just after its swap.  The
@@ -367,8 +367,8 @@ execute_step(void *argument)
  *
  * A restart is no failure of the relation, so it is tried again at once; but after some more
  * its move may be what has crashed the server.  That has restarted if its checkpointer is
- * younger; the crash counts once, with the move that began last.  How much was copied is not
- * known: all of it counts for limits.
+ * younger; the crash counts once, with the move that began last.  The copied bytes are
+ * unknown, so the whole size counts for limits.
  */
 void
 tier_catalog_refresh_identities(void)

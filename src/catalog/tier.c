@@ -374,7 +374,7 @@ tier_set_tier_name(const TierSet *set, int tier)
 	return tier < 0 ? NULL : NameStr(set->tiers[tier].name);
 }
 
-/* What files take of a tier, stored. */
+/* The stored bytes of files on a tier. */
 static double
 stored_bytes(const TierSet *set, int tier, double (*bytes_of) (Oid tablespace_oid))
 {

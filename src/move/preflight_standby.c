@@ -56,7 +56,7 @@ bytes_on_the_way(const TierAdmission *admission)
 		(admission->facts->space == NULL ? 0.0 : admission->facts->space->earlier_bytes);
 }
 
-/* What helps when the standby has changed since, or has gone for good. */
+/* The hint for a standby that has changed since, or was removed for good. */
 #define STANDBY_HINT \
 	"The worker asks it again at the next sample. If the standby has gone, " \
 	"tiered_storage.remove_standby() removes it; its last report counts for a day."

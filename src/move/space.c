@@ -137,7 +137,7 @@ wal_bytes_needed(double bytes)
  * ---------------------------------------------------------------------
  */
 
-/* What process number i has announced, if that is not we, and was before. */
+/* The announcement of process number i, if it is another process and announced earlier. */
 static bool
 is_ahead(int i, int64 announced_us, TierAnnouncement *other)
 {

@@ -249,7 +249,7 @@ access_executor_finish(QueryDesc *query)
 /* The table, its TOAST table and the index of that. */
 #define COPY_RELATIONS 3
 
-/* What they had before one COPY; needs no end if that fails: then it counts as use. */
+/* The counters of these relations before one COPY.  If the COPY fails, its reads count as use. */
 typedef struct CopyReads
 {
 	int			n;				/* 0: it reads nothing that is observed */
@@ -271,7 +271,7 @@ begin_copy(CopyReads *copy, const CopyStmt *statement)
 		tier_compat_pending_block_counts(copy->relation_oids[i], &copy->before[i]);
 }
 
-/* It has succeeded, and no plan that is watched has run within it. */
+/* The COPY has succeeded, and no watched plan has run within it. */
 static void
 end_copy(const CopyReads *copy)
 {
@@ -324,7 +324,10 @@ access_process_utility(PlannedStmt *statement, const char *query, bool read_only
 		(statement, query, read_only_tree, context, parameters, environment, destination,
 		 completion);
 
-	/* What plans within it have counted is not told from what they have not. */
+	/*
+	 * If plans have run within it, their counted and uncounted reads cannot
+	 * be told apart.
+	 */
 	if (copy.n > 0 && plans_begun == begun)
 		end_copy(&copy);
 }

@@ -348,7 +348,7 @@ tier_access_counts_take(bool drain)
 	if (!tier_access_shared_exists())
 		return taken;
 
-	/* A session sees what it has read before it asks. */
+	/* A session sees its own earlier reads. */
 	flush_all();
 
 	if (drain)

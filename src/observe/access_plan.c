@@ -63,7 +63,7 @@
 
 int			tier_access_plans_watched = 0;
 
-/* The plan that what is read now belongs to. */
+/* The plan to which current reads belong. */
 static TierAccessPlan *current_plan = NULL;
 
 static TierAccessPlan *spare_plans = NULL;
@@ -122,7 +122,7 @@ recent_device_bytes(void)
 	return reads_when_known == all_reads() ? device_bytes_known : ask_device_bytes();
 }
 
-/* From here on, what is read is the plan's. */
+/* From here on, reads belong to the plan. */
 static void
 begin_reads(TierAccessPlan *plan)
 {
@@ -133,8 +133,8 @@ begin_reads(TierAccessPlan *plan)
 }
 
 /*
- * Takes what was read until here.  From 17 on a block may be counted for its relation
- * some time before it is read and counted here; so neither tells when to ask.
+ * Takes the reads until here.  From 17 on a block may be counted for its relation some time
+ * before it is read and counted here; so neither tells when to ask.
  */
 static void
 end_reads(TierAccessPlan *plan, int64 misses)
@@ -155,13 +155,13 @@ end_reads(TierAccessPlan *plan, int64 misses)
 }
 
 /*
- * Counting begins, or goes on.  A relation that has not been read since its
- * counters were handed on is connected with them here, where memory may be
- * allocated; else what it had before would be missed.
+ * Begins or resumes counting.  A relation that has not been read since its counters were
+ * reported is connected with new ones here, where memory may be allocated; otherwise its
+ * earlier counts would be missed.
  *
- * After an error nothing may be looked up: locks may be held until the abort,
- * those of the statistics among them.  Relations that the plan does not have
- * open then keep what is read meanwhile.
+ * After an error nothing may be looked up: locks may be held until the abort, those of the
+ * statistics among them.  Relations that the plan does not have open then keep the reads of
+ * that time.
  */
 static void
 resume_counting(TierAccessPlan *plan, bool may_look_up)
@@ -275,7 +275,7 @@ pause_counting(TierAccessPlan *plan, bool may_look_up)
 	end_reads(plan, misses);
 }
 
-/* What belongs to the plan so far, but not to one of its measured nodes. */
+/* Reads of the plan so far that belong to none of its measured nodes. */
 static void
 read_unmeasured(const TierAccessPlan *plan, const RelationUse *use, int64 *fetched, int64 *hit)
 {

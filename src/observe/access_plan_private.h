@@ -3,10 +3,10 @@
  * observe/access_plan_private.h
  *		The state of one watched plan, shared by the files that process it.
  *
- * access_relations.c walks the plan before it runs, and lists what it will read
- * (uses) and which nodes have to be measured (measures).  access_plan.c counts
- * around each run, and measures the nodes.  access_report.c makes random and
- * sequential reads of it when the plan has ended, and passes them on.
+ * access_relations.c walks the plan before it runs, and lists the relations that it will read
+ * (uses) and the nodes to measure (measures).  access_plan.c counts around each run, and
+ * measures the nodes.  access_report.c splits the reads into random and sequential ones when
+ * the plan has ended, and passes them on.
  *
  *-------------------------------------------------------------------------
  */
@@ -114,7 +114,7 @@ typedef struct NodeMeasure
  */
 struct TierAccessPlan
 {
-	/* What it is: does not change while it is watched. */
+	/* Identity: does not change while it is watched. */
 	MemoryContextCallback callback;
 	struct TierAccessPlan *next_spare;	/* in the list of spare ones only */
 	EState	   *estate;
@@ -131,7 +131,7 @@ struct TierAccessPlan
 	bool		is_done;		/* reported, or not to be watched: counting
 								 * has ended */
 
-	/* What it reads: see above. */
+	/* Reads: see above. */
 	int			nuses;
 	int			max_uses;
 	RelationUse *uses;
@@ -186,9 +186,9 @@ extern int	tier_access_relations_of_table(Oid relation_oid, Oid relation_oids[3]
 extern void tier_access_relations_add_result(struct TierAccessPlan *plan, Relation rel,
 											 bool with_indexes);
 
-/* ---------------------------------------------------------------------
- * access_requests.c: which relation's misses it was that a device was read for
- * ---------------------------------------------------------------------
+/*---------------------------------------------------------------------
+ * access_requests.c: assigning reads from devices to the misses of relations
+ *---------------------------------------------------------------------
  */
 
 /*
@@ -200,14 +200,14 @@ extern void tier_access_relations_add_result(struct TierAccessPlan *plan, Relati
 extern double tier_access_share_requests(const CallMisses *calls, int ncalls, int64 misses,
 										 double blocks, double ahead);
 
-/* ---------------------------------------------------------------------
- * access_report.c: what it read, as random and sequential reads
- * ---------------------------------------------------------------------
+/*---------------------------------------------------------------------
+ * access_report.c: its random and sequential reads
+ *---------------------------------------------------------------------
  */
 
 /*
- * Passes what the plan has read to tier_access_counts.  Looks at numbers only:
- * the relations may be closed already.  No error, no memory.
+ * Passes the reads of the plan to tier_access_counts.  Looks at numbers only: the relations
+ * may be closed already.  No error, no memory.
  */
 extern void tier_access_report(struct TierAccessPlan *plan);
 

@@ -180,7 +180,7 @@ toast_index_of(Oid toast_oid)
  * ---------------------------------------------------------------------
  */
 
-/* What samples observe: see observe/collect.c. */
+/* Kinds of relations that samples observe: see observe/collect.c. */
 static bool
 is_observed(Relation rel)
 {

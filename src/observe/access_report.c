@@ -24,7 +24,7 @@
 #include "src/observe/query_reads.h"
 #include "src/storage/page_cache.h"
 
-/* A plan's reads from devices count if at least this share of what it missed was in sequence. */
+/* A plan's reads from devices count if at least this share of its misses was sequential. */
 #define SEQUENTIAL_SHARE 0.9
 
 /* See share_is_its_own(). */
@@ -97,7 +97,7 @@ is_mixed(const RelationUse *use)
 	return (use->orders & (use->orders - 1)) != 0;
 }
 
-/* What belongs to none of its nodes that were measured. */
+/* Misses that belong to none of its measured nodes. */
 static int64
 rest_misses(const RelationUse *use, int64 *fetched)
 {
@@ -265,8 +265,8 @@ report_misses(const TierAccessPlan *plan, const RelationUse *use, double all_mis
 }
 
 /*
- * Only what is certain: not what is inferred of partitions, nor, where the server counts them
- * so, misses that may be blocks that were added.  The rest is taken for use.
+ * Reports only certain reads: no inferred reads of partitions, and no misses that may be added
+ * blocks, where the server counts these as misses.  The rest counts as use.
  */
 static void
 report_ignored(const TierAccessPlan *plan)

@@ -216,7 +216,7 @@ tier_access_shared_wanted(void)
 		return now < my_database->expires_at;
 	my_database = NULL;
 
-	/* Not every statement searches for what is not there. */
+	/* Search for the database only once for each generation. */
 	if (generation_seen == shared->generation)
 		return false;
 	generation_seen = shared->generation;

@@ -132,7 +132,7 @@ heat_of(const Bucket *bucket, double share, double nblocks, int64 os_cached_byte
 		PAGECACHE_WEIGHT * Min(1.0, os_cached_bytes / (nblocks * BLCKSZ));
 }
 
-/* As many digits as a person reads. */
+/* Rounds to a readable number of digits. */
 static double
 three_digits(double number)
 {

@@ -13,11 +13,10 @@
 #include "src/model/relation_state.h"
 
 /*
- * All permanent and unlogged tables, indexes, TOAST tables and materialized
- * views of the current database that are neither system catalogs nor our own,
- * ordered by OID: id, counters, vacuums and buffers.  See relation_state.h for
- * what the other fields are.  AccessShareLock on pg_class and pg_index only.
- * Result in the current memory context.
+ * All permanent and unlogged tables, indexes, TOAST tables and materialized views of the
+ * current database that are neither system catalogs nor our own, ordered by OID: id, counters,
+ * vacuums and buffers.  See relation_state.h for the other fields.  AccessShareLock on
+ * pg_class and pg_index only.  Result in the current memory context.
  */
 extern TierRelationState *tier_collect(int *nstates);
 

@@ -50,7 +50,7 @@ enum
 	ESTIMATE_REASON,
 };
 
-/* One algorithm that was asked for.  Of each part anew, but for why_not. */
+/* One requested algorithm.  Reset for each part, except why_not. */
 typedef struct Method
 {
 	int			compressor;

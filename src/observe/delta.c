@@ -84,10 +84,10 @@ count_growth(const TierRelationState *state, const TierRelationState *before)
 }
 
 /*
- * How much of what grew just now, and has no counter, may have one later.  A file may
- * have been filled past the buffers: by a rewrite, which gives a relation that was known
- * another file, and by the build of an index, whose file is empty until then.  What
- * was there before the first sample may have been counted before a reset.
+ * The part of the current growth without a counter that may be counted later.  A file may have
+ * been filled past the buffers: by a rewrite, which gives a relation that was known another
+ * file, and by the build of an index, whose file is empty until then.  Blocks from before the
+ * first sample may have been counted before a reset.
  */
 static int64
 expected_growth(const TierRelationState *state, const TierRelationState *before, int64 left,

@@ -225,8 +225,8 @@ find_devices(TierDevices *devices)
 }
 
 /*
- * What tells one life of the counters from the next: the boot, and the number
- * that the kernel gives to each disk that comes (5.15 and up).
+ * Identifies one lifetime of the counters: the boot, and the sequence number that the kernel
+ * assigns to each new disk (5.15 and up).
  */
 static char *
 device_instance(const char *directory)
@@ -467,7 +467,7 @@ predict(const TierDevices *devices, const TierRelationState *states, int nstates
 	return predictions;
 }
 
-/* What is left of a device that was replaced was forgotten in find, so these are of one device. */
+/* The counters are of one device, because find has discarded the state of a replaced one. */
 static void
 count_wear(TierDeviceState *state, const TierDeviceCounters *now_counters, bool goes_on,
 		   TimestampTz now)

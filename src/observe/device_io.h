@@ -24,8 +24,8 @@ extern double tier_device_request_bytes(const TierDeviceState *state);
 extern const TierDeviceState *tier_devices_find(const TierDevices *devices, Oid tablespace_oid);
 
 /*
- * What the kernel has counted for a device since *instance, which tells one life of the
- * counters from the next.  False: it has none, or they cannot be read.
+ * Reads the kernel's counters of a device; *instance identifies their lifetime.  Returns false
+ * if it has none, or if they cannot be read.
  */
 extern bool tier_device_read_counters(const char *device, TierDeviceCounters *counters,
 									  char **instance);

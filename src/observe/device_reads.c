@@ -161,7 +161,7 @@ estimate_device_reads(TierRelationPeriod *period, const TierRelationStored *stor
 	period->device_random = random * Min(missing + read_ahead, 1.0);
 
 	/*
-	 * Who reads may read ahead in a further request, which is not among the
+	 * A read may cause read-ahead in another request, which is not among the
 	 * reads that are bounded.
 	 */
 	period->random_requests.high += Min(read_ahead, period->random_requests.high);
@@ -173,9 +173,8 @@ estimate_device_reads(TierRelationPeriod *period, const TierRelationStored *stor
 }
 
 /*
- * The same, where the kernel has counted, which it does for sequential reads: what it
- * counted for this relation replaces the estimate, and what it counted for this and others
- * together can only raise it.
+ * The same with counts of the kernel, for sequential reads: the count for this relation
+ * replaces the estimate, and a count for several relations together can only raise it.
  */
 static void
 use_measured_reads(TierRelationPeriod *period, Oid tablespace_oid)
@@ -211,9 +210,9 @@ within_bounds(const TierRelationPeriod *period, double random)
 }
 
 /*
- * The same for random reads: what the kernel has counted for plans replaces the estimate, as
- * far as there were enough of them, and bounds the rest.  A few rows that many ask for are in
- * the page cache more often than its share of the file says.
+ * The same for random reads: the kernel's counts for plans replace the estimate, if there were
+ * enough of them, and bound the rest.  A few rows that many ask for are in the page cache more
+ * often than its share of the file says.
  *
  * Read-ahead around a block is a separate request if resident blocks lie in between.
  */
@@ -406,7 +405,7 @@ tier_device_reads_correct(const TierDevices *devices, TierRelationState *states,
 	}
 	pfree(readers);
 
-	/* Counters that are late would leave what was read for them to others. */
+	/* Reads of late counters would be assigned to other relations. */
 	if (looks && worker_bytes > 0.0 && !tier_device_counters_are_late(period_s))
 		raise_to_workers(devices, states, nstates, worker_bytes / BLCKSZ);
 

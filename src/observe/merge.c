@@ -68,9 +68,9 @@ typedef struct Merge
 	TierPass   *pass;
 } Merge;
 
-/* ---------------------------------------------------------------------
- * First pass: what is remembered, and what grew
- * ---------------------------------------------------------------------
+/*---------------------------------------------------------------------
+ * First pass: remembered states, and growth
+ *---------------------------------------------------------------------
  */
 
 /*
@@ -131,10 +131,7 @@ since_reset(const TierRelationState *state, TimestampTz period_start, const Tier
 	return Min(Max(period_start, state->stored.counters.reset_at), input->now);
 }
 
-/*
- * Since when what the statistics do not show of a relation is known not to have
- * happened: since they count, and since it is there.
- */
+/* Since when the statistics of a relation are complete: since they count, and since it exists. */
 static TimestampTz
 proven_since(const TierRelationId *id, const TierMergeInput *input, TimestampTz period_start)
 {
@@ -146,7 +143,7 @@ proven_since(const TierRelationId *id, const TierMergeInput *input, TimestampTz 
 	return written_at == 0 ? input->now : Min(Max(period_start, written_at), input->now);
 }
 
-/* What is remembered of the same relation. */
+/* Takes over the remembered state of the same relation. */
 static void
 take_over(TierRelationState *state, const TierRelationState *before, TimestampTz now)
 {
@@ -228,8 +225,8 @@ was_active(const TierRelationPeriod *period)
 }
 
 /*
- * What takes room beside the main fork and is moved along: a few blocks, but of many small
- * tables more than the tables.
+ * Bytes of the other forks, which are moved with the main fork: a few blocks, but for many
+ * small tables more than the tables themselves.
  */
 static int64
 maps_bytes(const TierRelationId *id)
@@ -267,7 +264,7 @@ has_changed(const TierRelationState *state, const TierRelationState *before)
 		residency_moved(before->stored.cached_buffers, state->stored.cached_buffers);
 }
 
-/* What goes with a table is locked through it. */
+/* The TOAST table and indexes of a table are locked through it. */
 static Oid
 table_of(TierRelationState *states, int nstates, const TierRelationState *state)
 {
@@ -285,8 +282,8 @@ table_of(TierRelationState *states, int nstates, const TierRelationState *state)
 }
 
 /*
- * That a table was vacuumed is counted at once; what was read for it only when all of a
- * VACUUM of many tables has ended, or an autovacuum worker.
+ * A vacuum of a table is counted at once; its reads only when the whole VACUUM of many tables,
+ * or the autovacuum worker, has ended.
  */
 static void
 note_maintenance(TierRelationState *state, const TierRelationState *before,
@@ -305,8 +302,8 @@ note_maintenance(TierRelationState *state, const TierRelationState *before,
 }
 
 /*
- * Compares one relation with what is remembered of it; before NULL: nothing, and its counters
- * have grown from those of `origin`.  Returns whether they went backwards.
+ * Compares one relation with its remembered state; before NULL: there is none, and its
+ * counters have grown from those of `origin`.  Returns whether they went backwards.
  */
 static bool
 compare(TierRelationState *state, const TierRelationState *before, const TierCounters *origin,
@@ -364,8 +361,8 @@ compare(TierRelationState *state, const TierRelationState *before, const TierCou
 		period->delta.row_changes = Max(period->delta.row_changes - period->live_rows, 0);
 
 	/*
-	 * The files of an idle relation have not changed; but who was busy before
-	 * a crash looks idle after it.
+	 * The files of an idle relation have not changed; but a relation that was
+	 * busy before a crash looks idle after it.
 	 */
 	if (period->changed || merged->was_emptied)
 	{
@@ -607,7 +604,7 @@ pass_on_lost_scans(TierRelationState *states, int nstates, TimestampTz now)
 	}
 }
 
-/* Compares one relation with what is remembered of it, or of the index that it replaces. */
+/* Compares one relation with its remembered state, or with that of the index that it replaces. */
 static void
 compare_next(Merge *merge)
 {
@@ -643,7 +640,10 @@ compare_next(Merge *merge)
 	merge->nlost += state->period.lost_scans && state->id.kind == RELKIND_INDEX;
 }
 
-/* It stays what it was at the last sample, of which it is measured next time; or is not there. */
+/*
+ * Keeps the state of the last sample, from which the next sample measures; without one, sets
+ * the sizes to 0.
+ */
 static void
 leave_out(Merge *merge)
 {

@@ -63,8 +63,8 @@ set_bytes(TierResultRow *row, int column, int64 bytes)
 }
 
 /*
- * What cannot be known is NULL: about the device without a block device,
- * about the file system when the directory is in none that we could find.
+ * Unknown values are NULL: those of the device without a block device, and those of the file
+ * system if that of the directory was not found.
  */
 static void
 put_device(TierResultRow *row, Oid tablespace_oid, const char *name, const TierDevice *device)
@@ -192,7 +192,7 @@ tier_relation_buffers(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* What is not known is NULL. */
+/* Unknown values are NULL. */
 Datum
 tier_device_fit(PG_FUNCTION_ARGS)
 {

@@ -115,7 +115,7 @@ tier_rebuilt_before(TierRelationState *state, const TierRelationState *same, Tie
 		return same;
 	if (same != NULL && !is_invalid(same) && is_invalid(state))
 	{
-		/* What was read of it since is counted of the one that replaces it. */
+		/* Its reads since then are counted for the index that replaces it. */
 		*origin = &state->stored.counters;
 		return NULL;
 	}

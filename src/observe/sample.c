@@ -33,7 +33,7 @@
 #include "src/server/counting.h"
 #include "src/server/processes.h"
 
-/* What goes with a table is a part of it; NULL: its table is not there. */
+/* The relation whose totals include this one; NULL: its table does not exist. */
 static TierRelationState *
 unit_of(TierRelationState *states, int nstates, TierRelationState *state)
 {
@@ -50,9 +50,9 @@ unit_of(TierRelationState *states, int nstates, TierRelationState *state)
 }
 
 /*
- * Adds what each relation has done to the totals of what it is a part of.  After
- * tier_device_reads_correct.  A table has those of its TOAST table itself, because
- * a rewrite gives it another one.
+ * Adds the activity of each relation to the totals of the table that it is a part of.  After
+ * tier_device_reads_correct.  A table has those of its TOAST table itself, because a rewrite
+ * gives it another one.
  */
 static void
 add_up(TierRelationState *states, int nstates)
@@ -126,10 +126,10 @@ use_stored_counters(TierRelationState *states, int nstates,
 }
 
 /*
- * A clock that was set back says nothing true of what was noted by the one before it: what
- * is used meanwhile would look idle for long as soon as it is set forward again.  So what
- * is known begins anew with the clock that there is, and once more when that has reached
- * the time that was seen before.
+ * After the clock was set back, recorded times are not comparable with it: a relation that is
+ * used meanwhile would look idle for long as soon as the clock is set forward again.  So the
+ * record begins anew with the current clock, and once more when that has reached the latest
+ * recorded time.
  */
 static void
 follow_clock(TierCountsOrigin *origin, TimestampTz sampled_at, TimestampTz now)
@@ -168,9 +168,9 @@ is_another_server(const TierSampleMemory *memory)
 
 /*
  * Since when no count can have been lost.  Another server, after a failover, a restore or an
- * upgrade, has other statistics, which say nothing about what the former one has not told; and
- * neither does one that does not count, or not for everybody.  A change of the server or a
- * reset of its counters loses the counts since the last sample before it.
+ * upgrade, has other statistics, which do not include unreported counts of the former one; nor
+ * does a server include them that does not count, or not for all roles.  A change of the
+ * server or a reset of its counters loses the counts since the last sample before it.
  */
 static TierCountsOrigin
 origin_of(const TierSampleMemory *memory, const TierMergeResult *merged,
@@ -326,7 +326,7 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	Oid		   *dropped;
 	int			ndropped;
 
-	/* 1. One sampler at a time, and then: what is remembered. */
+	/* 1. Lock the sampler, and load the remembered states. */
 	tier_catalog_enter(&scope);
 	tier_catalog_lock_tables();
 	if (!tier_catalog_lock_sampler(patience_ms))

@@ -69,9 +69,9 @@ typedef struct Pull
 								 * relations */
 } Pull;
 
-/* ---------------------------------------------------------------------
- * What is asked
- * ---------------------------------------------------------------------
+/*---------------------------------------------------------------------
+ * Queries
+ *---------------------------------------------------------------------
  */
 
 /*
@@ -220,7 +220,7 @@ take_is_ours(TierRemote *remote, void *argument)
 	pull->has_function = tier_remote_bool(remote, 0);
 }
 
-/* -1: not told. */
+/* -1: not reported. */
 static int64
 amount_of(TierRemote *remote, int column)
 {
@@ -254,7 +254,7 @@ take_place(TierRemote *remote, void *argument)
 	place->free_bytes = amount_of(remote, 3);
 	place->total_bytes = amount_of(remote, 4);
 
-	/* What it had not replayed yet is not in its free bytes. */
+	/* Its free bytes do not include moves that it had not replayed. */
 	place->replayed_until = replayed_lsn >= pull->asked_lsn ? answer->asked_at :
 		Max(Min(replayed_at, answer->asked_at), day_ago);
 }
@@ -308,8 +308,8 @@ ask(TierRemote *remote, void *argument)
  */
 
 /*
- * A role is who it was by OID and by name: roles are dropped and created again, and a row of a
- * dump has the OID that a role had in another cluster.
+ * A role is identified by OID and name, because roles are dropped and created again, and a row
+ * of a dump has the OID that a role had in another cluster.
  */
 static char *
 why_not_to_be_asked(const TierStandby *standby)

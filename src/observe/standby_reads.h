@@ -13,9 +13,9 @@
 #include "src/catalog/standbys.h"
 
 /*
- * Worker only, outside of a transaction: asks the standbys whose time has come, one after the
- * other, and stores each answer in a separate transaction.  Errors are shown in the view
- * standbys, or else logged, and have no other consequence.
+ * Worker only, outside of a transaction: asks the standbys that are due, one after the other,
+ * and stores each answer in a separate transaction.  Errors are shown in the view standbys, or
+ * else logged, and have no other consequence.
  */
 extern void tier_standby_pull(void);
 

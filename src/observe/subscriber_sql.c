@@ -23,8 +23,8 @@ PG_FUNCTION_INFO_V1(tier_ignore_replicated);
 PG_FUNCTION_INFO_V1(tier_refuse_other_roles);
 
 /*
- * A trigger that is fired while session_replication_role is "replica".  That may
- * also be a person who loads a dump, and then the row counts.
+ * A trigger that is fired while session_replication_role is "replica".  That may also be a
+ * session that loads a dump, and then the row counts.
  */
 Datum
 tier_ignore_replicated(PG_FUNCTION_ARGS)

@@ -106,9 +106,9 @@ typedef struct KnownFile
 } KnownFile;
 
 /*
- * The writes of one sample, from tier_writes_begin() to tier_writes_end(), in
- * the memory of the process that has the sampler locked.  Only one sample
- * exists at a time, so what it remembers (memory) needs no other lock.
+ * The writes of one sample, from tier_writes_begin() to tier_writes_end(), in the memory of
+ * the process that has the sampler locked.  Only one sample exists at a time, so its memory
+ * needs no other lock.
  *
  * begin	decides what is read: begin, end, redo
  * count	knows the files, reads the WAL, counts by relation, and fills in
@@ -383,8 +383,8 @@ note_record(void *argument, XLogReaderState *record)
  */
 
 /*
- * Reads [begin, end) or what is left of it, segment by segment where something
- * is gone.  Returns the bytes read; *position gets where reading can go on.
+ * Reads [begin, end) or the rest of it, segment by segment if a part was removed.  Returns the
+ * bytes read; *position gets the position at which reading can continue.
  */
 static uint64
 read_stretch(TierWal *wal, XLogRecPtr begin, XLogRecPtr end, XLogRecPtr *position)
@@ -427,7 +427,7 @@ read_wal(TierWrites *writes)
 										   pg_prng_double(&pg_global_prng_state));
 		XLogRecPtr	position;
 
-		/* What was not read may have had a change of it. */
+		/* The WAL that was not read may have changed it. */
 		if (i > 0)
 			writes->full_page_writes = fullPageWrites;
 		tier_page_set_next_stretch(&memory->pages);
@@ -451,9 +451,9 @@ read_wal(TierWrites *writes)
 		writes->full_page_writes;
 }
 
-/* ---------------------------------------------------------------------
- * What it means
- * ---------------------------------------------------------------------
+/*---------------------------------------------------------------------
+ * Evaluation
+ *---------------------------------------------------------------------
  */
 
 /* Returns true if the relation is being vacuumed at this moment.  Looks only when it matters. */

@@ -26,8 +26,8 @@ extern TierWrites *tier_writes_begin(TimestampTz now);
 
 /*
  * Reads the WAL between, or a part of it, and fills in period.writes of the current relations;
- * `last`: what the last sample has left of them.  Both arrays by OID.  WAL that was removed is
- * no error: the rest of it then stands for all.  Checks for interrupts.
+ * `last`: their states after the last sample.  Both arrays by OID.  WAL that was removed is no
+ * error: the rest of it then stands for all.  Checks for interrupts.
  */
 extern void tier_writes_count(TierWrites *writes,
 							  TierRelationState *current, int ncurrent,

@@ -33,7 +33,7 @@
 #define INITIAL_FILES		256
 #define BUFFERS_PER_INTERRUPT_CHECK	4096
 
-/* How often a header in flux is looked at before it is left out. */
+/* Attempts to read a changing header before it is skipped. */
 #define READ_ATTEMPTS		4
 
 #define SH_PREFIX			files

@@ -30,7 +30,7 @@
 #include "src/server/processes.h"
 #include "src/server/remote.h"
 
-/* How often a wait looks whether it is to end. */
+/* The interval at which a wait checks for its end. */
 #define LOOK_INTERVAL_MS 1000
 
 #define CONNECT_S		3
@@ -40,14 +40,14 @@
 /* A row that is asked for has a few hundred bytes, and libpq keeps it whole. */
 #define LONGEST_ROW_BYTES	(1024 * 1024)
 
-/* Of a message of the other server that is passed on. */
+/* Bytes of a message of the other server, at most. */
 #define MESSAGE_BYTES	400
 
 /*
- * How the session there is to be, whatever the owner of that database or the role has set:
- * it begins, as the role that was named, and is not ended while it waits for us; names mean what
- * they say, nothing is written, and no statement goes on for long after us.  (Of two limits of
- * one name the later one counts, before 17.)
+ * Settings of the remote session that override those of its database and role: it starts as
+ * the given role and does not end while it waits for us; names are resolved safely, it is
+ * read-only, and no statement runs for long after the connection is lost.  (Before 17, the
+ * later of two limits of one name counts.)
  */
 #define SESSION_OPTIONS \
 	"-c local_preload_libraries= -c role=none -c idle_session_timeout=0 -c lock_timeout=0 " \
@@ -287,7 +287,7 @@ clear_environment(void)
 /* The string gives none but those of the first two, which come before its own. */
 #define NFIXED 6
 
-/* Of one name the later value counts; one that is NULL is not given. */
+/* If a name occurs twice, the later value counts; a value of NULL is not passed. */
 static PGconn *
 start_connection(const Address *address, const char *database)
 {

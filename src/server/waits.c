@@ -189,7 +189,7 @@ look_at_backends(const int *worker_pids, int nworkers)
 	}
 }
 
-/* Of movers and workers, this process first; how many. */
+/* Lists the PIDs of movers and workers, this process first; returns their number. */
 static int
 our_pids(int *pids)
 {

@@ -46,7 +46,7 @@
 #define MAX_SKIPS 64
 #define RECORDS_PER_CHECK 256
 
-/* So much WAL is read in less time than its flush takes. */
+/* The amount of WAL that is read in less time than its flush takes. */
 #define NEAR_BYTES (64 * 1024)
 
 typedef struct Skip

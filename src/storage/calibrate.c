@@ -48,7 +48,7 @@
 #define CHECKPOINT_BATCH 32
 #define CHECKPOINT_GAP 64
 
-/* What share of the time each measurement may take. */
+/* The share of the time of each measurement. */
 #define WRITE_SHARE 0.25
 #define READ_SHARE 0.12
 #define SCAN_SHARE 0.05

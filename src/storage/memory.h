@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * storage/memory.h
- *		Whether the server's memory is full, so that reads evict other pages.
+ *		Checking whether the server's memory is full, so that reads evict other pages.
  *
  *-------------------------------------------------------------------------
  */

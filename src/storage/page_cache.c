@@ -90,12 +90,12 @@ typedef struct Cachestat
 	uint64		recently_evicted_pages;
 } Cachestat;
 
-/* What mincore is asked for at once: a page of answers. */
+/* Pages of one call of mincore: a page of results. */
 #define MINCORE_PAGES			4096
 
 /*
- * What works here, once it is known.  A kernel may have the call and a
- * container's seccomp filter forbid it; that does not change while we live.
+ * The method that works here, once known.  A kernel may have the call and a container's
+ * seccomp filter forbid it; that does not change during the life of the process.
  */
 static Method probed_method = METHOD_UNPROBED;
 
