@@ -145,11 +145,11 @@ extern double tier_cost_queue_s(double utilisation, double clients);
 extern double tier_cost_queue_s_per_hour(double utilisation, double clients);
 
 /*
- * How many bytes of files fit into one, by what file systems say that they have used: from 1
- * to 1e6.  Other files on them only make it too low, so that what is stored is never told
- * too small.  Where others certainly are (shared), that is a bound from below for the
- * assumption, which is 2; and as long as a file system has little more used than it needs
- * for itself, the assumption is all there is.
+ * The compression ratio of files by the used space of their file systems: from 1 to 1e6.  Other
+ * files on them only make it too low, so that the stored size is never underestimated.  If there
+ * are certainly other files (shared), it is a lower bound for the assumption, which is 2; and
+ * while a file system has little more used than it needs for itself, the assumption is the only
+ * source.
  */
 extern double tier_cost_ratio_of_files(double file_bytes, double used_bytes, bool shared);
 

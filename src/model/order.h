@@ -48,8 +48,8 @@ extern int	tier_order(const TierOrderMove *moves, int nmoves, const double *room
 
 /*
  * Some moves gain nothing and are only made for the room that they leave: helps, by number.  Puts
- * each of them just before the first move of the order that needs its room, so that no pair stays
- * half done for long.  A helper that none of them needs is left out of the order if a move to its
+ * each of them just before the first move of the order that needs its room, so that no half-done
+ * state lasts long.  A helper that none of them needs is left out of the order if a move to its
  * source tier is missed; missed is by tier: a unit should have come there and is not in the
  * order, so the room would be of no use.  missed is updated: a move that is left out is missed on
  * its target.  Returns how many moves are left; they can be made in their new order.

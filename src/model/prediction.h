@@ -25,10 +25,10 @@ typedef struct TierPredictionClients
 } TierPredictionClients;
 
 /*
- * saved_s is what clients wait less per hour, as long as they ask for as much as now.
- * speedup is how many times as much they get done: 1 at one end, which is when they
- * ask for no more, and at the other what they get if each goes on as soon as it has
- * its answer.  All NaN: not known.
+ * saved_s is the reduction of the clients' waits per hour, as long as they ask for as much as
+ * now.  speedup is the factor of their throughput: 1 at one end, if they ask for no more, and at
+ * the other end the factor reached if each goes on as soon as it has its answer.  All NaN: not
+ * known.
  */
 typedef struct TierPrediction
 {
