@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * base/transaction.c
- *		How each transaction of a move begins, and when it is old enough.
+ *		Starting the transactions of a move, and limiting their age.
  *
  * Runs in the worker and in sessions that CALL move_relation, migrate, apply_placement or
  * undo_move.  A move is many transactions, each of which starts with the defaults of the
@@ -19,8 +19,8 @@
  *
  * Locks.  A process that has waited for deadlock_timeout looks for a deadlock, and when it
  * finds that an autovacuum worker is in its way, it cancels that worker.  A move is never so
- * urgent; it comes back later.  So for the lock on the relation the check is put off for ever,
- * and the wait is ended by lock_timeout instead.  That is safe: a mover holds no lock on a
+ * urgent, because it is tried again later.  So for the lock on the relation the check is
+ * disabled, and lock_timeout ends the wait instead.  That is safe: a mover holds no lock on a
  * relation of a user while it waits for another one, and a process that waits for us in a
  * circle finds the deadlock by its own check.  A lock_timeout below deadlock_timeout would not
  * do, as the latter may be 1 ms.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * base/transaction.h
- *		How each transaction of a move begins, and when it is old enough.
+ *		Starting the transactions of a move, and limiting their age.
  *
  * Only these functions start a transaction or continue in a new one; SPI_commit()
  * and the like are not called anywhere else, since what follows would have the

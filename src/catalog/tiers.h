@@ -48,9 +48,9 @@ typedef struct TierTier
 	NameData	name;
 	int			rank;			/* 0: fastest */
 	TierCostProfile profile;	/* as defined or calibrated; the endurance per
-								 * day is computed from the two below, the
-								 * ratio of a compressed tier, unless a person
-								 * has set it, by its file systems */
+								 * day is computed from the two below, and the
+								 * ratio of a compressed tier from its file
+								 * systems, unless it is set */
 	bool		price_is_assumed;	/* the price is a default, not set by a
 									 * user */
 	bool		compressed;

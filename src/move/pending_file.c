@@ -18,8 +18,8 @@
  *
  * Use.  The row of a file is deleted by the transaction that makes the file a relation's, so
  * that no snapshot shows a file that is both registered and in use, or neither.  A sweep first
- * gets the lock, then takes a snapshot of its own, whatever isolation level the caller has,
- * and with it reads the row again and looks for the file in pg_class (move/pending_row.c,
+ * gets the lock, then takes a new snapshot, whatever isolation level the caller has, and with
+ * it reads the row again and looks for the file in pg_class (move/pending_row.c,
  * move/file_use.c).
  *
  * Reuse of the number.  File numbers only increase, even across a crash, and one is chosen

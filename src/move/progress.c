@@ -41,11 +41,11 @@
 
 /*
  * A copy of the published numbers, because st_progress_param is write-only.  The numbers in
- * shared memory are this process's to write, by pgstat_progress_update_param(), and
- * everybody's to read, a copy at a time (tier_processes_read); each number is written for
- * itself, so that a reader may see some that are newer than others.  They mean nothing without
- * their mark, which is therefore written last, and taken away first.  Announcements are
- * written all at once (tier_processes_show), since others rely on them.
+ * shared memory are this process's to write, by pgstat_progress_update_param(), and readable
+ * by all processes, a copy at a time (tier_processes_read); each number is written separately,
+ * so that a reader may see some that are newer than others.  They mean nothing without their
+ * mark, which is therefore written last, and taken away first.  Announcements are written all
+ * at once (tier_processes_show), since others rely on them.
  */
 static int64 current[TIER_PROGRESS_FIELDS]; /* set back by
 											 * tier_progress_start() */

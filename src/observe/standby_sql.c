@@ -12,10 +12,10 @@
  *   require_own_superuser().
  * - The worker looks at that role again before each connection (observe/standby_reads.c), and
  *   parses the connection string again (server/remote.c).
- * - The table standby can be written by the owner of the extension and superusers only, and a
- *   dump is restored into it by no one else.  A row from another cluster has the OID that a
- *   role had there.  Unless the role with that OID has the same name here, and is a superuser,
- *   the row does nothing until a superuser adds the standby again.
+ * - Only the owner of the extension and superusers can write the table standby, and restore a
+ *   dump into it.  A row from another cluster has the OID that a role had there.  Unless the
+ *   role with that OID has the same name here, and is a superuser, the row does nothing until
+ *   a superuser adds the standby again.
  *
  *-------------------------------------------------------------------------
  */

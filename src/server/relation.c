@@ -523,7 +523,7 @@ tier_relation_move(Oid relation_oid, Oid requester_oid, bool for_owner, Oid exte
 
 	/*
 	 * In force to the end of the transaction: also the TOAST table's lock and
-	 * the pg_class row are waited for while we hold up everybody else.
+	 * the pg_class row are waited for while all other users are blocked.
 	 */
 	tier_transaction_limit_lock_waits(tier_move_lock_timeout_ms);
 

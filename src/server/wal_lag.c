@@ -195,7 +195,7 @@ tier_wal_lag(void)
 	return lag;
 }
 
-/* Its name, and how far it is, are in pg_stat_replication, which not everybody may read. */
+/* Its name and position are shown in pg_stat_replication, which not all roles may read. */
 static char *
 standby_text(const TierWalLag *lag)
 {

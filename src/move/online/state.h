@@ -227,9 +227,9 @@ extern TierStepResult tier_online_watch(TierOnline *move);
 extern void tier_online_note_copied(TierOnline *move, int64 bytes);
 
 /*
- * How long a move waits for readers of the WAL before it is given up.  A standby that an hour
- * does not bring back needs a person; meanwhile the copy takes room on the new tier, and a
- * place among the movers.
+ * The time that a move waits for readers of the WAL before it gives up.  A standby that has
+ * not caught up within an hour needs an administrator; meanwhile the copy takes room on the
+ * new tier, and a place among the movers.
  */
 #define TIER_LAG_TIMEOUT_S tier_debug_constant(lag_timeout_s, 3600)
 
