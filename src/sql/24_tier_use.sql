@@ -11,8 +11,8 @@ CREATE VIEW _tiered_storage.tiers AS
 		COALESCE(t.capacity_bytes, f.total_bytes) AS capacity_bytes,
 		f.used_bytes,
 		f.free_bytes,
-		/* A capacity that was given may be less than the file systems have. */
-		GREATEST(f.used_bytes / NULLIF(f.used_bytes + f.free_bytes, 0)::float8,
+		/* As fullness policies count: what is reserved for root is not free. */
+		GREATEST(1 - f.free_bytes / NULLIF(COALESCE(t.capacity_bytes, f.total_bytes), 0)::float8,
 			CASE WHEN t.capacity_bytes < 0.99 * (f.used_bytes + f.free_bytes)
 				THEN COALESCE(r.relation_bytes, 0) / t.capacity_bytes::float8 END)
 			AS used_fraction,

@@ -83,8 +83,7 @@ BEGIN
 		|| COALESCE(now, 'not running: the library is not in shared_preload_libraries');
 	RETURN NEXT;
 
-	FOR r IN SELECT t.*, t.used_bytes / NULLIF(t.used_bytes + t.free_bytes, 0)::float8
-				AS used_ratio, (SELECT max(d.busy_fraction) FROM _tiered_storage.device_io d
+	FOR r IN SELECT t.*, (SELECT max(d.busy_fraction) FROM _tiered_storage.device_io d
 				WHERE d.device = ANY (t.devices)) AS busy_ratio
 			FROM _tiered_storage.tiers t ORDER BY t.rank
 	LOOP
@@ -95,7 +94,7 @@ BEGIN
 			CASE WHEN r.capacity_bytes < r.used_bytes + r.free_bytes
 				THEN format('%s of %s used here', pg_size_pretty(r.relation_bytes),
 					pg_size_pretty(r.capacity_bytes))
-				ELSE round(100 * r.used_ratio::numeric) || ' % full, '
+				ELSE round(100 * r.used_fraction::numeric) || ' % full, '
 					|| pg_size_pretty(r.free_bytes) || ' free' END,
 			round(100 * r.busy_ratio::numeric) || ' % busy');
 		now := COALESCE(NULLIF(now, ''), 'its devices are unknown');

@@ -77,7 +77,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('settings_of_images'), ('settings_of_io_method'), ('setting_obstacle'), ('settings_of_tablespaces'),
 	('settings_of_temp'), ('settings_of_wal_place'), ('wal_places'), ('temp_saved_s'),
 	('settings_of_temp_rights'), ('role_list'), ('roles_without_create'), ('roomiest_places'),
-	('wal_move_command'), ('settings_of_wal_sync'), ('move_window_state'), ('move_queue_entries'),
+	('wal_move_command'), ('settings_of_wal_sync'), ('move_window_state'), ('move_queue_entries'), ('made_plan'), ('worker_plans'), ('show_plan'), ('relation_bytes'),
 	('mover_progress'), ('period_share'), ('notify_launcher'), ('partition_advice'),
 	('plan_moves'), 
 	('partition_interval'), ('partition_key'), ('refresh_moves'),
@@ -125,9 +125,9 @@ SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname = 'c' AN
 	'those in C are in the library of the extension');
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE prosecdef $$,
 	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_device_profile'), ('alter_tier'), ('calibrate_tier'),
-	('discover_tiers'), ('file_class_io'), ('first_hour'), ('remove_move_window'), ('remove_standby'), ('remove_tier'),
+	('discover_tiers'), ('file_class_io'), ('first_hour'), ('move_queue_entries'), ('show_plan'), ('remove_move_window'), ('remove_standby'), ('remove_tier'),
 	('relation_write_amplification'), ('wal_written_ratio'), ('wear_state')
-	UNION ALL SELECT 'stored_' || t FROM unnest(_tiered_storage.state_tables()) t $$, 'security definer: the functions of tiers and windows only');
+	UNION ALL SELECT 'stored_' || t FROM unnest(_tiered_storage.state_tables()) t $$, 'security definer: those of tiers and windows, and what monitors see of plans and files only');
 SELECT is_empty($$ SELECT p.oid::regprocedure, p.proconfig FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 		AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'tiered_storage')
 	WHERE p.prosecdef AND NOT COALESCE('search_path=pg_catalog, pg_temp' = ANY (p.proconfig), false) $$, 'and each of them, in whatever schema and language, looks names up in pg_catalog first and pg_temp last');
