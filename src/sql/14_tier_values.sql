@@ -217,7 +217,8 @@ BEGIN
 				format('tablespace "%s" belongs to tier "%s" in database "%s"', spc,
 					other.tier_name, other.datname),
 				detail => 'A tablespace is shared by all databases, which must agree on its tier.',
-				hint => 'Use the same tier name here, or change it there first.');
+				hint => 'Use the same tier name here, or change it there first.  If the extension '
+					'was dropped there, try again after tiered_storage.sample_interval.');
 		END IF;
 	END LOOP;
 

@@ -75,42 +75,28 @@ $node->safe_psql('postgres', $_)
   'ALTER DATABASE app_renamed RENAME TO app';
 pass('who renames a database does not have to pause its moves');
 
-# The worker begins anew, and does not leave for a role without rights: the server looks at
-# them only when it has the lock.
+# The worker begins anew, and does not leave for a role without rights.  The server takes the lock
+# before it looks at them, for a moment; a function of the owner makes that the five seconds for
+# which RENAME waits for the worker.
 $pid = start_worker_move();
-$node->safe_psql('postgres', 'CREATE ROLE other LOGIN');
-my $watcher = new_stops($node, 'app');
-my $other =
-  $node->background_psql('postgres', extra_params => [ '-U', 'other' ]);
-$other->query_until(
-	qr/begun/, q(\echo begun
-DO $$ BEGIN WHILE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'enough') LOOP
-	BEGIN
-		ALTER DATABASE app RENAME TO taken;
-	EXCEPTION WHEN insufficient_privilege THEN
-		NULL;
-	END;
-END LOOP; END $$;
-));
-wait_for($watcher,
-	"SELECT count(*) > 0 FROM pg_stat_activity WHERE usename = 'other' AND state = 'active'"
-);
-my $copied = $watcher->query_safe(
-	"SELECT blocks_done FROM _tiered_storage.move_progress WHERE pid = $pid");
-
-# At 1 MB a second: the worker looks twice in that time.
-wait_for($watcher,
-	"SELECT COALESCE((SELECT blocks_done > $copied + 160 FROM _tiered_storage.move_progress WHERE pid = $pid), true)"
-);
-is( $watcher->query_safe(
+$node->safe_psql(
+	'postgres', q(CREATE ROLE other LOGIN;
+CREATE FUNCTION rename_app() RETURNS void LANGUAGE sql SECURITY DEFINER
+	AS 'ALTER DATABASE app RENAME TO taken';));
+my (undef, undef, $error) = $node->psql(
+	'postgres',
+	'SELECT rename_app()',
+	extra_params => [ '-U', 'other' ]);
+like(
+	$error,
+	qr/database "app" is being accessed by other users/,
+	'a role without rights does not stop the move');
+is( $node->safe_psql(
+		'app',
 		"SELECT count(*) FROM _tiered_storage.move_progress WHERE pid = $pid"
 	),
 	1,
-	'a role without rights does not stop the move');
-$node->safe_psql('postgres', 'CREATE ROLE enough');
-$other->query_safe('SELECT');
-$other->quit;
-$watcher->quit;
+	'the move goes on');
 is($node->safe_psql('app', 'SELECT tiered_storage.pause()'),
 	't', 'moves are paused');
 is( $node->safe_psql(
