@@ -91,7 +91,9 @@ SELECT pg_stat_force_next_flush() \g /dev/null
 SELECT pg_stat_force_next_flush() \g /dev/null
 CALL tiered_storage.sample();
 -- Made up, since no call makes it in the time of a test: rates, and history of days and weeks.
-TRUNCATE _tiered_storage.relation_history, _tiered_storage.history_hour;
+-- What others write to this machine's devices must not count.
+TRUNCATE _tiered_storage.relation_history, _tiered_storage.history_hour, _tiered_storage.device_wear,
+	_tiered_storage.device_wear_day;
 UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0, heat_at = '2030-01-01 00:00:00+00',
 	observed_since = '2020-01-01', sampled_since = '2029-12-31 23:00:00+00',
 	random_fast = 0, random_slow = 0, sequential_fast = 0, sequential_slow = 0, sequential_low_slow = 0,

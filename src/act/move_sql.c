@@ -73,7 +73,7 @@ typedef struct Moved
 } Moved;
 
 static void
-add_moved(Moved *moved, const TierRelationInfo *member, Oid to_oid, const TierMoveReport *report)
+add_moved(Moved *moved, const TierRelationInfo *member, Oid to_oid, double bytes)
 {
 	if (moved->relations++ == 0)
 	{
@@ -85,8 +85,7 @@ add_moved(Moved *moved, const TierRelationInfo *member, Oid to_oid, const TierMo
 		moved->from_oid = InvalidOid;
 	if (moved->to_oid != to_oid)
 		moved->to_oid = InvalidOid;
-	moved->bytes += report->size_bytes;
-	moved->lock_held_ms = Max(moved->lock_held_ms, report->lock_held_ms);
+	moved->bytes += bytes;
 }
 
 static char *
@@ -96,19 +95,15 @@ place_text(Oid tablespace_oid)
 		psprintf("tablespace \"%s\"", tier_tablespace_name(tablespace_oid));
 }
 
-/* A move between two tablespaces of one device does not change the cost. */
-static int
-errdetail_one_device(const TierMoveCall *call, const Moved *moved)
+/* NULL, or the warning: a move between two tablespaces of one device does not change the cost. */
+static const char *
+one_device_text(const TierMoveCall *call, const Moved *moved)
 {
-	const TierDevice *to;
-
-	if (!OidIsValid(moved->from_oid) || !OidIsValid(moved->to_oid))
-		return 0;
-	to = tier_call_device(call, moved->to_oid);
-	if (!tier_device_is_shared(tier_call_device(call, moved->from_oid), to))
-		return 0;
-	return errdetail("Both are on the same device%s%s: nothing gets faster or cheaper.",
-					 to->device == NULL ? "" : ", ", to->device == NULL ? "" : to->device);
+	if (!OidIsValid(moved->from_oid) || !OidIsValid(moved->to_oid) ||
+		!tier_device_is_shared(tier_call_device(call, moved->from_oid),
+							   tier_call_device(call, moved->to_oid)))
+		return NULL;
+	return "Both are on the same device: nothing gets faster or cheaper.";
 }
 
 /*
@@ -118,6 +113,8 @@ errdetail_one_device(const TierMoveCall *call, const Moved *moved)
 static void
 report_moved(const TierMoveCall *call, const Moved *moved, int failed, char *time)
 {
+	const char *detail = one_device_text(call, moved);
+
 	if (moved->relations > 0 && tier_log_moves)
 		ereport(NOTICE,
 				(errmsg("moved %s%s from %s to %s: %s in %s, locked for %s%.3f ms",
@@ -127,7 +124,7 @@ report_moved(const TierMoveCall *call, const Moved *moved, int failed, char *tim
 						place_text(moved->from_oid), place_text(moved->to_oid),
 						tier_size_text(moved->bytes),
 						time, moved->relations == 1 ? "" : "at most ", moved->lock_held_ms),
-				 errdetail_one_device(call, moved)));
+				 detail == NULL ? 0 : errdetail("%s", detail)));
 	if (moved->relations == 0 && failed == 0)
 		ereport(NOTICE, (errmsg("nothing is moved: %s", tier_call_nothing_text(call))));
 }
@@ -191,6 +188,7 @@ announce_call(const TierMoveCall *call)
 {
 	TierForesight *foresight = tier_foresight_create(call->set);
 	TierMoveCounts counts = {0};
+	Moved		moved = {0};
 	ListCell   *cell;
 
 	foreach(cell, call->relations)
@@ -202,13 +200,15 @@ announce_call(const TierMoveCall *call)
 		if (!tier_relation_lookup(lfirst_oid(cell), &member))
 			continue;
 		request = tier_call_request(call, &member, foresight);
-		if (tier_move_is_needed(request.relation_oid, request.tablespace_oid))
-			tier_foresee(foresight, &request, call->pins, &counts);
+		if (!tier_move_is_needed(request.relation_oid, request.tablespace_oid))
+			continue;
+		tier_foresee(foresight, &request, call->pins, &counts);
+		add_moved(&moved, &member, request.tablespace_oid, 0);
 	}
 	if (counts.moved == 0 && counts.not_moved == 0)
 		ereport(NOTICE, (errmsg("nothing would be moved: %s", tier_call_nothing_text(call))));
 	else
-		tier_foresee_report(&counts, NULL);
+		tier_foresee_report(&counts, one_device_text(call, &moved));
 }
 
 /* A call, and the results of its relations. */
@@ -244,7 +244,10 @@ move_these(Series *series, const List *todo)
 		tier_pending_expect(list_length(todo) - 1 - foreach_current_index(cell));
 		report = tier_move_one(&request);
 		if (report.state == TIER_STATE_DONE)
-			add_moved(&series->moved, &member, request.tablespace_oid, &report);
+		{
+			add_moved(&series->moved, &member, request.tablespace_oid, report.size_bytes);
+			series->moved.lock_held_ms = Max(series->moved.lock_held_ms, report.lock_held_ms);
+		}
 		if (report.state != TIER_STATE_SKIPPED && report.state != TIER_STATE_FAILED)
 			continue;
 		if (todo != series->call.relations)

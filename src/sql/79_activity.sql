@@ -156,14 +156,14 @@ BEGIN
 		part := 'hot';
 		name := r.relation::text;
 		now := concat_ws(', ', 'on ' || r.tier_name,
-			_tiered_storage.short_number(r.reads_per_s) || ' blocks/s read',
+			_tiered_storage.short_number(r.reads_per_s) || ' buffer misses/s',
 			_tiered_storage.short_number(NULLIF(r.changes_per_s, 0)) || ' rows/s changed');
 		RETURN NEXT;
 	END LOOP;
 	IF n = 0 THEN
 		part := 'hot';
 		name := '';
-		now := COALESCE((SELECT 'nothing was read from disk in the last sample, '
+		now := COALESCE((SELECT 'no buffer misses in the last sample, '
 				|| _tiered_storage.short_number(
 					EXTRACT(epoch FROM clock_timestamp() - s.last_sample_at)::float8) || ' s ago'
 			FROM _tiered_storage.last_sample s), 'there is no sample yet');
