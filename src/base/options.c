@@ -81,6 +81,13 @@ value_text(const JsonbValue *value, const char *what, const char *key)
 	return NULL;				/* not reached */
 }
 
+/* The error of a type's input function does not name the key. */
+static void
+name_key(void *key)
+{
+	errcontext("value of \"%s\"", (const char *) key);
+}
+
 List *
 tier_options_spread(FunctionCallInfo fcinfo, int object, const char *what,
 					const TierOption *options, int n, FunctionCallInfo call)
@@ -106,6 +113,7 @@ tier_options_spread(FunctionCallInfo fcinfo, int object, const char *what,
 		char	   *literal;
 		Oid			input;
 		Oid			parameter;
+		ErrorContextCallback callback = {error_context_stack, name_key, NULL};
 
 		if (token != WJB_KEY)
 			continue;
@@ -119,8 +127,11 @@ tier_options_spread(FunctionCallInfo fcinfo, int object, const char *what,
 			continue;
 		}
 		getTypeInputInfo(option->type, &input, &parameter);
+		callback.arg = unconstify(char *, option->name);
+		error_context_stack = &callback;
 		call->args[option->argument].value = OidInputFunctionCall(input, literal, parameter, -1);
 		call->args[option->argument].isnull = false;
+		error_context_stack = callback.previous;
 	}
 	return nulls;
 }
