@@ -163,8 +163,7 @@ tier_hypertable_column(Oid relation_oid, NameData *column)
 
 /* A condition of a CHECK constraint: column >= constant, column < constant, or another one. */
 static void
-add_condition(Node *node, AttrNumber attribute, Oid type_oid, const Const **lower,
-			  const Const **upper)
+add_condition(Node *node, AttrNumber attribute, Oid type_oid, List **lowers, List **uppers)
 {
 	TypeCacheEntry *type = lookup_type_cache(type_oid, TYPECACHE_BTREE_OPFAMILY);
 	OpExpr	   *condition = (OpExpr *) node;
@@ -182,14 +181,14 @@ add_condition(Node *node, AttrNumber attribute, Oid type_oid, const Const **lowe
 		return;
 	strategy = get_op_opfamily_strategy(condition->opno, type->btree_opf);
 	if (strategy == BTGreaterEqualStrategyNumber)
-		*lower = value;
+		*lowers = lappend(*lowers, value);
 	else if (strategy == BTLessStrategyNumber)
-		*upper = value;
+		*uppers = lappend(*uppers, value);
 }
 
 void
-tier_hypertable_bounds(Oid chunk_oid, const char *column, Oid type_oid, const Const **lower,
-					   const Const **upper)
+tier_hypertable_bounds(Oid chunk_oid, const char *column, Oid type_oid, List **lowers,
+					   List **uppers)
 {
 	AttrNumber	attribute = get_attnum(chunk_oid, column);
 	Relation	constraints = table_open(ConstraintRelationId, AccessShareLock);
@@ -197,7 +196,7 @@ tier_hypertable_bounds(Oid chunk_oid, const char *column, Oid type_oid, const Co
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	*lower = *upper = NULL;
+	*lowers = *uppers = NIL;
 	ScanKeyInit(&scan_key, Anum_pg_constraint_conrelid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(chunk_oid));
 	scan = systable_beginscan(constraints, ConstraintRelidTypidNameIndexId, true, NULL, 1,
@@ -218,7 +217,7 @@ tier_hypertable_bounds(Oid chunk_oid, const char *column, Oid type_oid, const Co
 			continue;
 		conditions = make_ands_implicit((Expr *) stringToNode(TextDatumGetCString(conbin)));
 		foreach(cell, conditions)
-			add_condition(lfirst(cell), attribute, type_oid, lower, upper);
+			add_condition(lfirst(cell), attribute, type_oid, lowers, uppers);
 	}
 	systable_endscan(scan);
 	table_close(constraints, AccessShareLock);

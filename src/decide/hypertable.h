@@ -23,11 +23,13 @@
 extern bool tier_hypertable_column(Oid relation_oid, NameData *column);
 
 /*
- * The constants of a base type that CHECK constraints of a chunk have a column at or above, and
- * below; of several the last one.  NULL: unbounded.  Current memory context.
+ * The constants (Const) of a base type that CHECK constraints of a chunk have a column at or
+ * above, and below, in no order: a user's own constraint of the hypertable is among them.  NIL:
+ * unbounded.  Current memory context.
  */
 extern void tier_hypertable_bounds(Oid chunk_oid, const char *column, Oid type_oid,
-								   const Const **lower, const Const **upper);
+								   List **lowers,
+								   List **uppers);
 
 /* The table with the compressed rows of a chunk. */
 typedef struct TierCompressedChunk

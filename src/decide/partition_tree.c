@@ -287,16 +287,20 @@ walk_inheritors(TreeWalk *walk, Oid relation_oid, const TierPartition *unbounded
 	foreach(cell, all)
 	{
 		TierPartition partition = *unbounded;
-		const Const *lower;
-		const Const *upper;
+		List	   *lowers;
+		List	   *uppers;
+		ListCell   *bound;
 		const TierCompressedChunk *entry = NULL;
 
 		CHECK_FOR_INTERRUPTS();
 		if (walk->key != NULL)
 		{
 			tier_hypertable_bounds(lfirst_oid(cell), NameStr(walk->key->column),
-								   walk->key->type_oid, &lower, &upper);
-			narrow(&partition, walk->key, lower, upper, TIER_END_UPPER);
+								   walk->key->type_oid, &lowers, &uppers);
+			foreach(bound, lowers)
+				narrow(&partition, walk->key, lfirst(bound), NULL, TIER_END_UPPER);
+			foreach(bound, uppers)
+				narrow(&partition, walk->key, NULL, lfirst(bound), TIER_END_UPPER);
 		}
 		visit_inheritor(walk, lfirst_oid(cell), all, &partition);
 		if (compressed != NULL)

@@ -283,7 +283,8 @@ note 'Chunks by their age';
 $node->safe_psql(
 	'postgres', q(
 SET client_min_messages = error;
-CREATE TABLE by_time (at timestamptz NOT NULL, device int, v text) TABLESPACE fast;
+CREATE TABLE by_time (at timestamptz NOT NULL, device int, v text,
+	CONSTRAINT sane CHECK (at >= '1990-01-01' AND at < '2100-01-01')) TABLESPACE fast;
 SELECT create_hypertable('by_time', 'at', chunk_time_interval => interval '1 day');
 SELECT add_dimension('by_time', by_hash('device', 2));
 CREATE INDEX ON by_time (device);
