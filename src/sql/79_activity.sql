@@ -50,10 +50,10 @@ CREATE FUNCTION _tiered_storage.short_quantity(number float8, step float8, VARIA
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN
-	(SELECT _tiered_storage.short_number(number / step ^ i) || units[i + 1]
-	FROM (SELECT CASE WHEN number < 999.5 THEN 0
-		ELSE least(floor(ln(number / 999.5) / ln(step)) + 1, cardinality(units) - 1) END::integer
-		AS i) unit);
+	_tiered_storage.short_number(number / step ^ width_bucket(number / 999.5,
+		(ARRAY[1, step, step ^ 2, step ^ 3, step ^ 4])[:cardinality(units) - 1]))
+	|| units[1 + width_bucket(number / 999.5,
+		(ARRAY[1, step, step ^ 2, step ^ 3, step ^ 4])[:cardinality(units) - 1])];
 
 /* Bytes with about two digits, in at most six characters. */
 CREATE FUNCTION _tiered_storage.short_bytes(bytes float8) RETURNS text
@@ -139,7 +139,8 @@ BEGIN
 			FROM _tiered_storage.last_sample s
 			JOIN tiered_storage.history h
 				ON h.period_s > 0
-				AND h.hour >= s.last_sample_at - interval '2 hours'
+				AND h.hour >= (SELECT x.last_sample_at - interval '2 hours'
+					FROM _tiered_storage.last_sample x)
 				AND h.period_start >= s.last_sample_at - interval '1 hour'
 				AND h.period_start + make_interval(secs => h.period_s)
 					>= s.last_sample_at - interval '1 second'
