@@ -27,6 +27,7 @@
 
 #include "src/compat.h"
 #include "src/decide/explain_plan.h"
+#include "src/model/split.h"
 #include "src/server/relation.h"
 #include "src/storage/page_cache.h"
 
@@ -297,6 +298,26 @@ reckon_bitmap(double pages, double tuples, IndexReads *reads)
 	reads->random = fetched - reads->sequential;
 }
 
+/*
+ * The leaves of one scan of an index after its first, which are read in order; none where each
+ * value of an array begins a scan of its own.
+ */
+static double
+leaves_in_order(const Plan *plan, double leaves)
+{
+	TierSplitReads reads = {TIER_SPLIT_INDEX,.misses = leaves,.scans = 1.0};
+	ListCell   *cell;
+
+	foreach(cell, IsA(plan, IndexOnlyScan) ? ((const IndexOnlyScan *) plan)->indexqual :
+			IsA(plan, IndexScan) ? ((const IndexScan *) plan)->indexqualorig :
+			((const BitmapIndexScan *) plan)->indexqualorig)
+	{
+		if (IsA(lfirst(cell), ScalarArrayOpExpr))
+			return 0.0;
+	}
+	return tier_split_sequential(&reads);
+}
+
 static void
 put_node_reads(const Walk *walk, PlanState *node)
 {
@@ -354,7 +375,12 @@ put_node_reads(const Walk *walk, PlanState *node)
 		put_read(walk, node, name, table == NULL ? InvalidOid : RelationGetRelid(table),
 				 reads.random * times, reads.sequential * times);
 	if (OidIsValid(reads.index_oid))
-		put_read(walk, node, name, reads.index_oid, reads.index * times, 0.0);
+	{
+		double		leaves = leaves_in_order(plan, reads.index);
+
+		put_read(walk, node, name, reads.index_oid, (reads.index - leaves) * times,
+				 leaves * times);
+	}
 }
 
 /* From its parent to a node: the number of runs, and the part of the rows that is asked for. */
