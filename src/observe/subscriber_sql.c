@@ -23,8 +23,8 @@ PG_FUNCTION_INFO_V1(tier_ignore_replicated);
 PG_FUNCTION_INFO_V1(tier_refuse_other_roles);
 
 /*
- * A trigger that is fired while session_replication_role is "replica".  That may also be a
- * session that loads a dump, and then the row counts.
+ * Rows that a logical worker writes are ignored.  Those of any other session count, also of one
+ * that loads a dump while session_replication_role is "replica".
  */
 Datum
 tier_ignore_replicated(PG_FUNCTION_ARGS)

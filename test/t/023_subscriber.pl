@@ -210,6 +210,28 @@ is( $subscriber->safe_psql(
 	'attic',
 	'and has its own tiers');
 
+# A trigger of users that makes the apply worker an ordinary session for the rest of its life.
+$subscriber->safe_psql(
+	'app', q(
+CREATE FUNCTION switch_role() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+	PERFORM set_config('session_replication_role', 'origin', false);
+	RETURN NEW;
+END $$;
+CREATE TRIGGER switch_role BEFORE INSERT ON users FOR EACH ROW EXECUTE FUNCTION switch_role();
+ALTER TABLE users ENABLE ALWAYS TRIGGER switch_role;
+));
+$publisher->safe_psql('app',
+	"BEGIN; INSERT INTO users VALUES (7, 'seven'); SELECT tiered_storage.pin('early'); COMMIT"
+);
+$publisher->wait_for_catchup('mirror');
+is( $subscriber->safe_psql(
+		'app',
+		'SELECT (SELECT count(*) FROM users), (SELECT string_agg(relation_name, \',\') FROM _tiered_storage.pin)'
+	),
+	'3|users',
+	'a trigger that changes session_replication_role lets no row of ours in');
+$publisher->safe_psql('app', "SELECT tiered_storage.unpin('early')");
+
 # Somebody who loads a dump with triggers off is no subscriber.
 $subscriber->safe_psql(
 	'app', q(
