@@ -57,8 +57,8 @@ BEGIN
 			'DELETE ON _tiered_storage.%I '
 			'FOR EACH ROW EXECUTE FUNCTION _tiered_storage.ignore_replicated()', t.relname);
 		EXECUTE pg_catalog.format('ALTER TABLE _tiered_storage.%I ENABLE %s TRIGGER '
-			'ignore_replicated', t.relname,
-			CASE WHEN t.relpersistence OPERATOR(pg_catalog.=) 'p' THEN 'ALWAYS' ELSE 'REPLICA' END);
+			'ignore_replicated', t.relname, CASE t.relpersistence
+				WHEN 'p' THEN 'ALWAYS' ELSE 'REPLICA' END);
 	END LOOP;
 	IF _tiered_storage.publication_of_all() IS NOT NULL THEN
 		RAISE WARNING 'a publication FOR ALL TABLES includes the tables of tiered_storage'
