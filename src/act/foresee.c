@@ -19,6 +19,7 @@
 #include "src/compat.h"
 #include "src/act/foresee.h"
 #include "src/act/level.h"
+#include "src/act/move.h"
 #include "src/base/sql.h"
 #include "src/move/throttle.h"
 #include "src/server/relation.h"
@@ -226,7 +227,7 @@ static double
 added_bytes(const TierTablespace *tablespace, const void *argument)
 {
 	const TierForesight *foresight = argument;
-	double		bytes = 0;
+	double		bytes = tier_move_arriving(tablespace, foresight->set);
 	ListCell   *cell;
 
 	foreach(cell, foresight->flows)

@@ -60,10 +60,13 @@ extern TierObstacle tier_move_mark_obstacle(TierMoveMark mark, const TierTier *t
 /* The arguments of the checks that tier_move_one() makes. */
 extern TierMoveTarget tier_move_target(const TierMoveRequest *request);
 
+/* The bytes that moves of others have still to write to its file system; a TierAddedBytes. */
+extern double tier_move_arriving(const TierTablespace *tablespace, const void *set);
+
 /*
  * Chooses the tablespace of the request again: of those that the tier has at this moment, the one
- * with most free space that its requester may use.  Leaves the request unchanged if there is no
- * such tier.  In a transaction, outside of a scope.
+ * with most room that its requester may use.  Leaves the request unchanged if there is no such
+ * tier.  In a transaction, outside of a scope.
  */
 extern void tier_move_choose(TierMoveRequest *request, const char *tier_name);
 

@@ -91,30 +91,42 @@ has_choice(const TierSet *set, int tier)
 {
 	int			n = 0;
 
-	for (int i = 0; i < set->ntablespaces; i++)
+	for (int i = 0; tier >= 0 && i < set->ntablespaces; i++)
 		n += set->tablespaces[i].tier == tier;
 	return n > 1;
+}
+
+double
+tier_move_arriving(const TierTablespace *tablespace, const void *set)
+{
+	double		bytes = 0.0;
+
+	for (int i = 0; i < ((const TierSet *) set)->ntablespaces; i++)
+	{
+		const TierTablespace *other = &((const TierSet *) set)->tablespaces[i];
+
+		if (tier_set_same_file_system(other, tablespace))
+			bytes += tier_space_flight(other->oid).to_write_bytes;
+	}
+	return bytes;
 }
 
 void
 tier_move_choose(TierMoveRequest *request, const char *tier_name)
 {
 	MemoryContext context = NULL;
-	const TierSet *set = tier_move_load_tiers(request, &context);
-	int			tier = set == NULL ? -1 : tier_set_find_tier(set, tier_name);
+	TierMoveRequest fresh = *request;
+	const TierSet *set;
+	int			tier;
 	Oid			chosen_oid;
 
 	/* Each move changes how much room there is. */
-	if (tier >= 0 && set == request->set && has_choice(set, tier))
-	{
-		TierMoveRequest unloaded = *request;
-
-		unloaded.set = NULL;
-		set = tier_move_load_tiers(&unloaded, &context);
-		tier = set == NULL ? -1 : tier_set_find_tier(set, tier_name);
-	}
+	if (fresh.set != NULL && has_choice(fresh.set, tier_set_find_tier(fresh.set, tier_name)))
+		fresh.set = NULL;
+	set = tier_move_load_tiers(&fresh, &context);
+	tier = set == NULL ? -1 : tier_set_find_tier(set, tier_name);
 	chosen_oid = tier < 0 ? InvalidOid :
-		tier_set_usable_tablespace(set, tier, request->requester_oid);
+		tier_set_usable_after(set, tier, request->requester_oid, tier_move_arriving, set);
 	if (OidIsValid(chosen_oid))
 		request->tablespace_oid = chosen_oid;
 	if (context != NULL)

@@ -284,21 +284,28 @@ tier_set_same_file_system(const TierTablespace *a, const TierTablespace *b)
 	return a->oid == b->oid || (a->device->fs_id != 0 && a->device->fs_id == b->device->fs_id);
 }
 
+/* The bytes that may still be added to its file system, whose reserve stays free. */
+static double
+room_of(const TierSet *set, const TierTablespace *tablespace, TierAddedBytes added,
+		const void *argument)
+{
+	const TierDevice *device = tablespace->device;
+
+	return device->free_bytes -
+		set->tiers[tablespace->tier].reserve_fraction * Max(device->total_bytes, 0) -
+		(added == NULL ? 0.0 : added(tablespace, argument));
+}
+
 /*
- * Returns true if the candidate has more free space.  Two tablespaces on one file system have
- * the same, although it may have changed between two looks.
+ * Returns true if the candidate has more room.  Two tablespaces on one file system have the same,
+ * although it may have changed between two looks.
  */
 static bool
-is_roomier(const TierTablespace *candidate, const TierTablespace *best, TierAddedBytes added,
-		   const void *argument)
+is_roomier(const TierSet *set, const TierTablespace *candidate, const TierTablespace *best,
+		   TierAddedBytes added, const void *argument)
 {
-	double		more = (double) candidate->device->free_bytes - best->device->free_bytes;
-
-	if (tier_set_same_file_system(candidate, best))
-		return false;
-	if (added != NULL)
-		more -= added(candidate, argument) - added(best, argument);
-	return more > 0.0;
+	return !tier_set_same_file_system(candidate, best) &&
+		room_of(set, candidate, added, argument) > room_of(set, best, added, argument);
 }
 
 /* Returns true if it exists, is writable, and the role may create relations there. */
@@ -332,7 +339,7 @@ tier_set_usable_after(const TierSet *set, int tier, Oid role_oid, TierAddedBytes
 			continue;
 		allowed = may_use(candidate, role_oid);
 		if (best == NULL || (allowed && !best_allowed) ||
-			(allowed == best_allowed && is_roomier(candidate, best, added, argument)))
+			(allowed == best_allowed && is_roomier(set, candidate, best, added, argument)))
 		{
 			best = candidate;
 			best_allowed = allowed;

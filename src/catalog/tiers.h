@@ -181,13 +181,13 @@ extern const TierTablespace *tier_set_tablespace(const TierSet *set, Oid tablesp
 extern bool tier_set_same_file_system(const TierTablespace *a, const TierTablespace *b);
 
 /*
- * The tablespace of the tier with the most free space of those that exist, are writable, and that
- * the role may use; if there is none, any of the tier, or InvalidOid.  Of those on one file system
- * it is the first.
+ * The tablespace of the tier with the most free space beyond its reserve, of those that exist, are
+ * writable, and that the role may use; if there is none, any of the tier, or InvalidOid.  Of those
+ * on one file system it is the first.
  */
 extern Oid	tier_set_usable_tablespace(const TierSet *set, int tier, Oid role_oid);
 
-/* Bytes that were added to the file system of a tablespace since the set was loaded. */
+/* Bytes that are, or will be, added to the file system of a tablespace since the set was loaded. */
 typedef double (*TierAddedBytes) (const TierTablespace *tablespace, const void *argument);
 
 /* The same with these added bytes; added may be NULL. */

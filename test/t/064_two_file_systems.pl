@@ -70,6 +70,44 @@ sub where_is
 }
 
 # ---------------------------------------------------------------------
+note
+  'The one with most room: beyond its reserve, and what is on its way there';
+# ---------------------------------------------------------------------
+
+# Of 80 MB 50 are free, and 40 have to stay so; of 40 MB all are, and 20 have to.
+create_table('filler', 30, 'large');
+create_table('first', 12, 'fast');
+$node->safe_psql('postgres', $_)
+  foreach "SELECT tiered_storage.alter_tier('wide', reserve_fraction => 0.5)",
+  "CALL tiered_storage.move_relation('first', 'wide')";
+is(where_is('first'), 'small', 'a reserve is not room');
+$node->safe_psql('postgres', $_)
+  foreach 'DROP TABLE filler, first',
+  "SELECT tiered_storage.alter_tier('wide', reserve_fraction => 0)";
+create_table('first', 45, 'fast');
+create_table('second', 10, 'fast');
+reload_with($node, 'tiered_storage.move_rate_limit' => '4MB');
+my $mover = start_sql($node, 'postgres',
+	"CALL tiered_storage.move_relation('first', 'wide')");
+$node->poll_query_until('postgres',
+	'SELECT count(*) > 0 FROM _tiered_storage.move_progress WHERE blocks_done > 0'
+) or die 'nothing is copied';
+like(
+	notices_of(
+		$node,
+		'postgres',
+		"CALL tiered_storage.move_relation('second', 'wide', dry_run => true)"
+	),
+	qr/to tablespace "small"/,
+	'a dry run counts what others have still to write');
+$node->safe_psql('postgres',
+	"CALL tiered_storage.move_relation('second', 'wide')");
+is(where_is('second'), 'small', 'and so does the move');
+finish_sql($mover);
+reload_with($node, 'tiered_storage.move_rate_limit' => '0');
+$node->safe_psql('postgres', 'DROP TABLE first, second');
+
+# ---------------------------------------------------------------------
 note 'A capacity that is less than both have, and more than one';
 # ---------------------------------------------------------------------
 
