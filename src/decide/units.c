@@ -703,6 +703,7 @@ tier_units_load(TierAdvice *advice)
 	advice->clients = clients_of(advice);
 	view = tier_sample_look(&memory, devices, NULL);
 	mark_unseen(advice, &view, &standbys, now);
+	advice->uses_until = RecoveryInProgress() ? memory.sampled_at : now;
 	build_units(advice, view.states, view.nstates, now);
 	mark_recent(advice, recent, nrecent, now);
 	mark_measured(advice, &memory, view.states, view.nstates, now);

@@ -95,7 +95,6 @@ unused_relations(PG_FUNCTION_ARGS)
 {
 	double		unused_for_s = PG_ARGISNULL(0) ? tier_observation_period_min * 60.0 :
 	interval_s(PG_GETARG_INTERVAL_P(0));
-	TimestampTz now = tier_clock_now();
 	TierAdvice *advice;
 	TierResultRow row;
 	Unused	   *unused;
@@ -111,7 +110,7 @@ unused_relations(PG_FUNCTION_ARGS)
 
 		longest_s = Max(longest_s, unit->proven_s);
 		if (unit->unread_since == 0 ||
-			tier_seconds_between(unit->unread_since, now) < unused_for_s)
+			tier_seconds_between(unit->unread_since, advice->uses_until) < unused_for_s)
 			continue;
 		if (unit->size_bytes >= TIER_ADVICE_MIN_BYTES && unit->current_tier >= 0)
 			unused[n++] = price(advice, unit);

@@ -173,11 +173,25 @@ $node->safe_psql('postgres', 'CALL tiered_storage.sample()');
 is(verdict(), 'not observed', 'and a sample knows that later');
 is(observe_for_long(), 'due', 'idle for long again');
 
-$primary->safe_psql('postgres',
-	'SELECT _tiered_storage.take_snapshot(now(), 1e9)');
+$primary->safe_psql(
+	'postgres', q(
+CREATE TABLE u AS SELECT generate_series(1, 40000);
+CALL tiered_storage.sample();
+UPDATE _tiered_storage.relation_state SET last_read_at = now(), sampled_since = now() - interval '10 days' WHERE relation_oid = 'u'::regclass;
+SELECT _tiered_storage.take_snapshot(now(), 1e9);
+));
 $primary->wait_for_catchup($standby);
 $node = $standby;
 is(verdict(), 'due', 'a standby says what the primary knows');
+foreach my $unused (['0 s', 1], ['1 hour', 0])
+{
+	is( $standby->safe_psql(
+			'postgres',
+			"SET tiered_storage.test_now = '2100-01-01 00:00:00+00'; SELECT count(*) FROM tiered_storage.unused_relations('$unused->[0]') WHERE relation = 'u'::regclass"
+		),
+		$unused->[1],
+		"but not that nothing was read after that: $unused->[0]");
+}
 $primary->stop;
 $standby->promote;
 $standby->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()')
