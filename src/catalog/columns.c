@@ -258,9 +258,12 @@ tier_table_store(const TierTable *table)
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "INSERT INTO _tiered_storage.%s (", table->name);
 	tier_columns_append(&sql, "", table->columns, table->ncolumns);
-	appendStringInfoString(&sql, ") SELECT * FROM unnest(");
-	tier_columns_append_parameters(&sql, 1, table->ncolumns);
-	appendStringInfo(&sql, ") ON CONFLICT (%s) DO UPDATE SET ", table->columns[0].name);
+	appendStringInfoString(&sql, ") SELECT ");
+
+	/* In FROM, each of them would be made a table first. */
+	for (int i = 1; i <= table->ncolumns; i++)
+		appendStringInfo(&sql, "%sunnest($%d)", i == 1 ? "" : ", ", i);
+	appendStringInfo(&sql, " ON CONFLICT (%s) DO UPDATE SET ", table->columns[0].name);
 	tier_columns_append_update(&sql, table->columns + 1, table->ncolumns - 1);
 	return tier_bulk_create(sql.data);
 }

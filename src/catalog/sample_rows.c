@@ -152,7 +152,9 @@ static const TierTable states_table = {
 	"row_changes, page_writes) "
 
 /* Parameters are one array for each column. */
-#define SELECT_ROWS "SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+#define SELECT_ROWS \
+	"SELECT unnest($1), unnest($2), unnest($3), unnest($4), unnest($5), unnest($6), unnest($7), " \
+	"unnest($8), unnest($9)"
 
 /* A row that is already there for the relation and the start of the period grows. */
 #define ADD_TO_HISTORY \
@@ -260,9 +262,8 @@ store_history_sql(TimestampTz period_start)
 	static const char sql[] =
 	"SELECT FROM _tiered_storage.relation_history WHERE period_start = $1 LIMIT 1";
 
-	if (tier_query(sql, tier_arg_time(period_start)) == 0)
-		return INSERT_HISTORY SELECT_ROWS;
-	return INSERT_HISTORY SELECT_ROWS " " ADD_TO_HISTORY;
+	return tier_query(sql, tier_arg_time(period_start)) == 0 ? INSERT_HISTORY SELECT_ROWS :
+		INSERT_HISTORY SELECT_ROWS " " ADD_TO_HISTORY;
 }
 
 /*

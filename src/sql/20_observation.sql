@@ -224,13 +224,12 @@ CREATE VIEW _tiered_storage.history_rows AS
 		COALESCE(b.new_oid, u.relation_oid), u.period_s, u.scans::bigint, u.random_reads::bigint,
 		u.sequential_reads::bigint, u.hits::bigint, u.row_changes::bigint, u.page_writes::bigint
 	FROM _tiered_storage.history_hour h
-	CROSS JOIN LATERAL ROWS FROM (unnest(h.relation_oids),
-		unnest(h.starts_ms), unnest(h.periods_s),
-		unnest(h.scans), unnest(h.random_reads),
-		unnest(h.sequential_reads), unnest(h.hits),
-		unnest(h.row_changes), unnest(h.page_writes)) u (relation_oid,
-		starts_ms, period_s, scans, random_reads, sequential_reads, hits, row_changes,
-		page_writes)
+	-- In a list of columns they make one row after another, in FROM each a table first.
+	CROSS JOIN LATERAL (SELECT unnest(h.relation_oids) AS relation_oid,
+		unnest(h.starts_ms) AS starts_ms, unnest(h.periods_s) AS period_s,
+		unnest(h.scans) AS scans, unnest(h.random_reads) AS random_reads,
+		unnest(h.sequential_reads) AS sequential_reads, unnest(h.hits) AS hits,
+		unnest(h.row_changes) AS row_changes, unnest(h.page_writes) AS page_writes) u
 	LEFT JOIN _tiered_storage.stored_rebuilt_index() b ON b.old_oid = u.relation_oid
 		AND h.written_at <= b.rebuilt_at
 	WHERE h.relation_oids IS NOT NULL;

@@ -85,7 +85,7 @@ AS $$
 		SELECT h.*, x.share
 		FROM source s
 		JOIN _tiered_storage.file_rows h ON h.file_class = s.file_class
-			AND h.hour >= s.first_hour
+			AND h.hour >= (SELECT min(x.first_hour) FROM source x)
 			AND h.source = s.source AND h.period_start < s.ends_at
 			AND h.period_start + h.period_s * interval '1 second' > s.begins_at
 		CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s,

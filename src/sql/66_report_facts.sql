@@ -35,8 +35,8 @@ BEGIN
 	start_s := start_s + floor((from_s - start_s) / width_s) * width_s;
 	WITH part AS MATERIALIZED (
 		SELECT h.relation_oid, p.part,
-			sum(p.share * (h.random_reads + h.sequential_reads)) AS reads,
-			sum(p.share * COALESCE(h.page_writes, 0)) AS writes
+			p.share * (h.random_reads + h.sequential_reads) AS reads,
+			p.share * COALESCE(h.page_writes, 0) AS writes
 		FROM tiered_storage.history h
 		CROSS JOIN LATERAL (SELECT x.part, _tiered_storage.period_share(h.period_start,
 				h.period_s, GREATEST(from_at, to_timestamp(start_s + x.part * width_s)),
@@ -45,8 +45,7 @@ BEGIN
 			CROSS JOIN LATERAL generate_series(GREATEST(0, floor(b.at))::integer,
 				LEAST(64, ceil(b.at + h.period_s / width_s))::integer - 1) x (part)) p
 		WHERE h.hour >= (SELECT _tiered_storage.first_hour(from_at))
-			AND h.period_start < to_at AND p.share > 0
-		GROUP BY 1, 2),
+			AND h.period_start < to_at AND p.share > 0),
 	ranked AS MATERIALIZED (
 		SELECT p.relation_oid, row_number() OVER (ORDER BY sum(p.reads + p.writes) DESC,
 			p.relation_oid) AS rank
