@@ -187,7 +187,7 @@ extern bool tier_set_same_file_system(const TierTablespace *a, const TierTablesp
  */
 extern Oid	tier_set_usable_tablespace(const TierSet *set, int tier, Oid role_oid);
 
-/* Bytes that are, or will be, added to the file system of a tablespace after the set was loaded. */
+/* Bytes that are, or will be, added to its file system since the set was loaded. */
 typedef double (*TierAddedBytes) (const TierTablespace *tablespace, const void *argument);
 
 /* The same with these added bytes; added may be NULL. */

@@ -137,13 +137,20 @@ tier_hypertable_column(Oid relation_oid, NameData *column)
 {
 	Reading		reading;
 	int32		id = hypertable_id(relation_oid);
-	bool		found = false;
+	int32		first = PG_INT32_MAX;
+	bool		has_name = false;
 
 	if (id == 0 || !begin_reading(&reading, "dimension"))
 		return false;
-	while (!found && read_next(&reading))
+
+	/*
+	 * Of several such dimensions that with the smallest identifier is the
+	 * primary one.
+	 */
+	while (read_next(&reading))
 	{
 		bool		no_id;
+		int32		dimension = DatumGetInt32(value_of(&reading, "id", INT4OID, &no_id));
 		bool		no_interval;
 		bool		no_function;
 		bool		no_name;
@@ -152,13 +159,15 @@ tier_hypertable_column(Oid relation_oid, NameData *column)
 
 		(void) value_of(&reading, "interval_length", INT8OID, &no_interval);
 		(void) value_of(&reading, "partitioning_func", NAMEOID, &no_function);
-		if (no_id || DatumGetInt32(of) != id || no_interval || !no_function || no_name)
+		if (no_id || DatumGetInt32(of) != id || no_interval || dimension >= first)
 			continue;
-		found = true;
-		*column = *DatumGetName(name);
+		first = dimension;
+		has_name = no_function && !no_name;
+		if (has_name)
+			*column = *DatumGetName(name);
 	}
 	end_reading(&reading);
-	return found;
+	return has_name;
 }
 
 /* A condition of a CHECK constraint: column >= constant, column < constant, or another one. */

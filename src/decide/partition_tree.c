@@ -290,21 +290,24 @@ walk_inheritors(TreeWalk *walk, Oid relation_oid, const TierPartition *unbounded
 		List	   *lowers;
 		List	   *uppers;
 		ListCell   *bound;
-		const TierCompressedChunk *entry = NULL;
+		Oid			chunk_oid = lfirst_oid(cell);
+		const TierCompressedChunk *entry = compressed == NULL ? NULL :
+		hash_search(compressed, &chunk_oid, HASH_FIND, NULL);
 
 		CHECK_FOR_INTERRUPTS();
+		if (walk->only != NIL && linitial_oid(walk->only) != chunk_oid &&
+			(entry == NULL || linitial_oid(walk->only) != entry->table_oid))
+			continue;
 		if (walk->key != NULL)
 		{
-			tier_hypertable_bounds(lfirst_oid(cell), NameStr(walk->key->column),
-								   walk->key->type_oid, &lowers, &uppers);
+			tier_hypertable_bounds(chunk_oid, NameStr(walk->key->column), walk->key->type_oid,
+								   &lowers, &uppers);
 			foreach(bound, lowers)
 				narrow(&partition, walk->key, lfirst(bound), NULL, TIER_END_UPPER);
 			foreach(bound, uppers)
 				narrow(&partition, walk->key, NULL, lfirst(bound), TIER_END_UPPER);
 		}
-		visit_inheritor(walk, lfirst_oid(cell), all, &partition);
-		if (compressed != NULL)
-			entry = hash_search(compressed, &lfirst_oid(cell), HASH_FIND, NULL);
+		visit_inheritor(walk, chunk_oid, all, &partition);
 		if (entry != NULL)
 			visit_inheritor(walk, entry->table_oid, all, &partition);
 	}

@@ -326,9 +326,15 @@ tier_split_period(const TierSplitPeriod *period)
 	if (!(plans->plans > 0.0))
 		return without_plans(period, misses);
 
-	/* Blocks that were added count as read where rows are inserted. */
-	result.added = tier_smaller(tier_smaller(tier_amount(plans->added), random),
-								tier_amount(period->grown));
+	/*
+	 * Blocks that were added count as read where rows are inserted.  Their
+	 * number by plans has the error of the sample: what is within it is none
+	 * that were read.
+	 */
+	if (period->grown > 0.0)
+		result.added = tier_smaller(tier_smaller(tier_amount(plans->added), random),
+									period->grown +
+									Z_95 * sqrt(tier_amount(plans->random_variance)));
 	random -= result.added;
 
 	seen = random + sequential;

@@ -355,6 +355,28 @@ is( $node->safe_psql(
 	'20|2|6',
 	'and all rows');
 
+# Two columns of time: chunks are as old as the primary one says, wherever the rows of TimescaleDB's
+# catalog are.
+$node->safe_psql(
+	'postgres', q(
+CREATE TABLE two_times (at timestamptz NOT NULL, valid timestamptz NOT NULL);
+SELECT create_hypertable('two_times', 'at', chunk_time_interval => interval '1 day');
+SELECT add_dimension('two_times', by_range('valid', interval '30 days'));
+SELECT set_chunk_time_interval('two_times', interval '2 days', 'at');
+INSERT INTO two_times VALUES (now(), '2000-01-01'), ('2000-01-01', now());
+SET client_min_messages = error;
+SELECT tiered_storage.add_tiering_policy('two_times', move_after => '30 days', tier => 'slow');
+));
+is( $node->safe_psql(
+		'postgres',
+		q(SELECT count(*), bool_and(ends::date < '2000-01-10') FROM tiered_storage.evaluate_policies() JOIN _tiered_storage.policy USING (policy_id)
+		WHERE relation_oid = 'two_times'::regclass AND verdict = 'due')
+	),
+	'1|t',
+	'of two columns of time the primary one counts');
+$node->safe_psql('postgres',
+	"SELECT tiered_storage.remove_policy('two_times'); DROP TABLE two_times");
+
 # A constraint that is not valid says nothing of the rows that are there.
 $node->safe_psql(
 	'postgres', q(

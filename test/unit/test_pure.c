@@ -2024,6 +2024,20 @@ test_split_period(void)
 	is_period(&period, 'e', 300, 400, 400, 400, 0, "no more of them than where rows were added");
 
 	/*
+	 * One INSERT in five is tracked: 500 blocks by it, for the 100 that were
+	 * added.
+	 */
+	period = split_period(300);
+	period.maintained = true;
+	period.plans.plans = 1;
+	period.plans.random = period.plans.added = 500;
+	period.plans.random_variance = 5 * 4 * 100.0 * 100.0;
+	period.grown = 100;
+	is_period(&period, 'e', 0, 0, 0, 0, 300, "VACUUM read that, the sampled INSERT nothing");
+	period.grown = 0;
+	is_period(&period, 'e', 300, 0, 0, 0, 0, "without growth it is what the INSERT read");
+
+	/*
 	 * A sample.  Standard error of both 50, of sequential alone 40: the rest
 	 * is noise up to 1.96 * 50 = 98.
 	 */
