@@ -357,6 +357,8 @@ SELECT tier_name, target_name, high_watermark, low_watermark, follows_tier FROM 
 SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.remove_policy()
 SELECT tiered_storage.remove_policy(tier => 'regress_slow')
+SELECT tiered_storage.remove_policy(to_regclass('regress_none'), 'regress_fast')
+SELECT tiered_storage.alter_policy(to_regclass('regress_none'), 'regress_fast', enabled => false)
 $refused$);
 SELECT tiered_storage.remove_policy(tier => 'regress_slow', if_exists => true);
 \echo '-- Its tiers cannot be removed, but renamed.'

@@ -92,6 +92,11 @@ SELECT count(*) FROM untiered;
 ROLLBACK;
 SELECT count(*) FROM untiered;
 SELECT FROM tiers_of('SELECT count(*) FROM tiered_storage.explain_tiers(''SELECT * FROM orders'', true)', true) \g /dev/null
+-- The query of a CTE runs in its scans, and is read once.
+ALTER TABLE untiered SET TABLESPACE regress_ts_fast;
+SELECT node, relation, random_reads + sequential_reads = pg_relation_size('untiered') / 8192 AS once FROM tiered_storage.explain_tiers(
+	'WITH x AS MATERIALIZED (SELECT id FROM untiered) SELECT count(*) FROM x a, x b WHERE a.id = b.id', true);
+ALTER TABLE untiered SET TABLESPACE pg_default;
 PREPARE explained(text) AS SELECT node, relation FROM tiers_of($1) WHERE relation IS NOT NULL;
 EXECUTE explained('SELECT count(*) FROM untiered');
 

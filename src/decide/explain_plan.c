@@ -237,7 +237,8 @@ subtract_child(PlanState *node, void *misses)
  * How often what was reckoned for once is read; executed: so that all of it is what was missed.
  *
  * An InitPlan is a child of one node, and runs within another one below that, which asks for its
- * value first: the one has less than its children then, and the other one has it to give.
+ * value first: the one has less than its children then, and the other one has it to give.  The
+ * query of a CTE likewise, within all scans of the CTE.
  */
 static double
 times_of(const Walk *walk, PlanState *node, double all)
@@ -251,10 +252,13 @@ times_of(const Walk *walk, PlanState *node, double all)
 	(void) planstate_tree_walker(node, subtract_child, &misses);
 	if (misses < 0)
 		walk->explained->twice -= misses;
-	else if (misses >= walk->explained->twice && !bms_is_empty(node->plan->allParam))
+	else if (IsA(node->plan, CteScan) ||
+			 (misses >= walk->explained->twice && !bms_is_empty(node->plan->allParam)))
 	{
-		misses -= walk->explained->twice;
-		walk->explained->twice = 0;
+		int64		given = Min(misses, walk->explained->twice);
+
+		misses -= given;
+		walk->explained->twice -= given;
 	}
 	return Max(misses, 0) / Max(all, 1e-9);
 }

@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "nodes/primnodes.h"
 #include "utils/builtins.h"
 
 #include "src/base/options.h"
@@ -92,7 +93,18 @@ means_fullness(FunctionCallInfo fcinfo)
 	if (!PG_ARGISNULL(0))
 		return false;
 	if (PG_ARGISNULL(2))
+	{
+		const Node *call = fcinfo->flinfo->fn_expr;
+
+		/* A relation that to_regclass() does not find does not mean the fullness policy. */
+		if (call != NULL && IsA(call, FuncExpr) &&
+			!IsA(linitial(castNode(FuncExpr, unconstify(Node *, call))->args), Const))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("\"relation\" must not be null"),
+					 errhint("Leave it out for the fullness policy of a tier.")));
 		return true;
+	}
 	tier_catalog_enter(&scope);
 	rows = tier_catalog_load_fullness(context, &n);
 	tier_catalog_leave(&scope);
