@@ -85,4 +85,6 @@ INSERT INTO _tiered_storage.move_effect (move_id, batch_id, relation_oid, to_tab
 	SELECT m.move_id, m.batch_id, m.relation_oid, 0, m.finished_at + interval '1 day', 'device',
 		m.before_io_s_per_hour * (0.6 + 0.6 * random()), m.predicted_io_s_per_hour * (0.5 + random())
 	FROM _tiered_storage.move m WHERE m.state = 'done' AND m.finished_at < now() - interval '1 day';
+-- The hours that have ended, as the worker stores them.
+SELECT _tiered_storage.roll_up(date_trunc('hour', now(), 'UTC'), now(), 1e12, 1e12);
 ANALYZE _tiered_storage.relation_history, _tiered_storage.relation_state, _tiered_storage.move;
