@@ -337,16 +337,16 @@ RESET tiered_storage.observation_period;
 DROP FUNCTION regress_width();
 \echo '-- Whatever the reason is, its first words tell what decides.'
 SELECT r.reason, length(r.reason) <= 41 AS fits FROM (VALUES
-	('12,300,000 random reads/h, under 1% of what was asked for: 1,230 s/h here, 12 s/h on ssd; if that goes on, 1 to 2 reads/h'),
+	('12,300,000 random reads/h, under 1 % of the blocks requested: 1,230 s/h here, 12 s/h on ssd; if that goes on, 1 to 2 reads/h'),
 	('scans read 12 GB/h: 120 s/h here, 3 s/h on ssd, mostly of standby a'),
 		('12,300 pages/h written: 12 s/h here, 0.1 s/h on ssd; if 1 to 2 writes/h stay apart'),
 	('not read since 12 September 2024: 12.34 cheaper a month, 0.01 s/h more'),
 		('not read since 12 September 2024: under 0.01 cheaper a month, 0 s/h more'),
-	('reads are served from the page cache: makes room for what gains more from ssd, 0 s/h more'),
+	('reads are served from the page cache: makes room for hotter relations on ssd, 0 s/h more'),
 	('scans read 1.2 MB/h: makes room on ssd, which is too full, 0.2 s/h more; observed for 5 hours of 7 days'),
 		('makes room on ssd, which is too full'),
 	('pinned to ssd; unlogged, so the move locks it for 12 s'),
-		('makes room for what gains more from a_tier_with_a_very_long_name, 3 s/h more'),
+		('makes room for hotter relations on a_tier_with_a_very_long_name, 3 s/h more'),
 	('its shards are read by all of the nodes that there are'),
 		('its shards are read by all of the node that there are'), (repeat('x', 50)), ('')) v (long),
 	_tiered_storage.short_reason(v.long, 41) r (reason);

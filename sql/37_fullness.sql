@@ -41,7 +41,7 @@ SELECT policy_id = :fast AS ours, tier_name, target_name, high_watermark, low_wa
 		FROM _tiered_storage.fullness_policies;
 \echo '-- The same share everywhere, of a capacity that is a third of what is there.'
 SELECT tiered_storage.alter_tier('regress_fast', device => jsonb_build_object('capacity_bytes', 30 * 8192)) \g /dev/null
-SELECT t.used, (SELECT string_agg(DISTINCT substring(reason from 'is ([0-9.]+)% full'), ' ') FROM regress_says) AS policy,
+SELECT t.used, (SELECT string_agg(DISTINCT substring(reason from 'is ([0-9.]+) % full'), ' ') FROM regress_says) AS policy,
 	tiered_storage.report() ~ '<data value="3">' AS report
 	FROM tiered_storage.tiers t WHERE t.tier_name = 'regress_fast';
 SELECT tiered_storage.alter_tier('regress_fast', device => jsonb_build_object('capacity_bytes', 100 * 8192)) \g /dev/null

@@ -387,7 +387,7 @@ tier_compat_heap2_write_kind(uint8 info, bool has_xid)
  * ---------------------------------------------------------------------
  */
 
-/* What we read of a table's or index's entry. */
+/* The part of the statistics of a table or index that the extension reads. */
 typedef struct TierCompatTableStats
 {
 	int64		scans;
@@ -396,7 +396,7 @@ typedef struct TierCompatTableStats
 	int64		tuples_updated;
 	int64		tuples_deleted;
 	int64		tuples_hot_updated;
-	int64		live_tuples;	/* estimate of what is there now */
+	int64		live_tuples;	/* estimate of the present number */
 	TimestampTz last_scan_at;	/* 0: never, or not recorded (before 16) */
 	int64		blocks_fetched;
 	int64		blocks_hit;
@@ -699,8 +699,7 @@ tier_compat_setting_extra(Size size)
  */
 
 /*
- * What updaters of pg_class lock a row with before they read it; since 15.9,
- * 16.5, 17.1.
+ * The lock that an updater of pg_class takes on a row before reading it; since 15.9, 16.5, 17.1.
  */
 #ifndef InplaceUpdateTupleLock
 #define InplaceUpdateTupleLock ExclusiveLock

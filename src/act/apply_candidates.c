@@ -314,8 +314,10 @@ put_in_order(TierCandidate *candidates, int n, const int *order, int found, cons
 }
 
 /*
- * An order of the candidates within a limit, *found of them; returns how many of these are not
- * spare.  A candidate is spare if the moves that need its room cannot be made.
+ * Puts the numbers of the candidates that can be moved within a limit into `order`, in a
+ * possible order, and their count into *found.  Returns how many of them are not spare; the
+ * spare ones come last.  A candidate is spare if it only makes room, no move in the order
+ * needs that room, and a move that should use it cannot be made.
  */
 static int
 find_order(const TierApplyRequest *request, const TierAdvice *advice,
@@ -353,7 +355,7 @@ arrange(const TierApplyRequest *request, const TierAdvice *advice, TierCandidate
 	double		bytes = 0.0;
 	int			found;
 
-	/* 1. Candidates that make room for no other move are spare. */
+	/* 1.  Without a limit: which candidates have room, and which are spare. */
 	arrangement.possible = find_order(request, advice, candidates, n, INFINITY, order, &found);
 	arrangement.spare = found - arrangement.possible;
 	for (int i = 0; i < n; i++)

@@ -3,9 +3,8 @@
  * act/apply_sql.c
  *		The procedures that apply advice and undo it: check, call, return.
  *
- * What a function may do is decided by its EXECUTE privilege (nothing here is granted to PUBLIC)
- * and, where it touches a relation of another role, by the checks of server/relation.c for the
- * calling role.
+ * Access is controlled by the EXECUTE privilege on each function (none is granted to PUBLIC)
+ * and, for relations of other roles, by the checks of server/relation.c for the calling role.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,17 +41,17 @@ confidence_argument(const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("provisional recommendations cannot be applied"),
-				 errdetail("It comes from the server's statistics of the time before, or was "
-						   "observed for less than %.0f minutes.",
+				 errdetail("They are based on statistics from before the first sample, or "
+						   "on less than %.0f minutes of observation.",
 						   TIER_PROVISIONAL_S / SECS_PER_MINUTE),
-				 errhint("Ask for \"tentative\" later, or move one relation now with "
-						 "move_relation().")));
+				 errhint("Use \"tentative\" later, or move a single relation now with "
+						 "CALL tiered_storage.move_relation().")));
 	if (strcmp(name, tier_advice_confidence_text(TIER_CONFIDENCE_TENTATIVE)) != 0 &&
 		strcmp(name, tier_advice_confidence_text(TIER_CONFIDENCE_FIRM)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid confidence: \"%s\"", name),
-				 errhint("It is \"firm\" or \"tentative\".")));
+				 errhint("Valid values are \"firm\" and \"tentative\".")));
 	return strcmp(name, tier_advice_confidence_text(TIER_CONFIDENCE_FIRM)) == 0 ?
 		TIER_CONFIDENCE_FIRM : TIER_CONFIDENCE_TENTATIVE;
 }
@@ -73,7 +72,7 @@ tier_apply_placement(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("max_bytes must be positive"),
-				 errhint("Leave it out to move everything that is advised.")));
+				 errhint("Omit it to move all recommended relations.")));
 	if (PG_GETARG_BOOL(2))
 	{
 		tier_advice_options_from(fcinfo, 3, false, &options);
@@ -120,10 +119,10 @@ left_text(const Left *left)
 
 	initStringInfo(&sentences);
 	if (left->elsewhere > 0)
-		appendStringInfo(&sentences, "Left alone, because moved since: %d.", left->elsewhere);
+		appendStringInfo(&sentences, "Skipped because moved since: %d.", left->elsewhere);
 	if (left->uncertain > 0)
-		appendStringInfo(&sentences, "%sLeft alone, because an index with another identity has "
-						 "the name now: %d.", sentences.len > 0 ? " " : "", left->uncertain);
+		appendStringInfo(&sentences, "%sSkipped because another index has the name now: "
+						 "%d.", sentences.len > 0 ? " " : "", left->uncertain);
 	if (left->gone > 0)
 		appendStringInfo(&sentences, "%sDropped since: %d.", sentences.len > 0 ? " " : "",
 						 left->gone);
@@ -211,7 +210,7 @@ load_past(Past *past)
 	if (tier_batch_is_under_way(past->batch_id))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("batch " INT64_FORMAT " is still under way", past->batch_id),
+				 errmsg("batch " INT64_FORMAT " is still running", past->batch_id),
 				 errhint("Wait until it ends, or cancel its process: SELECT * FROM "
 						 "tiered_storage.move_progress shows running moves and their "
 						 "processes.")));
@@ -236,7 +235,7 @@ may_move_back(const TierRelationInfo *info, const TierBatchMove *move)
 	if (OidIsValid(move->from_tablespace_oid))
 		obstacle = tier_relation_refuse(info, GetUserId(), move->from_tablespace_oid);
 	else
-		obstacle.message = psprintf("tablespace \"%s\", which it came from, no longer exists",
+		obstacle.message = psprintf("its source tablespace \"%s\" no longer exists",
 									NameStr(move->from_tablespace));
 	if (obstacle.message != NULL)
 		tier_obstacle_report(WARNING, &obstacle,
@@ -321,8 +320,8 @@ tier_undo_move(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) == PG_ARGISNULL(2))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("one of batch_id and relation must be given, not both"),
-				 errhint("The view tiered_storage.moves has both.")));
+				 errmsg("exactly one of \"batch_id\" and \"relation\" must be given"),
+				 errhint("The view tiered_storage.moves lists batches and relations.")));
 	past->batch_id = PG_ARGISNULL(0) ? 0 : PG_GETARG_INT64(0);
 	past->relation_oid = PG_ARGISNULL(0) ? PG_GETARG_OID(2) : InvalidOid;
 	if (PG_GETARG_BOOL(1))

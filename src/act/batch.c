@@ -37,8 +37,9 @@ static int	nbatches = 0;
 
 /*
  * A user lock outlives the rollbacks within a batch, and this class is not reachable by
- * pg_advisory_lock().  The numbers of batches come from a sequence; those of 48 bits have
- * separate locks, and two that are further apart do not run at the same time.
+ * pg_advisory_lock().  Batch numbers come from a sequence, and the lock tag holds the lower 48
+ * bits of the number.  Batches whose numbers have the same lower 48 bits never run at the same
+ * time.
  */
 static LOCKTAG
 batch_lock(int64 batch_id)

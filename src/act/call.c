@@ -42,10 +42,10 @@ resolve_target(const TierSet *set, const char *target)
 			return tablespace_oid;
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_ALIAS),
-				 errmsg("\"%s\" is the name of a tier and of a tablespace outside of that tier",
+				 errmsg("\"%s\" is the name of both a tier and a tablespace outside that tier",
 						target),
-				 errhint("Name the tablespace that is meant, "
-						 "or rename the tier with tiered_storage.alter_tier().")));
+				 errhint("Name a tablespace of the tier, or rename the tier with "
+						 "tiered_storage.alter_tier().")));
 	}
 	tablespace_oid = tier_set_usable_tablespace(set, tier, GetUserId());
 	if (!OidIsValid(tablespace_oid))
@@ -111,10 +111,10 @@ tier_call_read(FunctionCallInfo fcinfo, TierMoveCall *call)
 	if (!PG_ARGISNULL(4) && (call->info.kind == RELKIND_INDEX || !call->include_indexes))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("index_target is for the indexes that are moved along with a table"),
+				 errmsg("index_target applies only to indexes that are moved with their table"),
 				 call->info.kind == RELKIND_INDEX ?
-				 errhint("Name the place of an index as the target.") :
-				 errhint("Leave it out, or set include_indexes.")));
+				 errhint("For an index, use target.") :
+				 errhint("Omit it, or use include_indexes => true.")));
 	call->relations = tier_relation_members(&call->info, call->include_indexes, false);
 }
 
@@ -123,7 +123,10 @@ tier_call_refusal(const TierMoveCall *call)
 {
 	TierObstacle refusal = tier_relation_refuse_shell(&call->info, TIER_MOVE_OF_SHARD);
 
-	/* Of others, what was named is one of the relations. */
+	/*
+	 * Any other named relation is one of the relations to move, and is
+	 * checked with them.
+	 */
 	if (refusal.message == NULL && call->info.kind == RELKIND_PARTITIONED_TABLE)
 		refusal = tier_relation_refuse_owner(&call->info, GetUserId());
 	return refusal;
@@ -174,12 +177,12 @@ tier_call_notice_inheritors(const TierMoveCall *call)
 	if (n > 0)
 		ereport(NOTICE,
 				(n == 1 ?
-				 errmsg("table %s alone is moved, not the table that inherits from it",
+				 errmsg("only table %s is moved, not the table that inherits from it",
 						call->info.name) :
-				 errmsg("table %s alone is moved, not the %d tables that inherit from it",
+				 errmsg("only table %s is moved, not the %d tables that inherit from it",
 						call->info.name, n),
-				 errhint("Name those that you mean, or put a policy on %s, which is for all of "
-						 "them: tiered_storage.add_tiering_policy().", call->info.name)));
+				 errhint("Move the others by name, or add a policy on %s, which includes them.",
+						 call->info.name)));
 }
 
 /* Where to exactly: of a table that is there already the TOAST table may be elsewhere. */
@@ -253,8 +256,8 @@ tier_call_nothing_text(const TierMoveCall *call)
 	const char *what = !tier_relation_lookup(call->info.relation_oid, &info) ?
 	"was dropped concurrently" :
 	call->relations == NIL ? "has no partitions" :
-	list_length(call->relations) == 1 ? "is there already" :
-	"and what goes with it are there already";
+	list_length(call->relations) == 1 ? "is already there" :
+	"and its indexes or partitions are already there";
 
 	return psprintf("%s %s %s", tier_relation_kind_name(call->info.kind), call->info.name, what);
 }

@@ -84,7 +84,7 @@ extern List *tier_call_left(const TierMoveCall *call, const List *tried);
 /* The device of a tablespace, also of one that belongs to no tier. */
 extern const TierDevice *tier_call_device(const TierMoveCall *call, Oid tablespace_oid);
 
-/* Why there is nothing to move, in words: "table s.t is there already". */
+/* Why there is nothing to move, in words: "table s.t is already there". */
 extern char *tier_call_nothing_text(const TierMoveCall *call);
 
 #endif							/* TIER_CALL_H */

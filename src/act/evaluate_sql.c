@@ -188,7 +188,7 @@ explain_nothing(int npolicies)
 						 "or tiered_storage.add_fullness_policy().")));
 	else
 		ereport(NOTICE,
-				(errmsg("the policies are about no relation of this database"),
+				(errmsg("no relation of this database has a policy"),
 				 errhint("SELECT * FROM tiered_storage.policies lists the policies.")));
 }
 

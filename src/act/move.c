@@ -89,8 +89,8 @@ report_rebuilt(const TierMove *move)
 {
 	if (move->request->is_wanted != NULL)
 		tier_move_report_skipped(move->report, ERRCODE_OBJECT_IN_USE,
-								 "it was rebuilt concurrently, and is another index now",
-								 "The next run decides whether that one is moved.");
+								 "the index was rebuilt concurrently",
+								 "The next run evaluates the new index.");
 	else
 		move->report->state = TIER_STATE_NOT_NEEDED;
 }
@@ -270,7 +270,7 @@ move_with_retries(TierMove *move)
 									 psprintf("could not lock the relation within %d ms in %d %s",
 											  tier_move_lock_timeout_ms, outcome->attempts,
 											  outcome->attempts == 1 ? "attempt" : "attempts"),
-									 "Others are using it. Raise "
+									 "Other sessions are using it. Raise "
 									 "tiered_storage.move_lock_timeout, or try again later.");
 			return NULL;
 		}
@@ -298,8 +298,8 @@ throw_cancel(ErrorData *error)
 	if (StatementTimeout > 0 && error->hint == NULL &&
 		TimestampDifferenceExceeds(GetCurrentStatementStartTimestamp(), GetCurrentTimestamp(),
 								   StatementTimeout))
-		error->hint = "statement_timeout applies to the whole CALL. Completed moves stay. Use "
-			"SET statement_timeout = 0 for the next one.";
+		error->hint = "statement_timeout applies to the whole CALL. Completed moves are "
+			"kept. Use SET statement_timeout = 0 before the next CALL.";
 	ThrowErrorData(error);
 }
 

@@ -4,12 +4,12 @@
  *		Moving relations: checks before, one transaction each, record after.
  *
  * The room act/ carries out decisions.  A worker (worker.h), which the launcher (launcher.h)
- * starts by the clock, takes a sample (verify.h) and then carries out the plan (plan.h, run.h) of
- * moves for policies and the load; a session does the same with CALL (move_sql.c, apply_sql.c).
- * Each decides on one snapshot what is to be moved, and hands relation after relation to
+ * starts by the clock, takes a sample (verify.h) and then carries out the plan (plan.h, run.h)
+ * of moves for policies and the load; a session does the same with CALL (move_sql.c,
+ * apply_sql.c).  Each chooses the moves by one snapshot, and hands relation after relation to
  * tier_move_one(), where all ways meet: it records the move, asks again whether anything is in
- * the way, moves it online or, if that is allowed, under a lock, and completes the record.  A day
- * later a sample measures what it was good for (verify.h).
+ * the way, moves it online or, if that is allowed, under a lock, and completes the record.  A
+ * day later a sample measures the effect of the move (verify.h).
  *
  *-------------------------------------------------------------------------
  */

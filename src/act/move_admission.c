@@ -183,8 +183,8 @@ tier_move_mark_obstacle(TierMoveMark mark, const TierTier *tier, const TierFulln
 	obstacle.sqlstate = ERRCODE_DISK_FULL;
 	obstacle.message = psprintf("tier \"%s\" would be above its watermark of %g %%",
 								NameStr(tier->name), 100.0 * share);
-	obstacle.detail = psprintf("%s are needed, and %s of %s are taken, with what moves that "
-							   "began before have still to write.", tier_size_text(needed),
+	obstacle.detail = psprintf("%s are needed, and %s of %s are used or reserved by "
+							   "earlier moves.", tier_size_text(needed),
 							   tier_size_text(tier_fullness_bytes(level)),
 							   tier_size_text(level->capacity_bytes));
 	obstacle.hint = "The next run makes a new plan.";
@@ -315,8 +315,8 @@ tell_waiting(TierMove *move, bool is_paused)
 				 errhint("SELECT tiered_storage.resume() lets them continue.")));
 	else
 		ereport(NOTICE,
-				(errmsg("%s waits to be moved: "
-						"others move as much as tiered_storage.max_movers permits",
+				(errmsg("%s waits to be moved: as many moves are running as "
+						"tiered_storage.max_movers permits",
 						move->info->name),
 				 errhint("SELECT * FROM tiered_storage.move_progress shows what they do.")));
 }

@@ -3,9 +3,8 @@
  * act/move_sql.c
  *		The procedures that move relations: check, call, return.
  *
- * What a function may do is decided by its EXECUTE privilege (nothing here is granted to PUBLIC)
- * and, where it touches a relation of another role, by the checks of server/relation.c for the
- * calling role.
+ * Access is controlled by the EXECUTE privilege on each function (none is granted to PUBLIC)
+ * and, for relations of other roles, by the checks of server/relation.c for the calling role.
  *
  *-------------------------------------------------------------------------
  */
@@ -347,19 +346,17 @@ report_placement(const TierRunSummary *summary, bool dry_run)
 	if (tier_auto_migrate != TIER_AUTO_MIGRATE_PLACEMENT)
 		return;
 	if (!summary->placement)
-		say("nothing is moved as advised: tiered_storage.move_limit_per_day is used up", NULL);
+		say("no recommendation is applied: tiered_storage.move_limit_per_day is used up", NULL);
 	else if (summary->placement_waits)
 		ereport(NOTICE,
-				(errmsg("nothing is moved as advised now"),
+				(errmsg("no recommendation is applied now"),
 				 errdetail_waiting(summary->applied.why_waiting)));
 	else if (summary->applied.is_busy)
-		say("nothing is moved as advised: another batch of moves is under way in this database",
+		say("no recommendation is applied: another batch of moves is running in this database",
 			NULL);
 	else if (dry_run)
 		ereport(NOTICE,
-				(errmsg_plural("%d relation is advised to move",
-							   "%d relations are advised to move",
-							   summary->applied.advised, summary->applied.advised),
+				(errmsg("recommended moves: %d", summary->applied.advised),
 				 tier_apply_others_detail(&summary->applied)));
 	else
 		tier_apply_report(&summary->applied);

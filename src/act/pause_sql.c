@@ -111,7 +111,7 @@ wait_for_workers(List *pids)
 }
 
 /* ---------------------------------------------------------------------
- * Who is left
+ * Remaining workers and sessions
  * ---------------------------------------------------------------------
  */
 
@@ -147,10 +147,10 @@ tier_pause(PG_FUNCTION_ARGS)
 
 	if (RecoveryInProgress())
 		ereport(NOTICE,
-				(errmsg("moves of this standby are paused from its promotion on"),
-				 errdetail("The primary moves on; a pause is of the server on which "
-						   "it is called."),
-				 errhint("Call it on the primary to pause the moves of that.")));
+				(errmsg("moves of this standby will be paused after its promotion"),
+				 errdetail("A pause applies only to the server on which it is called; "
+						   "moves of the primary continue."),
+				 errhint("Call it on the primary to pause moves there.")));
 
 	/*
 	 * Not while the caller has locks that others, or the workers, wait for:
@@ -168,8 +168,8 @@ tier_pause(PG_FUNCTION_ARGS)
 		tell(NOTICE, tier_progress_sessions(),
 			 "session waits with its move for tiered_storage.resume()",
 			 "sessions wait with their moves for tiered_storage.resume()",
-			 "While it waits, a session stays in its database. "
-			 "SELECT pg_cancel_backend(pid) ends its move.");
+			 "A waiting session stays connected to its database. SELECT "
+			 "pg_cancel_backend(pid) ends its move.");
 	}
 	PG_RETURN_BOOL(was_new);
 }

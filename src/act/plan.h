@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * act/plan.h
- *		The plan: all moves that are wanted, in their order, each with why and with what it
- *		waits for.
+ *		The plan: all moves that are wanted, in their order, each with its reason and
+ *		with the condition for which it waits.
  *
  * There is one plan.  A run (act/run.h) carries it out, a dry run prints it, the worker stores
  * it, and the view shows what is stored.  Policies by age and use, fullness policies and advice

@@ -147,8 +147,8 @@ tier_plan_add_advised(TierPlanning *planning)
 	plan->left_bytes = Max(plan->left_bytes - (double) plan->applied.counts.moved_bytes, 0.0);
 	candidate = &plan->candidates[arrangement->possible];
 	for (int i = 0; i < arrangement->left_over; i++, candidate++)
-		add_left(planning, candidate, "waiting: its new tier has no room for it, and nothing that "
-				 "may leave that first makes enough", candidate->has_room);
+		add_left(planning, candidate, "waiting: its new tier lacks room, and moves out of "
+				 "that tier would not free enough", candidate->has_room);
 	for (int i = 0; i < arrangement->spare; i++)
 		add_left(planning, candidate++, "waiting for a dependent move", false);
 	for (int i = 0; i < arrangement->failed; i++)

@@ -251,11 +251,11 @@ tier_plan_judge(TierPlanning *planning, TierPlanEntry *entry, const TierMoveRequ
 char *
 tier_plan_limit_text(const TierPlanEntry *entry, double left_bytes)
 {
-	return psprintf("waiting: of move_limit_per_day (%s) %s are left today%s",
+	return psprintf("waiting: move_limit_per_day (%s) has %s left today%s",
 					tier_size_text(tier_move_limit_per_day_mb * 1048576.0),
 					tier_size_text(Max(left_bytes, 0.0)),
 					entry->bytes > left_bytes ? "" :
-					", not enough for it and the moves that make room for it");
+					", too little for it and the moves that make room for it");
 }
 
 /* Tiers that are above the marks of their fullness policies after the last entry. */

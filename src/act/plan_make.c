@@ -139,7 +139,7 @@ held_up_text(const TierSet *set)
 	char	   *conflict;
 
 	if (RecoveryInProgress())
-		return "waiting: the server is a standby, or recovers";
+		return "waiting: the server is in recovery";
 	if (tier_throttle_is_paused())
 		return "waiting: moves are paused, see resume()";
 	conflict = tier_claims_find_conflict(set);

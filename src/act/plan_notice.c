@@ -65,7 +65,7 @@ tell_unsure(const TierPlan *plan)
 
 	if (summary->beyond_limit > 0 && summary->advised > 0)
 		ereport(NOTICE,
-				(errmsg("advised, but beyond the limit of %s: %d more",
+				(errmsg("recommended, but beyond the limit of %s: %d more",
 						tier_size_text(request->max_bytes), summary->beyond_limit)));
 	if (summary->unsure == 0)
 		return;
@@ -88,10 +88,11 @@ tell_nothing(TierPlan *plan)
 		return;
 	if (summary->beyond_limit > 0)
 		ereport(NOTICE,
-				(errmsg("nothing is moved: each of the advised moves exceeds the limit of %s",
+				(errmsg("nothing is moved: each recommended move exceeds the limit of %s",
 						tier_size_text(request->max_bytes)),
 				 request->for_owners ?
-				 errhint("It is what tiered_storage.move_limit_per_day leaves for today.") :
+				 errhint("The limit is the rest of tiered_storage.move_limit_per_day for "
+						 "today.") :
 				 errhint("Raise max_bytes.")));
 	else if (summary->unsure > 0)
 		ereport(NOTICE,
@@ -103,8 +104,7 @@ tell_nothing(TierPlan *plan)
 	else
 		ereport(NOTICE,
 				(errmsg("nothing is moved: the recommended relations cannot be moved online"),
-				 errhint("recommend_placement() has the commands "
-						 "that lock it for the whole copy.")));
+				 errhint("The commands of recommend_placement() lock them for the whole copy.")));
 	summary->is_told = true;
 }
 
@@ -139,7 +139,7 @@ tell_others(const TierPlan *plan)
 			tier_candidate_may_move(request, advice, &candidate, &obstacle) ||
 			obstacle.message == NULL)
 			continue;
-		obstacle.detail = psprintf("It is advised to move to tier \"%s\".",
+		obstacle.detail = psprintf("The recommended tier is \"%s\".",
 								   NameStr(tiers[candidate.unit->recommended_tier].name));
 		tier_obstacle_warn(&obstacle, tier_candidate_name(candidate.unit));
 	}
@@ -163,7 +163,7 @@ static char *
 others_text(const TierApplySummary *summary)
 {
 	return summary->others == 0 ? NULL :
-		psprintf("Advised, but not allowed to %s: %d.",
+		psprintf("Recommended, but not permitted to %s: %d.",
 				 summary->for_owners ? "their owners" : "this role", summary->others);
 }
 
@@ -180,8 +180,8 @@ tier_apply_raise_busy(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("another batch of moves is under way in this database"),
-			 errdetail("Two of them could fill the same room."),
+			 errmsg("another batch of moves is running in this database"),
+			 errdetail("Concurrent batches could use the same free space."),
 			 errhint("SELECT * FROM tiered_storage.move_progress shows what is being moved.")));
 }
 
@@ -195,7 +195,7 @@ tier_apply_report(const TierApplySummary *summary)
 	if (summary->counts.batch_id == 0)
 	{
 		ereport(NOTICE,
-				(errmsg("nothing is moved: %d advised", summary->advised),
+				(errmsg("nothing is moved: %d recommended", summary->advised),
 				 tier_apply_others_detail(summary)));
 		return;
 	}

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/policy_add_sql.c
- *		add_tiering_policy(): stores a policy, or only tells what it would do.
+ *		add_tiering_policy(): stores a policy, or only reports its effect.
  *
  * The function reports the effect of the policy, its first evaluation, and how to stop it.  The
  * worker leaves a new policy alone for one migrate_interval (act/policy_candidates.h), and

@@ -36,8 +36,8 @@ tier_preflight_time(TierSurvey *survey)
 		return tier_finding_ok("none: there is nothing to move");
 	if (isnan(seconds))
 		return tier_finding_warn("SELECT tiered_storage.add_tier(...) tells its figures.",
-								 "not known: a tablespace is in no tier, and nothing was moved "
-								 "like this before");
+								 "not known: a tablespace belongs to no tier, and no "
+								 "similar move is recorded");
 	return tier_finding_ok("%s, by the tiers' profiles%s%s; %s are written there, and %s of WAL",
 						   tier_forecast_text(seconds),
 						   past_moves == 0 ? "" :

@@ -60,7 +60,7 @@ look_at_server(TierSurvey *survey)
 	if (DefaultXactReadOnly)
 		return tier_finding(TIER_PREFLIGHT_BLOCKS, "SET default_transaction_read_only = off;",
 							"default_transaction_read_only is on in this session");
-	return tier_finding_ok("it is a primary that can be written to");
+	return tier_finding_ok("the server is a primary and accepts writes");
 }
 
 /* Describes the relations of the call. */
@@ -148,8 +148,8 @@ look_at_directory(TierSurvey *survey)
 
 	if (device->exists && device->writable)
 		return tier_finding_ok("the directory of the tablespace is there and can be written to");
-	return tier_finding_warn("Is its file system mounted, and mounted read-write, and may the "
-							 "server look into it?", "directory \"%s\" is %s", device->path,
+	return tier_finding_warn("Check that its file system is mounted read-write and accessible.",
+							 "directory \"%s\" is %s", device->path,
 							 device->exists ? "not writable" : "missing");
 }
 
@@ -169,8 +169,8 @@ look_at_space(TierSurvey *survey)
 	if (!OidIsValid(survey->space_oid))
 		return tier_finding_ok("none is needed");
 	if (!space->target.known)
-		return tier_finding_warn("Is it mounted?", "not known: the file system of tablespace "
-								 "\"%s\" does not answer",
+		return tier_finding_warn("Check that it is mounted.",
+								 "not known: no answer from the file system of tablespace \"%s\"",
 								 tier_tablespace_name(survey->space_oid));
 	need = tier_space_need(space, tier_preflight_reserve(survey->call->set, survey->space_oid),
 						   survey->space_bytes, survey->logged_bytes);
@@ -224,7 +224,7 @@ look_at_wal(TierSurvey *survey)
 		return tier_finding_ok(OidIsValid(survey->space_oid) ?
 							   "the copy is not logged" : "no WAL is written");
 	if (!space->wal.known)
-		return tier_finding_warn("Look at the server's log.",
+		return tier_finding_warn("See the server log.",
 								 "not known: the file system of pg_wal does not answer");
 	need = tier_space_need(space, 0, survey->space_bytes, survey->logged_bytes);
 
@@ -233,7 +233,8 @@ look_at_wal(TierSurvey *survey)
 	 */
 	if (tier_space_wal_is_retained() &&
 		space->wal.free_bytes - survey->wal_bytes < need.wal_reserve_bytes)
-		return tier_finding_warn("Move less at once, or see to it that WAL is read and archived.",
+		return tier_finding_warn("Move less at once, or make sure that WAL is consumed "
+								 "and archived.",
 								 "%s of WAL in all, unless it is read or archived during the "
 								 "move; %s are free", tier_size_text(survey->wal_bytes),
 								 tier_size_text(space->wal.free_bytes));
@@ -300,7 +301,7 @@ look_at_standby_users(TierSurvey *survey)
 	if (survey->moves == 0)
 		return none;
 	if (survey->used_there > 0)
-		return tier_finding_warn("Wait until it has ended; the worker and CALL migrate() do.",
+		return tier_finding_warn("Wait until it has ended, as the worker and CALL migrate() do.",
 								 "%s: %s%s%s", survey->there_of,
 								 tier_preflight_standby_use_text(there, GetUserId()),
 								 detail_text(tier_preflight_standby_conflict_text(there)),

@@ -210,9 +210,8 @@ warn_of_publication(void)
 						"tiered_storage", quote_identifier(name)),
 				 errdetail("Replication to a subscriber that does not have the extension stops "
 						   "at the next sample."),
-				 errhint("Run CREATE EXTENSION tiered_storage on each subscriber, "
-						 "publish FOR TABLES IN SCHEMA, or from PostgreSQL 19 on FOR ALL TABLES "
-						 "EXCEPT.")));
+				 errhint("Run CREATE EXTENSION tiered_storage on each subscriber, publish FOR "
+						 "TABLES IN SCHEMA, or from PostgreSQL 19 on FOR ALL TABLES EXCEPT.")));
 }
 
 static void
@@ -355,7 +354,7 @@ tiers_too_full(void)
 {
 	uint64		above = 0;
 
-	try_step(look_at_levels, &above, "look how full the tiers are");
+	try_step(look_at_levels, &above, "check how full the tiers are");
 	return above;
 }
 
@@ -404,8 +403,8 @@ migrate_is_due(Oid database_oid)
 }
 
 /*
- * What stays too full is not tried again before the next regular run; and when that run left a
- * new policy alone, it comes at its time.
+ * A tier that stays too full is not tried again before the next regular run.  A new policy
+ * that the run left alone still has its first run at its own time.
  */
 static void
 note_run(Oid database_oid, uint64 stays_full, TimestampTz policy_due_at)

@@ -234,9 +234,9 @@ warn_not_preloaded(void)
 			 errdetail("Tiers, advice and explicit calls work. Nothing samples, runs policies "
 					   "or measures moves automatically, random and sequential reads are only "
 					   "estimated, and tiered_storage.max_movers is not enforced."),
-			 errhint("Put shared_preload_libraries = '%s%stiered_storage' into postgresql.conf "
-					 "and restart the server; "
-					 "until then CALL tiered_storage.sample() and migrate() by a timer.",
+			 errhint("Set shared_preload_libraries = '%s%stiered_storage' in postgresql.conf and "
+					 "restart the server. Until then, run CALL tiered_storage.sample() and CALL "
+					 "tiered_storage.migrate() from a scheduler such as cron.",
 					 others, others[0] == '\0' ? "" : ",")));
 }
 

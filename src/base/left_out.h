@@ -42,9 +42,9 @@ typedef struct TierPass
 } TierPass;
 
 /*
- * What a pass does with each of n relations, by their numbers.  leave_out() is called for one
- * that fails, with the error's message, and for one that is not tried this time.  Neither keeps
- * what step() has done in memory from being seen.
+ * The steps of a pass for each of n relations, which are given by number. leave_out() is
+ * called for one that fails, with the error's message, and for one that is not tried this
+ * time.  Neither keeps what step() has done in memory from being seen.
  */
 typedef struct TierEach
 {

@@ -37,7 +37,7 @@ key_hint(const char *key, const TierOption *options, int n)
 	{
 		if (strlen(key) < NAMEDATALEN && tier_names_alike(options[i].name, key))
 			return psprintf("Did you mean \"%s\"?", options[i].name);
-		appendStringInfo(&keys, "%s%s", i == 0 ? "Its keys are " : ", ", options[i].name);
+		appendStringInfo(&keys, "%s%s", i == 0 ? "Valid keys are " : ", ", options[i].name);
 	}
 	return psprintf("%s.", keys.data);
 }

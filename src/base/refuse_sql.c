@@ -95,7 +95,7 @@ tier_call_for_sql(PGFunction function, FunctionCallInfo fcinfo)
 	{
 		ErrorData  *error;
 
-		/* What cannot happen is found by all lines. */
+		/* An internal error keeps all lines of its context, to be found. */
 		if (geterrcode() == ERRCODE_INTERNAL_ERROR)
 			PG_RE_THROW();
 		MemoryContextSwitchTo(own);

@@ -167,8 +167,8 @@ tier_settings_fix(GucAction action)
 			continue;
 
 		/*
-		 * What the server says of all plans is what their costs are compared
-		 * with.
+		 * Cost settings of the whole server stay: costs are compared with
+		 * those of all plans.
 		 */
 		if (fixed[i].setting->group == QUERY_TUNING_COST &&
 			fixed[i].setting->source <= PGC_S_ARGV)

@@ -3,7 +3,7 @@
  * base/session_settings.h
  *		Isolation of the extension from settings of databases, roles and sessions.
  *
- * Two mechanisms, of which neither knows a list of what may be set:
+ * There are two mechanisms.  Neither depends on a list of settings:
  *
  * - The worker forgets what its database and the role have set
  *	 (tier_settings_remember, tier_settings_restore).
@@ -37,10 +37,10 @@ extern void tier_settings_fix(GucAction action);
 extern void tier_settings_fix_at(const char *name, const char *value, GucAction action);
 
 /*
- * For a process that connects to a database by itself: what is set for its database
- * or role counts no more after the second call.  The first one is before the
- * connection.  Which settings a configuration file changes later is as usual, but for
- * those that were set back.
+ * For a process that connects to a database by itself.  The first function is called before
+ * the connection, the second one after it; settings of the database and the role have no
+ * effect from then on.  Later changes of a configuration file apply as usual, except to the
+ * settings that were reset.
  */
 extern void tier_settings_remember(void);
 extern void tier_settings_restore(void);

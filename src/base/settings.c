@@ -6,7 +6,7 @@
  * The worker's settings are for the whole cluster and change with a reload; those of a move
  * can be set in a session, because the user of a manual move may accept longer waits than the
  * worker.  They only allow a role to make others wait for a relation that the role may lock
- * anyway.  What is set for a database or role does not reach the worker (session_settings.c).
+ * anyway.  Settings of a database or role do not apply to the worker (session_settings.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -149,8 +149,7 @@ tier_guc_init(void)
 			   &tier_max_movers, 1, TIER_MAX_MOVERS, PGC_SIGHUP, 0);
 
 	define_int("tiered_storage.move_max_lag",
-			   "Sets how far standbys and replication slots may lag while "
-			   "automatic moves copy.",
+			   "Sets how far standbys and replication slots may lag while automatic moves copy.",
 			   "-1 means no limit.",
 			   &tier_move_max_lag_mb, -1, INT_MAX, PGC_SUSET, GUC_UNIT_MB);
 
@@ -170,7 +169,7 @@ tier_guc_init(void)
 			   &tier_observation_period_min, 0, INT_MAX / 60, PGC_USERSET, GUC_UNIT_MIN);
 
 	define_int("tiered_storage.cooldown",
-			   "Sets how long a moved relation is not advised to move again.",
+			   "Sets how long after a move of a relation no other move of it is recommended.",
 			   "0 means no waiting time.",
 			   &tier_cooldown_min, 0, INT_MAX / 60, PGC_USERSET, GUC_UNIT_MIN);
 

@@ -267,8 +267,8 @@ tier_shmem_publish_claims(Oid database_oid, const TierClaim *claims, int nclaims
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 
 	/*
-	 * What we said before goes in any case: a claim that we gave up must not
-	 * be in the way of the others.
+	 * The former claims are removed in any case: a claim that was given up
+	 * must not block other databases.
 	 */
 	remove_claims(database_oid);
 	for (int i = 0; i < nclaims; i++)

@@ -33,7 +33,7 @@ typedef enum TierWorkerState
 	TIER_WORKER_FAILED,			/* last_error is valid; next_run_at backs off */
 } TierWorkerState;
 
-/* What is done with one relation at a time; see base/left_out.h. */
+/* Steps that process one relation at a time; see base/left_out.h. */
 typedef enum TierStep
 {
 	TIER_STEP_IDENTIFY,			/* of no relation: of a kind of rows of ours */
@@ -60,7 +60,8 @@ typedef struct TierLeftOut
 {
 	int			failures;		/* in a row; 0: the entry is free */
 	TierStep	step;
-	Oid			relation_oid;	/* or the number of what is no relation */
+	Oid			relation_oid;	/* or the number of an object that is no
+								 * relation */
 	TimestampTz failed_at;		/* for the last time */
 	char		name[TIER_LEFT_OUT_NAME_LENGTH];	/* qualified; clipped */
 	char		error[TIER_LEFT_OUT_ERROR_LENGTH];	/* clipped */
@@ -193,7 +194,7 @@ extern TierShmem *tier_shmem;
 typedef void (*TierShmemAttach) (void *memory, LWLockPadded *locks);
 extern void tier_shmem_reserve(const char *name, Size size, int nlocks, TierShmemAttach attach);
 
-/* Reserves what is above; only while preloading. */
+/* Requests the shared memory of the structs above; only while preloading. */
 extern void tier_shmem_init(void);
 
 /*
@@ -227,7 +228,10 @@ extern int	tier_shmem_find_conflict(const TierClaim *claims, int nclaims,
 /* Copies all claims into the current memory context. */
 extern TierClaim *tier_shmem_copy_claims(int *nclaims);
 
-/* Removes the claims of a database that has lost the extension; forgets what it leaves out. */
+/*
+ * Removes the claims of a database in which the extension was dropped, and its list of
+ * relations that are left out.
+ */
 extern void tier_shmem_withdraw_claims(Oid database_oid);
 
 /* The same for all databases but these; the lock is held exclusively. */

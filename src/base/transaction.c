@@ -43,8 +43,8 @@
 #include "src/base/transaction.h"
 
 /*
- * For what is locked beside the relation: our tables, catalogs.  Others hold these
- * locks for a moment only, an autovacuum worker for longer.
+ * Applies to locks on other relations: the tables of the extension and system catalogs.  Other
+ * processes hold these locks for a moment only, an autovacuum worker for longer.
  */
 #define LEAST_LOCK_WAIT_MS 10000
 

@@ -31,7 +31,7 @@ extern void tier_transaction_start(void);
 extern void tier_transaction_commit(void);
 extern void tier_transaction_rollback(void);
 
-/* tier_transaction_commit() that does not wait for the disk: a crash may lose what it did. */
+/* tier_transaction_commit() without waiting for the disk: a crash may lose the changes. */
 extern void tier_transaction_commit_async(void);
 
 /*

@@ -38,7 +38,7 @@ extern TierWalFinding *tier_catalog_wal_readers(MemoryContext context, double wa
 												Oid role_oid, int *n);
 
 /* ---------------------------------------------------------------------
- * What samples say of the last minutes (catalog/pressure.c)
+ * Load of the last minutes, by samples (catalog/pressure.c)
  * ---------------------------------------------------------------------
  */
 

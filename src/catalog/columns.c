@@ -78,7 +78,7 @@ get_field(const void *row, const TierColumn *column)
 					   get_known_field(row, column));
 }
 
-/* A number that may be computed with: what cannot be is not known. */
+/* Returns the value, or 0 (unknown) if it cannot be used in computations. */
 static double
 known_or_0(double value, const TierColumn *column)
 {

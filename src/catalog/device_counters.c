@@ -177,7 +177,7 @@ tier_catalog_store_devices(const TierDevices *devices)
 }
 
 /* ---------------------------------------------------------------------
- * What came to each tablespace and went from it; see model/growth.h
+ * Growth and shrinkage of each tablespace; see model/growth.h
  * ---------------------------------------------------------------------
  */
 

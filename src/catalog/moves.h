@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/moves.h
- *		Moves, and what came of them.
+ *		Moves and their effects.
  *
  * Part of catalog/tables.h, which says what holds for all of it.
  *
@@ -237,10 +237,10 @@ extern TierMovePace tier_catalog_move_pace(Oid from_tablespace_oid, Oid to_table
  */
 
 /*
- * A row of move_effect, which has three lives.  Begun, in the transaction that
- * completes the move: the first group is set.  Started, by the first sample
- * after that: the second, too, and the row is open.  Settled, once, by a later
- * sample: either not_measurable or what was measured is set.
+ * A row of move_effect, which has three lives.  Begun, in the transaction that completes the
+ * move: the first group is set.  Started, by the first sample after that: the second, too, and
+ * the row is open.  Settled, once, by a later sample: either not_measurable or the measured
+ * values are set.
  */
 typedef struct TierEffect
 {
@@ -296,7 +296,7 @@ extern TierEffect *tier_catalog_load_effects(MemoryContext context, bool started
 /* Stores since, before and device_before, or that it is not measurable. */
 extern void tier_catalog_start_effect(const TierEffect *effect, TimestampTz now);
 
-/* Stores what was measured, or that it is not measurable. */
+/* Stores the measured effect, or the reason why it is not measurable. */
 extern void tier_catalog_settle_effect(const TierEffect *effect, TimestampTz now);
 
 typedef struct TierWorseBatch

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/policies.h
- *		What people have asked for: policies, move windows and pins.
+ *		Requests of users: policies, move windows and pins.
  *
  * Part of catalog/tables.h, which says what holds for all of it.
  *
@@ -214,8 +214,9 @@ typedef struct TierPinned
 {
 	Oid			relation_oid;
 	NameData	tier_name;
-	char	   *pinned_as;		/* qualified name of what was pinned: itself,
-								 * its table, or a partitioned table above */
+	char	   *pinned_as;		/* qualified name of the pinned relation:
+								 * itself, its table, or a partitioned table
+								 * above */
 } TierPinned;
 
 /* All that is pinned now, by OID: tables, partitions, indexes. */

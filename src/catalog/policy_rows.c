@@ -277,7 +277,7 @@ tier_catalog_change_policy(const TierCatalogScope *scope, const TierPolicyRow *r
 	if (find_same_policy(row) && tier_get_int4(0, 1) != row->policy_id)
 		complain_of_duplicate(row);
 
-	/* What another session has not committed yet, only the key knows. */
+	/* Only the unique index finds an uncommitted row of another session. */
 	error = tier_attempt(change_step, &change);
 	if (error != NULL && error->sqlerrcode == ERRCODE_UNIQUE_VIOLATION)
 		complain_of_duplicate(row);

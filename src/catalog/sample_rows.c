@@ -434,9 +434,8 @@ claim_hour(TimestampTz now, TimestampTz *hour, bool *is_new_day)
 }
 
 /*
- * For how long the history of relations is kept, in minutes: for history_retention, or for as
- * long as policies look back for what has been read, a period of a day that began before
- * included.
+ * Minutes for which the history of relations is kept: history_retention, or the longest time
+ * over which a policy considers reads, plus a period of a day that began before it.
  */
 static int
 kept_minutes(void)
@@ -451,13 +450,13 @@ kept_minutes(void)
 }
 
 /*
- * Once a day those that are old, and those beyond the limit as soon as there are a tenth more;
- * in bulk, because the space of each that is deleted is cleaned up in the WAL.
+ * Deletes old rows once a day, and rows beyond the limit as soon as they exceed it by a
+ * tenth.  Rows are deleted in bulk, because the cleanup of their space writes WAL.
  *
- * What move_limit_per_day and move windows count is kept for a day, which has 25 hours once a
- * year, and what cooldown asks for as long as that is.  Where a policy lets anything return,
- * the last move of each relation is kept, whatever its requester: it tells where the relation
- * came from, or that the policy did not move it.
+ * Moves that move_limit_per_day and move windows count are kept for a day, which has 25 hours
+ * once a year, and moves that cooldown considers for that time.  Where a policy lets anything
+ * return, the last move of each relation is kept, whatever its requester: it tells where the
+ * relation came from, or that the policy did not move it.
  */
 static void
 forget_moves(TimestampTz now, bool is_new_day)

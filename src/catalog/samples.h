@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/samples.h
- *		What samples store of relations, devices and the load, and their history.
+ *		Samples of relations, devices and the load, and their history.
  *
  * Part of catalog/tables.h, which says what holds for all of it.
  *

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * catalog/scope.h
- *		What all statements on our own tables share: entering and leaving, columns, bulk writes.
+ *		Common parts of all statements on the extension's tables: entering and leaving,
+ *		columns, bulk writes.
  *
  * Part of catalog/tables.h, which says what holds for all of it.
  *
@@ -102,8 +103,9 @@ extern void tier_catalog_lock_tables(void);
 extern bool tier_catalog_lock_within(Oid relation_oid, LOCKMODE mode, int *patience_ms);
 
 /*
- * true: from here to the end of the scope all statements see what others had committed when the
- * scope was entered, and what it has changed itself, so that rows of several tables fit together.
+ * true: from here to the end of the scope all statements see the changes that others had
+ * committed when the scope was entered, and the scope's own changes, so that rows of several
+ * tables fit together.
  */
 extern void tier_catalog_hold_snapshot(bool holds);
 
@@ -203,8 +205,8 @@ extern char *tier_catalog_new_publication_of_all(MemoryContext context);
 extern char *tier_catalog_clip(const char *message);
 
 /*
- * What policies and pins store so that they find their relation, tier and roles
- * again after a rename or a restore: names beside OIDs.
+ * The names that policies and pins store beside OIDs, to find their relation, tier and roles
+ * again after a rename or a restore.
  */
 typedef struct TierIdentity
 {

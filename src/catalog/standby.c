@@ -179,10 +179,10 @@ TierStandbyRoom *
 tier_catalog_standby_rooms(MemoryContext context, Oid tablespace_oid, int *nrooms)
 {
 	/*
-	 * Moves that have ended since the pull: what has come, less what has left
-	 * again, which a standby replays in the same order.  What may or may not
-	 * have been replayed by then is counted if it has come, and not if it has
-	 * left.
+	 * Moves that have ended since the pull: bytes that arrived, less bytes
+	 * that left, which a standby replays in the same order.  A move that may
+	 * or may not have been replayed by then is counted if its bytes arrived,
+	 * and is not if they left.
 	 */
 	static const char sql[] =
 	"WITH place AS (SELECT r.*, ARRAY(SELECT o.tablespace_oid FROM _tiered_storage.standby_room o "

@@ -41,9 +41,9 @@ typedef struct TierStandbyCounters
 	int64		tuples_read;
 	int64		blocks_fetched;
 	int64		blocks_hit;
-	int64		held_ms;		/* how long the oldest transaction has been
-								 * open that has it locked there, and may have
-								 * read what is not counted yet; -1: none */
+	int64		held_ms;		/* age of the oldest transaction that has it
+								 * locked there, and may have reads that are
+								 * not counted yet; -1: none */
 } TierStandbyCounters;
 
 /* The directory of one tablespace there. */
@@ -77,7 +77,7 @@ typedef struct TierStandbyAnswer
 
 /*
  * Adds a standby.  Raises an error if there is one of that name, or there are too many.  The
- * caller has checked who may, and the connection string.
+ * caller has checked the privileges and the connection string.
  */
 extern void tier_catalog_add_standby(const char *name, const char *conninfo, Oid added_by_oid);
 

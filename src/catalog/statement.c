@@ -30,7 +30,7 @@
 #include "src/catalog/tables.h"
 #include "src/server/wal.h"
 
-/* A process runs fewer; what comes after them is not kept. */
+/* A process runs fewer; plans of further statements are not kept. */
 #define MAX_STATEMENTS 128
 
 /* Executions until the statement is planned again. */

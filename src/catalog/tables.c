@@ -161,8 +161,9 @@ tier_catalog_lock_tables(void)
 }
 
 /*
- * Until an update of the extension cannot have replaced what was waited for.  No guard: we are
- * called by a script that has not created a relation yet.
+ * Waits until the guard is still the same under its lock: an update of the extension may have
+ * replaced it meanwhile.  No guard: the caller is an extension script that has not created the
+ * relation yet.
  */
 static void
 lock_guard(Oid extension_oid)
@@ -361,14 +362,14 @@ execute_step(void *argument)
 /*
  * Rows that cannot be updated now stay unchanged until the next time; the rest continues.
  *
- * A session that has moved something while the extension was updated could not say what came
- * of it, and may live on for days, idle; nor can one that was killed just after its swap.  The
- * current tablespace of the relation tells it, unless a later move has brought it there.
+ * A session that has moved something while the extension was updated cannot record the result,
+ * and may stay idle for days; nor can one that was killed just after its swap.  The current
+ * tablespace of the relation tells it, unless a later move has brought it there.
  *
  * A restart is no failure of the relation, so it is tried again at once; but after some more
- * its move may be what has crashed the server.  That has restarted if its checkpointer is
- * younger; the crash counts once, with the move that began last.  The copied bytes are
- * unknown, so the whole size counts for limits.
+ * its move may have crashed the server.  That has restarted if its checkpointer is younger;
+ * the crash counts once, with the move that began last.  The copied bytes are unknown, so the
+ * whole size counts for limits.
  */
 void
 tier_catalog_refresh_identities(void)

@@ -10,7 +10,7 @@
  * tables inside a scope, with the owner's rights and a fixed search_path, and executes no code
  * of the user.  Rows are changed by
  *
- *		state, as sql/06_state.sql calls it: what is unlogged
+ *		state, the unlogged tables of sql/06_state.sql
  *					a sample, which holds the sampler's lock to the end of its
  *					transaction; a move updates the relation_state of what it
  *					has moved, if no sample has these rows locked

@@ -128,7 +128,7 @@ tier_catalog_store_writes(const TierWritesMemory *memory)
 	"last_wal_bytes = $3, last_wal_read_bytes = $4, last_wal_scale = $5, "
 	"last_wal_unattributed_bytes = $6, changed_pages = "
 
-	/* What stays as it is stays where it is stored. */
+	/* An unchanged value keeps its stored copy. */
 	"CASE WHEN changed_pages IS DISTINCT FROM $7 THEN $7 ELSE changed_pages END";
 	bool		is_on = memory->position != InvalidXLogRecPtr;
 	TierValue	values[] = {

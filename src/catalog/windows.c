@@ -46,8 +46,8 @@ double
 tier_catalog_bytes_moved_within(double seconds)
 {
 	/*
-	 * What runs may have begun before; it is all written by its end.  What
-	 * was tried before, and failed, was written, too.
+	 * A running move may have begun before the window; all of it is written
+	 * by its end.  Failed attempts have written bytes, too.
 	 */
 	static const char sql[] =
 	"SELECT COALESCE(sum(CASE WHEN m.state IN ('running', 'done') "

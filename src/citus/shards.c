@@ -400,7 +400,7 @@ why_busy(Oid relation_oid)
 		owner_of(shard.relation_oid) != owner_of(shard.table_oid))
 		return NULL;
 	if (!is_placed(shard.number))
-		return "Citus has no placement of the shard on this node: it arrives, or will be dropped";
+		return "the shard has no placement on this node: it is being created or dropped";
 	if (is_worked_on(&shard) || is_published_by_citus(shard.relation_oid))
 		return "Citus moves, copies or splits the shard";
 	return NULL;

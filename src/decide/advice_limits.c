@@ -151,7 +151,7 @@ way_out(const TierAdvice *advice, int tier)
 
 		bytes += tier_advice_stored(advice, unit, tier);
 		if (needed++ < NAMED_STEPS)
-			appendStringInfo(&line, "%s%s (%s, %s s/h %s)", needed > 1 ? ", " : "First ",
+			appendStringInfo(&line, "%s%s (%s, %s s/h %s)", needed > 1 ? ", " : "First to leave: ",
 							 tier_advice_relation_name(unit),
 							 tier_advice_bytes(tier_advice_stored(advice, unit, tier)),
 							 tier_advice_number(fabs(lost_s(advice, unit))),
@@ -159,10 +159,10 @@ way_out(const TierAdvice *advice, int tier)
 	}
 	pfree(steps);
 	if (needed == 0)
-		return pstrdup("Nothing may leave it.");
+		return pstrdup("No relation may leave it.");
 	if (needed > NAMED_STEPS)
 		appendStringInfo(&line, ", and %d more", needed - NAMED_STEPS);
-	appendStringInfo(&line, ": that frees %s, %s are needed.",
+	appendStringInfo(&line, "; this frees %s, %s are needed.",
 					 tier_advice_bytes(bytes),
 					 tier_advice_bytes(advice->now_bytes[tier] -
 									   advice->available_bytes[tier]));
@@ -221,7 +221,7 @@ is_profile_wrong(double occupied_s)
 char *
 tier_advice_busy_text(double occupied_s)
 {
-	return psprintf("%.0f%%%s", 100.0 * occupied_s / S_PER_HOUR,
+	return psprintf("%.0f %%%s", 100.0 * occupied_s / S_PER_HOUR,
 					is_profile_wrong(occupied_s) ? " (its profile is wrong)" : "");
 }
 
@@ -273,23 +273,22 @@ remark_now(const TierAdvice *advice, int tier, StringInfo line)
 	double		written = now->written_bytes + others;
 
 	if (is_profile_wrong(now->occupied_s))
-		add_remark(line, psprintf("has a profile that predicts %.0f%% utilization; run "
+		add_remark(line, psprintf("has a profile that predicts %.0f %% utilization; run "
 								  "calibrate_tier()",
 								  100.0 * now->occupied_s / S_PER_HOUR));
 	if (endures > 0 && written > endures)
-		add_remark(line, psprintf("is written to %s times as much as it endures: %s a day of %s%s",
+		add_remark(line, psprintf("is written %s a day%s: %s times its endurance of %s a day",
+								  tier_advice_bytes(written), others <= 0.0 ? "" :
+								  psprintf(", %s of it by others", tier_advice_bytes(others)),
 								  tier_advice_number(written / endures),
-								  tier_advice_bytes(written), tier_advice_bytes(endures),
-								  others <= 0.0 ? "" :
-								  psprintf(", %s of it not by these relations",
-										   tier_advice_bytes(others))));
+								  tier_advice_bytes(endures)));
 	if (tier_advice_is_too_full(advice, tier))
 		add_remark(line, psprintf("is too full by %s",
 								  tier_advice_bytes(advice->now_bytes[tier] -
 													advice->available_bytes[tier])));
 	if (advice->reserve_missing[tier] > 0.0)
-		add_remark(line, psprintf("has %s less free than its reserve, which other files have "
-								  "taken: nothing is moved there",
+		add_remark(line, psprintf("has %s less free space than its reserve, because of "
+								  "other files: nothing is moved there",
 								  tier_advice_bytes(advice->reserve_missing[tier])));
 	remark_growth(advice, tier, line);
 }
@@ -311,14 +310,14 @@ tier_advice_violation(const TierAdvice *advice, int tier)
 								   tier_advice_bytes(after->bytes -
 													 asked->of[TIER_RESOURCE_BYTES])));
 	if (exceeds(advice, tier, after->occupied_s, TIER_RESOURCE_BUSY))
-		add_remark(&line, psprintf("would be needed for %.0f%% of its time, "
-								   "beyond the limit of %.0f%%%s",
+		add_remark(&line, psprintf("would have %.0f %% utilization, beyond the limit of "
+								   "%.0f %%%s",
 								   100.0 * after->occupied_s / S_PER_HOUR,
 								   100.0 * asked->of[TIER_RESOURCE_BUSY] / S_PER_HOUR,
 								   after->occupied_s > S_PER_HOUR ?
-								   " and more than there is" : ""));
+								   ", which is impossible" : ""));
 	else if (is_profile_wrong(after->occupied_s))
-		add_remark(&line, psprintf("would be needed for %.0f%% of its time, more than there is",
+		add_remark(&line, psprintf("would have %.0f %% utilization, which is impossible",
 								   100.0 * after->occupied_s / S_PER_HOUR));
 	if (exceeds(advice, tier, after->written_bytes, TIER_RESOURCE_ENDURANCE))
 		add_remark(&line, psprintf("would be written %s a day, beyond the limit of %s",
@@ -348,8 +347,7 @@ closed_hint(const TierAdvice *advice, int tier)
 
 	for (int i = 0; i < advice->set->ntablespaces; i++)
 		if (advice->set->tablespaces[i].tier == tier)
-			return pstrdup("Is its file system mounted, and mounted read-write, and may the "
-						   "server look into it?");
+			return pstrdup("Check that its file system is mounted read-write and accessible.");
 	return psprintf("SELECT tiered_storage.alter_tier(%s, tablespaces => '{...}') gives it one, "
 					"tiered_storage.remove_tier(%s) removes it.", name, name);
 }
@@ -370,8 +368,7 @@ tier_advice_notice_tiers(const TierAdvice *advice)
 				 errdetail("%s", way_out(advice, t)) : 0,
 				 advice->why_closed[t] != NULL ? errhint("%s", closed_hint(advice, t)) :
 				 is_profile_wrong(advice->placement.now[t].occupied_s) ?
-				 errhint("SELECT * FROM tiered_storage.calibrate_tier(%s) "
-						 "measures its devices.",
+				 errhint("SELECT * FROM tiered_storage.calibrate_tier(%s) measures its devices.",
 						 quote_literal_cstr(name)) : 0));
 	}
 }

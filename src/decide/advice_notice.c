@@ -256,7 +256,7 @@ tier_advice_moves_text(const TierAdvice *advice, const TierAdvice *provisional,
 	if (n == 0)
 		return NULL;
 	initStringInfo(&line);
-	appendStringInfo(&line, "%d move%s advised", n, n == 1 ? " is" : "s are");
+	appendStringInfo(&line, "%d move%s recommended", n, n == 1 ? " is" : "s are");
 	for (int c = TIER_CONFIDENCE_FIRM; c >= TIER_CONFIDENCE_PROVISIONAL; c--)
 	{
 		if (of[c] == 0)
@@ -282,7 +282,7 @@ tiers_hint(void)
 	if (statements == NULL)
 		return pstrdup("Create a tablespace on another device, "
 					   "then SELECT * FROM tiered_storage.discover_tiers().");
-	return psprintf("If the tablespaces are on different devices, say which is which: %s",
+	return psprintf("If the tablespaces are on different devices, define their tiers: %s",
 					statements);
 }
 
@@ -328,7 +328,7 @@ tier_advice_notice_unseen(const TierAdvice *advice, bool relies_on_it)
 	if (advice->silent_standby != NULL)
 		ereport(NOTICE,
 				(errmsg("%s, so no relation is known to be unread", advice->silent_standby),
-				 errhint("remove_standby() takes one away that is gone.")));
+				 errhint("Use remove_standby() for a standby that no longer exists.")));
 	if (relies_on_it && !RecoveryInProgress())
 		unknown = unknown_standby(&n);
 	if (unknown != NULL)
@@ -336,7 +336,7 @@ tier_advice_notice_unseen(const TierAdvice *advice, bool relies_on_it)
 				(errmsg_plural("%d standby is not asked for its reads, such as \"%s\"",
 							   "%d standbys are not asked for their reads, such as \"%s\"",
 							   n, n, unknown),
-				 errhint("add_standby() makes its reads count, if there are any.")));
+				 errhint("Use add_standby() to count the reads of a standby.")));
 }
 
 /* Why nothing is recommended, and how to proceed; the most important reason first. */
@@ -364,8 +364,8 @@ tier_advice_notice_empty(const TierAdvice *advice)
 	else if (counts.selected == 0)
 	{
 		why = ": there is nothing to place";
-		detail = "Temporary relations, those of the system and of tiered_storage itself are "
-			"left alone.";
+		detail = "Temporary relations, system relations and those of tiered_storage are "
+			"never moved.";
 	}
 	else if (!is_full && counts.short_time > 0 &&
 			 counts.short_time + counts.held >= counts.selected - counts.small &&
@@ -377,16 +377,16 @@ tier_advice_notice_empty(const TierAdvice *advice)
 		detail = counts.events > 0 ?
 			psprintf("%d relation%s loaded, used once or read into memory so far.", counts.events,
 					 counts.events == 1 ? " was" : "s were") :
-			"The load observed so far would not move a relation then.";
-		hint = psprintf("The time is tiered_storage.observation_period, but at least %s; "
-						"recommend_placement(true) shows the present state.",
+			"The load observed so far would not lead to a recommendation.";
+		hint = psprintf("The time is tiered_storage.observation_period, but at least %s. "
+						"explain_placement() shows the present state of a relation.",
 						tier_advice_duration(TIER_EVIDENCE_RATE *
 											 tier_test_evidence_interval_s));
 	}
 	else
 	{
 		why = is_full || counts.kept_out > 0 ?
-			": there is no room where relations would be better" :
+			": the tiers where relations would be better have no room" :
 			counts.events > 0 ?
 			" yet: relations were loaded, used once or read into memory so far" :
 			counts.held > 0 && counts.held + counts.small == counts.selected ?
@@ -394,7 +394,7 @@ tier_advice_notice_empty(const TierAdvice *advice)
 			": all relations are where they are best, or moving them would save too little";
 		detail = tier_advice_headline(advice);
 		if (is_full)
-			hint = "Give a tier more room, or unpin what may leave.";
+			hint = "Enlarge a tier, or unpin relations that may leave it.";
 	}
 	ereport(NOTICE,
 			(errmsg_internal("nothing is recommended%s", why),
@@ -414,7 +414,7 @@ tier_advice_notice_unknown(const TierAdvice *advice)
 	}
 	if (counts.unknown == counts.selected)
 		ereport(NOTICE,
-				(errmsg("next to nothing is known yet: observed for %s of %s",
+				(errmsg("little is known yet: observed for %s of %s",
 						tier_advice_duration(counts.longest_s),
 						tier_advice_duration(tier_units_required_s())),
 				 errdetail("The figures are provisional.")));

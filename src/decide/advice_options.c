@@ -200,7 +200,7 @@ elements_of(Datum array, Oid type, const char *what, int *n)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must not be empty", what),
-				 errhint("Leave it out for all of them.")));
+				 errhint("Omit it to include all.")));
 	for (int i = 0; i < *n; i++)
 		if (nulls[i])
 			ereport(ERROR,
@@ -218,8 +218,8 @@ horizon_argument(const Interval *horizon)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid horizon"),
-				 errdetail("It is the time in which a move has to pay, "
-						   "between an hour and 100 years.")));
+				 errdetail("A move must pay off within the horizon, which is between one "
+						   "hour and 100 years.")));
 	return hours;
 }
 
@@ -230,7 +230,7 @@ objective_argument(const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid objective: \"%s\"", name),
-				 errhint("It is \"time\" or \"money\".")));
+				 errhint("Valid values are \"time\" and \"money\".")));
 	return strcmp(name, "time") == 0 ? TIER_OBJECTIVE_TIME : TIER_OBJECTIVE_MONEY;
 }
 
@@ -253,9 +253,10 @@ relations_argument(Datum array)
 			info.kind != RELKIND_PARTITIONED_INDEX)
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("%s %s is not placed by itself",
+					 errmsg("cannot recommend a placement for %s %s",
 							tier_relation_kind_name(info.kind), info.name),
-					 errhint("Tables, partitioned tables, materialized views and indexes are.")));
+					 errhint("Placements are recommended for tables, partitioned tables, "
+							 "materialized views and indexes.")));
 		relations = lappend_oid(relations, relation_oid);
 	}
 	return relations;

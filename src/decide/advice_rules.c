@@ -35,7 +35,7 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 	if (tier == unit->current_tier)
 		return NULL;
 	if (advice->why_closed[tier] != NULL)
-		return "would have to go to a tier where nothing can be put";
+		return "would have to go to a tier that cannot be used";
 	if (unit->pinned_tier >= 0)
 		return NULL;
 	if (OidIsValid(unit->extension_oid))

@@ -3,9 +3,8 @@
  * decide/advice_sql.c
  *		SQL functions that give advice: check, call, return.
  *
- * What a function may do is decided by its EXECUTE privilege (nothing here is granted to PUBLIC)
- * and, where it touches a relation of another role, by the checks of server/relation.c for the
- * calling role.
+ * Access is controlled by the EXECUTE privilege on each function (none is granted to PUBLIC)
+ * and, for relations of other roles, by the checks of server/relation.c for the calling role.
  *
  *-------------------------------------------------------------------------
  */
@@ -138,10 +137,10 @@ require_unit(const TierAdvice *advice, Oid relation_oid)
 	if (unit == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s %s is not placed by itself",
+				 errmsg("cannot recommend a placement for %s %s",
 						tier_relation_kind_name(info.kind), info.name),
-				 errhint("Tables, partitions, materialized views and indexes of this database "
-						 "are, but for temporary and system ones.")));
+				 errhint("Placements are recommended for tables, partitions, materialized views "
+						 "and indexes of this database, except temporary and system ones.")));
 	if (unit->current_tier < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -163,7 +162,7 @@ explain_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, boo
 	if (tier == unit->recommended_tier)
 		return tier_advice_reason(advice, unit, INT_MAX);
 	if (advice->why_closed[tier] != NULL && tier != unit->current_tier)
-		return psprintf("nothing can be put here: it %s", advice->why_closed[tier]);
+		return psprintf("the tier cannot be used: it %s", advice->why_closed[tier]);
 	if (tier == unit->wanted_tier && tier != unit->current_tier &&
 		(!fits || advice->placement.bottleneck[tier] == TIER_BOTTLENECK_BUSY ||
 		 advice->placement.bottleneck[tier] == TIER_BOTTLENECK_ENDURANCE))

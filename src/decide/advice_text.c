@@ -76,8 +76,8 @@ tier_advice_duration(double seconds)
 }
 
 /*
- * What was measured of its reads, as everywhere else; what it does by the statistics of before, or
- * has begun to since the last sample, was not.
+ * The measured reads, as everywhere else.  Reads from the statistics before the first sample,
+ * and reads since the last sample, were not measured.
  */
 static double
 random_reads(const TierAdviceUnit *unit)
@@ -206,10 +206,10 @@ idle_text(const TierAdviceUnit *unit)
 	return pstrdup(unit->loads.misses >= 1.0 &&
 				   tier_unit_reads(unit) + unit->loads.event_reads <
 				   LEAST_PER_HOUR ?
-				   "reads are served from the page cache" : "next to no I/O");
+				   "reads are served from the page cache" : "almost no I/O");
 }
 
-/* ", 12% of what was asked for": the part of its requests that memory did not serve. */
+/* ", 12 % of the blocks requested": the part of its requests that memory did not serve. */
 static const char *
 share_text(const TierAdviceUnit *unit)
 {
@@ -219,8 +219,8 @@ share_text(const TierAdviceUnit *unit)
 	if (unit->is_past)
 		return " by the server's statistics";
 	return share > 0.995 ? "" :
-		share < 0.005 ? ", under 1% of what was asked for" :
-		psprintf(", %.0f%% of what was asked for", 100.0 * share);
+		share < 0.005 ? ", under 1 % of the blocks requested" :
+		psprintf(", %.0f %% of the blocks requested", 100.0 * share);
 }
 
 /*
@@ -327,7 +327,7 @@ reason_to_go(const TierAdvice *advice, const TierAdviceUnit *unit)
 		return psprintf("%s: makes room on %s, which is too full, %s s/h more", use,
 						tier_name(advice, from),
 						tier_advice_number(Max(there_s - here_s, 0.0)));
-	return psprintf("%s: makes room for what gains more from %s, %s s/h more", use,
+	return psprintf("%s: makes room for hotter relations on %s, %s s/h more", use,
 					tier_name(advice, from),
 					tier_advice_number(Max(there_s - here_s, 0.0)));
 }
@@ -424,7 +424,7 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 	if (unit->recommended_tier == unit->current_tier || unit->makes_room)
 		return NULL;
 	if (unit->unexplained > 0.0)
-		return psprintf("%.0f%% of the reads of %s are unexplained",
+		return psprintf("%.0f %% of the reads of %s are unexplained",
 						100.0 * Min(unit->unexplained, 1.0), short_name(unit->device));
 	if (unit->depends_on_load)
 		return range_text(unit);

@@ -234,11 +234,13 @@ subtract_child(PlanState *node, void *misses)
 }
 
 /*
- * How often what was reckoned for once is read; executed: so that all of it is what was missed.
+ * The factor for blocks estimated for one execution; executed: the factor that turns them into
+ * the missed blocks of the node.
  *
- * An InitPlan is a child of one node, and runs within another one below that, which asks for its
- * value first: the one has less than its children then, and the other one has it to give.  The
- * query of a CTE likewise, within all scans of the CTE.
+ * An InitPlan is a child of one node, but runs within another node below it, the first that
+ * asks for its value.  Then the first node has fewer misses than its children, and the misses
+ * of the other node include those of the InitPlan.  The same holds for the query of a CTE, which
+ * runs within all scans of the CTE.
  */
 static double
 times_of(const Walk *walk, PlanState *node, double all)

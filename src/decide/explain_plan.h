@@ -43,8 +43,8 @@ extern TierExplained *tier_explained;
 extern TierExplained *tier_explain_begin(void);
 
 /*
- * Counts what this process has read: blocks that buffers did not have, and of devices, and how
- * often it has waited for anything; when the statement begins so far, and then what it was.
+ * Counts the reads of this process: blocks missed in shared buffers, bytes read from devices, and
+ * waits.  At the beginning of the statement it stores the totals, at its end the differences.
  */
 extern void tier_explain_count(TierExplained *explained, bool ended);
 

@@ -67,9 +67,9 @@ put_query(TierExplained *explained, const char *statement)
 	if (!is_planned)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("explain_tiers() takes one statement that is planned"),
-				 errhint("Pass a SELECT, INSERT, UPDATE, DELETE or MERGE, without EXPLAIN and "
-						 "EXECUTE.")));
+				 errmsg("explain_tiers() requires a single statement that can be planned"),
+				 errhint("Pass a SELECT, INSERT, UPDATE, DELETE or MERGE, without EXPLAIN "
+						 "or EXECUTE.")));
 	tier_explained = NULL;
 	foreach(cell, plan->stmt_list)
 		put_statement(explained, lfirst_node(PlannedStmt, cell), statement);
@@ -77,10 +77,10 @@ put_query(TierExplained *explained, const char *statement)
 	(void) SPI_finish();
 	if (!explained->is_measured)
 		ereport(NOTICE,
-				(explained->executed ? errmsg("what came from devices was not measured") :
+				(explained->executed ? errmsg("reads of devices were not measured") :
 				 errmsg("the blocks are the planner's estimates"),
-				 errdetail("Of them the share counts that was observed on each tier to come from "
-						   "devices; where nothing was, %s.",
+				 errdetail("Of the blocks of each tier, the share observed so far is "
+						   "assumed to come from devices, or %s where none was observed.",
 						   explained->executed ? "all" : "10 %")));
 }
 

@@ -35,7 +35,7 @@ require_administrator(void)
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("must be tier administrator"),
-			 errdetail("A fullness policy is about the relations of all owners."),
+			 errdetail("A fullness policy moves the relations of all owners."),
 			 errhint("Roles with EXECUTE on tiered_storage.alter_tier() are tier "
 					 "administrators.")));
 }
@@ -58,7 +58,7 @@ check_watermarks(const TierFullnessRow *row, const TierTier *tier)
 					"low %s and high %s", NameStr(row->tier_name), tier_given_text(low),
 					tier_given_text(high)),
 			 isnan(row->high_watermark) == isnan(row->low_watermark) ? 0 :
-			 errdetail("The %s one was not given, and is that of the tier.",
+			 errdetail("The %s watermark is the default, which is that of the tier.",
 					   isnan(row->high_watermark) ? "high" : "low"),
 			 errhint("Watermarks are shares of the capacity with 0 < low < high <= 1.")));
 }
@@ -88,8 +88,8 @@ check_tiers(const TierSet *set, const TierFullnessRow *row)
 	if (tier == target)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("tier \"%s\" cannot be emptied to itself", NameStr(row->tier_name)),
-				 errhint("The target is a slower tier.")));
+				 errmsg("tier \"%s\" cannot be emptied into itself", NameStr(row->tier_name)),
+				 errhint("The target must be a slower tier.")));
 	if (set->tiers[target].rank <= set->tiers[tier].rank)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -97,8 +97,8 @@ check_tiers(const TierSet *set, const TierFullnessRow *row)
 						NameStr(row->tier_name)),
 				 errdetail("Their ranks are %d and %d.", set->tiers[target].rank,
 						   set->tiers[tier].rank),
-				 errhint("A tier is emptied to one of a higher rank, so that nothing can come "
-						 "back in a circle.")));
+				 errhint("The target must have a higher rank, so that relations cannot "
+						 "move in a circle.")));
 	if (!OidIsValid(tier_set_usable_tablespace(set, target, GetUserId())))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -133,9 +133,9 @@ warn_of_crash_room(const TierSet *set, const TierFullnessRow *row)
 	ereport(WARNING,
 			(errmsg("tier \"%s\" may have too little room after a crash",
 					NameStr(row->tier_name)),
-			 errdetail("At its high watermark of %s it has %s free, and max_wal_size is %s. "
-					   "Crash recovery writes again relations that have left the tier since the "
-					   "last checkpoint, and fails without room for them.",
+			 errdetail("At its high watermark of %s it has %s free, and max_wal_size is "
+					   "%s. Crash recovery rewrites relations that left the tier since "
+					   "the last checkpoint, and fails if they do not fit.",
 					   tier_given_text(high), tier_size_text(Max(room, 0.0)),
 					   tier_size_text(wal_bytes)),
 			 enough > 0.0 ?

@@ -59,15 +59,15 @@ tier_fullness_verdict(const TierFullnessEvaluation *evaluation, int i)
 static char *
 percent(double share)
 {
-	return psprintf("%.1f%%", 100.0 * share);
+	return psprintf("%.1f %%", 100.0 * share);
 }
 
-/* ", and 20 MB are about to come" */
+/* " (20 MB more due to arrive)" */
 static char *
 arriving_text(const TierFullnessEvaluation *evaluation)
 {
 	return evaluation->arriving_bytes <= 0.0 ? "" :
-		psprintf(", %s are about to come", tier_advice_bytes(evaluation->arriving_bytes));
+		psprintf(" (%s more due to arrive)", tier_advice_bytes(evaluation->arriving_bytes));
 }
 
 /* "it costs 0.2 s/h more there" */
@@ -80,7 +80,7 @@ loss_text(const TierFullnessEvaluation *evaluation, int i)
 					lost_s >= 0.0 ? "more" : "less",
 					tier_name(evaluation, evaluation->target),
 					evaluation->units[i].reluctance > 0 ?
-					", as far as so short an observation tells" : "");
+					", as observed so far" : "");
 }
 
 char *
@@ -89,12 +89,13 @@ tier_fullness_reason(const TierFullnessEvaluation *evaluation, int i)
 	switch (evaluation->result.verdicts[i])
 	{
 		case TIER_FULLNESS_LEAVES:
-			return psprintf("tier \"%s\" is %s full%s, and of what may leave, it loses least: %s",
+			return psprintf("tier \"%s\" is %s full%s, and this relation loses least by "
+							"leaving: %s",
 							tier_name(evaluation, evaluation->tier),
 							percent(tier_fullness_share(evaluation)), arriving_text(evaluation),
 							loss_text(evaluation, i));
 		case TIER_FULLNESS_STAYS:
-			return psprintf("colder ones make enough room; %s", loss_text(evaluation, i));
+			return psprintf("colder relations free enough space; %s", loss_text(evaluation, i));
 		case TIER_FULLNESS_NOT_NEEDED:
 			return psprintf("tier \"%s\" is %s full, not above %s; %s",
 							tier_name(evaluation, evaluation->tier),

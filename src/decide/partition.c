@@ -299,8 +299,8 @@ check_kind(const TierRelationInfo *info)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("%s %s cannot have a tiering policy", kind, info->name),
-				 errdetail("A policy is for a table, a partitioned table, a table from which "
-						   "others inherit, or a materialized view."),
+				 errdetail("A policy can be added to a table, a partitioned table, an "
+						   "inheritance parent or a materialized view."),
 				 info->kind != RELKIND_INDEX && info->kind != RELKIND_PARTITIONED_INDEX ? 0 :
 				 errhint("Indexes are moved with their table, or with "
 						 "CALL tiered_storage.move_relation().")));

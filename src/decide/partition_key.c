@@ -144,26 +144,26 @@ check_unit(const char *key_unit, TierPartitionKey *key)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("partition key \"%s\" of type %s does not tell the age of a row",
 						NameStr(key->column), format_type_be(key->type_oid)),
-				 errhint("Keys of type date, timestamp, timestamptz, smallint, integer, "
-						 "bigint, numeric and uuid (version 7) can.")));
+				 errhint("Supported types are date, timestamp, timestamptz, smallint, "
+						 "integer, bigint, numeric and uuid (version 7).")));
 	else if (unit == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("partition key \"%s\" of type %s needs a conversion to a time",
 						NameStr(key->column), format_type_be(key->type_oid)),
-				 has_number ? errhint("Give key_unit: %s.", NUMBER_UNITS) :
-				 errhint("Give key_unit => 'uuidv7' if all of them are of version 7, "
-						 "which begins with the time.")));
+				 has_number ? errhint("Set key_unit in options to one of: %s.", NUMBER_UNITS) :
+				 errhint("If all keys are UUIDs of version 7, which begin with a time, "
+						 "use options => '{\"key_unit\": \"uuidv7\"}'.")));
 	else
 		fits = has_number == (unit->kind != TIER_KEY_UUIDV7);
 	if (!fits)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("key_unit \"%s\" is not for keys of type %s", key_unit,
+				 errmsg("key_unit \"%s\" cannot be used for keys of type %s", key_unit,
 						format_type_be(key->type_oid)),
 				 has_number ? errhint("Use %s.", NUMBER_UNITS) :
 				 key->type_oid == UUIDOID ? errhint("Use uuidv7.") :
-				 errhint("Leave it out: the partition key \"%s\" is a time.",
+				 errhint("Omit it: the partition key \"%s\" is a time.",
 						 NameStr(key->column))));
 
 	key->kind = unit == NULL ? TIER_KEY_TIME : unit->kind;
@@ -198,10 +198,10 @@ tier_partition_check_key(Oid relation_oid, const char *key_unit, TierPartitionKe
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("%s %s is not a partitioned table",
 						tier_relation_kind_name(info.kind), info.name),
-				 errdetail("move_after is for partitions by range and chunks of a hypertable, "
-						   "whose bounds tell their age."),
-				 errhint("Without it a policy can be put on a table or materialized view: "
-						 "idle_for, no_writes_for and below_reads_per_hour go by its use.")));
+				 errdetail("move_after requires range partitions or chunks of a "
+						   "hypertable, whose bounds tell their age."),
+				 errhint("For other tables and materialized views, use idle_for, "
+						 "no_writes_for or below_reads_per_hour.")));
 	if (info.persistence == RELPERSISTENCE_TEMP)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -215,8 +215,8 @@ tier_partition_check_key(Oid relation_oid, const char *key_unit, TierPartitionKe
 				 errmsg("table %s is not partitioned by range of a column", info.name),
 				 errdetail("move_after needs bounds that tell the age of a partition."),
 				 errhint("If its partitions are range-partitioned themselves, add the policy to "
-						 "each of them. Without move_after, idle_for, no_writes_for and "
-						 "below_reads_per_hour go by the use of each partition.")));
+						 "each of them. Otherwise use idle_for, no_writes_for or "
+						 "below_reads_per_hour, which consider the use of each partition.")));
 	key->column = table.column;
 	key->type_oid = table.type_oid;
 	check_unit(key_unit, key);
@@ -307,9 +307,9 @@ numeric_to_integer(Datum value, bool round_up, int64 *result)
 }
 
 /*
- * A bound that is a number as the integer that it means for whole numbers:
- * the first one that is not below it, and with an inclusive end the first above
- * it.  So what is between two whole numbers belongs to the smaller one.
+ * Converts a numeric bound to the integer with the same meaning for whole numbers: the first
+ * one that is not below it, and with an inclusive end the first one above it.  So a value
+ * between two whole numbers belongs to the smaller one.
  */
 static bool
 integer_bound(Oid type_oid, Datum value, TierBoundEnd end, int64 *result)

@@ -3,9 +3,9 @@
  * decide/pin_sql.c
  *		SQL functions on pins: check, call, return.
  *
- * What a function may do is decided by its EXECUTE privilege (nothing here is
- * granted to PUBLIC) and by the checks for the calling role: owner of the
- * relation or administrator, as for policies.
+ * Access is controlled by the EXECUTE privilege on each function (none is granted to PUBLIC)
+ * and by checks of the calling role: it must be the owner of the relation or an administrator,
+ * as for policies.
  *
  * A pin is one row, whatever it holds: partitions and indexes that are created later belong to
  * it.  Only indexes that are to stay on another tier than their table have a separate row.
@@ -60,12 +60,12 @@ check_kind(const TierRelationInfo *info)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("system relation %s cannot be pinned", info->name),
-				 errdetail("Nothing moves it.")));
+				 errdetail("tiered_storage never moves it.")));
 	if (info->persistence == RELPERSISTENCE_TEMP)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("temporary relation %s cannot be pinned", info->name),
-				 errdetail("Nothing moves it.")));
+				 errdetail("tiered_storage never moves it.")));
 }
 
 static void
@@ -94,7 +94,7 @@ check_until(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("until must be in the future"),
-				 errhint("Leave it out to pin without end; unpin() removes a pin.")));
+				 errhint("Omit it to pin without a time limit; unpin() removes a pin.")));
 	return until;
 }
 
@@ -217,8 +217,8 @@ notice_pinned(const TierRelationInfo *info, const TierSet *set, int tier)
 						 quote_literal_cstr(NameStr(set->tiers[tier].name)))));
 	if (n > 0)
 		ereport(NOTICE,
-				(errmsg_plural("table %s alone is pinned, not the %d table that inherits from it",
-							   "table %s alone is pinned, not the %d tables that inherit from it",
+				(errmsg_plural("only table %s is pinned, not the %d table that inherits from it",
+							   "only table %s is pinned, not the %d tables that inherit from it",
 							   n, info->name, n)));
 }
 
@@ -305,11 +305,11 @@ complain_of_none(const TierRelationInfo *info, const TierPins *pins)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("%s %s is not pinned by itself", tier_relation_kind_name(info->kind),
+			 errmsg("there is no pin on %s %s", tier_relation_kind_name(info->kind),
 					info->name),
 			 pinned == NULL ? 0 : errdetail("It is held by the pin of %s.", pinned->pinned_as),
 			 pinned == NULL ? errhint("SELECT * FROM tiered_storage.pins lists the pins.") :
-			 errhint("Use SELECT tiered_storage.unpin(%s), and pin again what of it shall stay.",
+			 errhint("Use SELECT tiered_storage.unpin(%s), then pin the parts that are to stay.",
 					 quote_literal_cstr(pinned->pinned_as))));
 }
 
@@ -340,7 +340,7 @@ tier_unpin(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the pin of %s includes its indexes", info.name),
-				 errhint("Leave include_indexes out, and pin the indexes that shall stay.")));
+				 errhint("Omit include_indexes, and pin the indexes that are to stay.")));
 	foreach(cell, members)
 		removed += tier_catalog_remove_pin(lfirst_oid(cell));
 	if (removed == 0)

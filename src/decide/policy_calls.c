@@ -162,8 +162,8 @@ tier_policy_changes(FunctionCallInfo call, const List *unset, const char *kind)
 	if (!changes && call->args[POLICY_ENABLED].isnull)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("nothing of the %s policy is to be changed", kind),
-				 errhint("Give at least one property, such as enabled.")));
+				 errmsg("no change to the %s policy was given", kind),
+				 errhint("Specify at least one property, such as enabled.")));
 	return changes || enables;
 }
 

@@ -70,14 +70,14 @@ check_idle_interval(const char *argument, const Interval *interval)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must have no negative part", argument),
-				 errdetail("Months are of several lengths: how long it is would depend on the "
-						   "day.")));
+				 errdetail("The length of a month varies, so the interval would depend on "
+						   "the day.")));
 	if (tier_interval_seconds(interval) < SECS_PER_MINUTE)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must be at least a minute", argument),
-				 errdetail("What a session has used may be in the statistics of the server "
-						   "only a minute later.")));
+				 errdetail("Activity of a session can appear in the statistics of the "
+						   "server up to a minute late.")));
 }
 
 /* A relation must return at a rate at which it does not leave again. */
@@ -89,15 +89,16 @@ check_return(const TierPolicyRow *policy)
 		if (policy->has_return_after || policy->has_return_tier)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("return_after and return_tier are for return_when_reads_per_hour"),
-					 errhint("Give return_when_reads_per_hour, or leave them out.")));
+					 errmsg("return_after and return_tier require return_when_reads_per_hour"),
+					 errhint("Specify return_when_reads_per_hour, or omit them.")));
 		return;
 	}
 	if (policy->return_when_reads_per_hour <= policy->below_reads_per_hour)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("return_when_reads_per_hour must be above below_reads_per_hour"),
-				 errdetail("What returns at %s reads per hour would leave again below %s.",
+				 errdetail("A relation that returns at %s reads per hour would leave "
+						   "again below %s.",
 						   tier_given_text(policy->return_when_reads_per_hour),
 						   tier_given_text(policy->below_reads_per_hour))));
 	if (policy->has_return_after)
@@ -113,7 +114,7 @@ check_return(const TierPolicyRow *policy)
 		(strcmp(NameStr(policy->return_tier), NameStr(policy->tier_name)) == 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("return_tier must be another tier than that of the policy")));
+				 errmsg("return_tier must differ from the tier of the policy")));
 }
 
 void
@@ -124,20 +125,20 @@ tier_policy_check_conditions(const TierPolicyRow *policy)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the tiering policy has no condition"),
 				 errdetail("It would move everything at once."),
-				 errhint("Give at least one of move_after, idle_for, no_writes_for and "
-						 "below_reads_per_hour; all that are given must be true.")));
+				 errhint("Specify at least one of move_after, idle_for, no_writes_for and "
+						 "below_reads_per_hour. A relation must meet all of them.")));
 	if (policy->has_move_after)
 		check_interval("move_after", &policy->move_after, true);
 	else if (policy->key_unit != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("key_unit is for move_after"),
-				 errhint("Give move_after, or leave it out.")));
+				 errmsg("key_unit requires move_after"),
+				 errhint("Specify move_after, or omit it.")));
 	if (policy->has_index_tier && !policy->include_indexes)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("index_tier is for policies that include indexes"),
-				 errhint("Leave it out, or set include_indexes => true.")));
+				 errmsg("index_tier requires include_indexes"),
+				 errhint("Omit it, or set include_indexes to true in options.")));
 	if (policy->has_idle_for)
 		check_idle_interval("idle_for", &policy->idle_for);
 	if (policy->has_no_writes_for)
@@ -205,7 +206,7 @@ tier_policy_refuse_faster(const TierPolicyRow *policy, const TierEvaluation *eva
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("tier \"%s\" is not slower than where %s is", NameStr(policy->tier_name),
+			 errmsg("tier \"%s\" is not slower than the tiers of %s", NameStr(policy->tier_name),
 					policy->relation_name),
 			 errdetail("A tiering policy moves relations to slower tiers."),
 			 errhint("tiered_storage.apply_placement() moves frequently read relations to a "

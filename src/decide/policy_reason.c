@@ -132,10 +132,10 @@ static char *
 written_reason(const TierPartitionUse *use, const Interval *interval)
 {
 	const char *load = use->last_written_us - use->first_seen_us > LONGEST_LOAD_US ? "" :
-	psprintf("; what was loaded when it was first seen (%s) counts as written then",
+	psprintf("; rows loaded before the first sample (%s) count as written then",
 			 time_text(use->first_seen_us));
 
-	return psprintf("last written at %s, that is not %s ago%s", time_text(use->last_written_us),
+	return psprintf("last written at %s, less than %s ago%s", time_text(use->last_written_us),
 					interval_text(interval), load);
 }
 
@@ -151,7 +151,7 @@ in_use_reason(const TierPartitionUse *use, const TierEvaluation *evaluation)
 		return psprintf("a statement that commits has been running since %s, and may be "
 						"using it", time_text(evaluation->uses->hiding_since));
 	if (conditions->has_idle && use->was_read && use->last_read_us > conditions->idle_us)
-		return psprintf("last read at %s, that is not %s ago", time_text(use->last_read_us),
+		return psprintf("last read at %s, less than %s ago", time_text(use->last_read_us),
 						interval_text(&policy->idle_for));
 	if (conditions->has_idle && use->was_written && use->last_written_us > conditions->idle_us)
 		return written_reason(use, &policy->idle_for);
@@ -230,7 +230,7 @@ tier_policy_reason(const TierEvaluation *evaluation, const TierLeaf *leaf)
 		case TIER_VERDICT_NO_RIGHT:
 			role = OidIsValid(policy->created_by) ?
 				GetUserNameFromId(policy->created_by, true) : NULL;
-			return role == NULL ? pstrdup("the role whose rights the policy needs has gone") :
+			return role == NULL ? pstrdup("the role of the policy no longer exists") :
 				psprintf("role %s, whose rights the policy needs, does not own it", role);
 		default:
 			return pstrdup(plain_reasons[leaf->verdict]);

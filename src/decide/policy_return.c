@@ -344,7 +344,7 @@ origin_of(const Returning *returning, const Candidate *candidate, Oid relation_o
 		(move->policy_id != policy->policy_id || move->placed_since ||
 		 move->to_tablespace_oid != info->tablespace_oid))
 	{
-		*why = move == NULL ? "it is not recorded that this policy has moved it" :
+		*why = move == NULL ? "no move by this policy is recorded" :
 			"this policy was not the last to move it";
 		return -1;
 	}
@@ -361,7 +361,7 @@ origin_of(const Returning *returning, const Candidate *candidate, Oid relation_o
 	if (tier < 0 && NameStr(move->from_tier)[0] != '\0')
 		tier = tier_set_find_tier(returning->set, NameStr(move->from_tier));
 	if (tier < 0)
-		*why = "there is no tier where it came from; give the policy a return_tier";
+		*why = "its source belongs to no tier; set return_tier of the policy";
 	return tier;
 }
 
@@ -480,7 +480,7 @@ decide(void *argument, int i)
 	if (leaf->returns == NIL)
 	{
 		leaf->reason = psprintf("%s; %s, but %s", leaf->reason, rate_text(candidate),
-								last_why != NULL ? last_why : "it has gone");
+								last_why != NULL ? last_why : "it no longer exists");
 		return;
 	}
 	leaf->verdict = TIER_VERDICT_RETURNS;

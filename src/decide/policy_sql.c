@@ -3,9 +3,8 @@
  * decide/policy_sql.c
  *		SQL functions on policies: check, call, return.
  *
- * What a function may do is decided by its EXECUTE privilege (nothing here is granted to PUBLIC)
- * and, where it touches a relation of another role, by the checks of server/relation.c for the
- * calling role.
+ * Access is controlled by the EXECUTE privilege on each function (none is granted to PUBLIC)
+ * and, for relations of other roles, by the checks of server/relation.c for the calling role.
  *
  *-------------------------------------------------------------------------
  */
@@ -209,7 +208,8 @@ take_group(FunctionCallInfo fcinfo, TierPolicyRow *policy)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("schema %s cannot have a tiering policy", quote_identifier(name)),
-				 errdetail("It is the system's, temporary, or of this extension.")));
+				 errdetail("System schemas, temporary schemas and those of this extension "
+						   "are excluded.")));
 	policy->owner_oid = tier_group_schema_owner(policy->schema_oid);
 	policy->relation_name = psprintf("%s.*", quote_identifier(name));
 }
@@ -223,12 +223,12 @@ check_what_for(FunctionCallInfo fcinfo)
 	if (group && !PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a tiering policy is on a relation, or on tables in_schema"),
+				 errmsg("cannot specify both \"relation\" and \"in_schema\""),
 				 errhint("Leave out one or the other.")));
 	if (group && !PG_ARGISNULL(POLICY_ON_SHARDS) && PG_GETARG_BOOL(POLICY_ON_SHARDS))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("on_shards is for a policy on one table"),
+				 errmsg("on_shards requires a policy on a single table"),
 				 errdetail("A policy on several tables includes the shards among them.")));
 	if (!group)
 		tier_require_argument(fcinfo, 0, "relation");
@@ -247,15 +247,15 @@ check_shards(const TierPolicyRow *policy, const TierRelationInfo *info, bool on_
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("%s %s has no shards of Citus", tier_relation_kind_name(info->kind),
 						info->name),
-				 errhint("Leave on_shards out.")));
+				 errhint("Omit on_shards.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 			 errmsg("%s %s has its rows in shards of Citus",
 					tier_relation_kind_name(info->kind), info->name),
 			 errdetail("It is empty itself; each shard is a table on one of the nodes."),
-			 errhint("Use tiered_storage_citus.add_tiering_policy_on_all_nodes() of the extension "
-					 "\"tiered_storage_citus\", or on_shards => true for the shards on this "
-					 "node.")));
+			 errhint("Use tiered_storage_citus.add_tiering_policy_on_all_nodes() of the "
+					 "extension \"tiered_storage_citus\", or options => '{\"on_shards\": "
+					 "true}' for the shards on this node.")));
 }
 
 /* Looks the relation up, which must be one that can have such a policy. */
@@ -284,7 +284,7 @@ check_number(Oid role_oid, int policies)
 	if (policies > MOST_POLICIES_OF_ROLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("role \"%s\" has %d tiering policies already, and may not have more",
+				 errmsg("role \"%s\" already has %d tiering policies, which is the maximum",
 						GetUserNameFromId(role_oid, false), MOST_POLICIES_OF_ROLE),
 				 errhint("Use a policy for a schema, or ask an administrator to add it.")));
 }
@@ -467,8 +467,7 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const List 
 				(errcode(policy->is_group ? ERRCODE_UNDEFINED_SCHEMA : ERRCODE_UNDEFINED_TABLE),
 				 errmsg("table %s of tiering policy %d does not exist",
 						policy->relation_name, policy->policy_id),
-				 errhint("Remove the policy with "
-						 "tiered_storage.remove_policy(policy_id => %d).",
+				 errhint("Remove the policy with tiered_storage.remove_policy(policy_id => %d).",
 						 policy->policy_id)));
 	unset_properties(unset, &altered);
 	if (!PG_ARGISNULL(POLICY_ENABLED))

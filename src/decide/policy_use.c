@@ -3,12 +3,12 @@
  * decide/policy_use.c
  *		The use of tables, for policies that ask for it.
  *
- * A table is used together with its TOAST table and its indexes: an index scan reads the table.
- * A lack of counts proves a lack of use only since the time from which all use would have been
- * counted.  So each table has such a time, the latest of these: the time since when no count can
- * have been lost (TierCountsOrigin); the first sample of the table, or, if its counters are all
- * zero, the start of the counters; and for reads the time at which each standby was added whose
- * reads count.
+ * A table is used together with its TOAST table and its indexes: an index scan reads the
+ * table.  A lack of counts proves a lack of use only since the time from which all use would
+ * have been counted.  So each table has such a time, the latest of these: the time since when
+ * no count can have been lost (TierCountsOrigin); the first sample of the table, if its
+ * counters show use at an unknown time, otherwise the time from which they count; and for
+ * reads the time since when the reads of all standbys are known.
  *
  *-------------------------------------------------------------------------
  */
@@ -53,7 +53,7 @@ find_state(const TierSampleView *view, Oid relation_oid)
 							sizeof(TierRelationState));
 }
 
-/* Since when a use that nothing shows is known not to have been. */
+/* The time since when a use would have been noticed. */
 static TimestampTz
 known_since(const TierRelationState *state, bool shows_some, TimestampTz counts_since)
 {

@@ -555,10 +555,10 @@ comes_less(const TierFullnessEvaluation *evaluations, int n)
 }
 
 /*
- * A tier makes room for what another sends it, and that depends on the room that it makes.  At
- * first everything that wants to come is expected; then what has room after all that has left for
- * it, which is never more, until all that is expected comes.  A chain that does not get there
- * soon expects nothing: then each tier looks after itself.
+ * A tier makes room for relations that another tier sends, and these depend on the room that
+ * it makes.  At first all relations that should come are expected; then those that have room
+ * after the departures for them, which are never more, until all expected relations come.  A
+ * chain that does not converge soon expects none: each tier is then evaluated separately.
  */
 static void
 settle(TierFullnessEvaluation *evaluations, int n, const TierFullnessQuestion *question)

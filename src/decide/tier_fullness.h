@@ -40,9 +40,9 @@ typedef struct TierFullnessQuestion
 	const void *argument;		/* the caller's */
 	const Oid  *moved;			/* by tiering policies in this run */
 	int			nmoved;
-	const Oid  *returning;		/* what they bring back now or as soon as it
-								 * may begin; of what is due they know
-								 * themselves */
+	const Oid  *returning;		/* relations that these policies return, now
+								 * or as soon as they may; due relations are
+								 * not listed, the advice marks them */
 	int			nreturning;
 	const Oid  *in_vain;		/* these could not move it in this run */
 	int			nin_vain;
@@ -124,8 +124,9 @@ extern double tier_fullness_room(const TierFullnessEvaluation *evaluation, const
 								 const TierFullnessQuestion *question);
 
 /*
- * Shares of the tier's capacity: up to where it is filled by what another tier sends away,
- * and by what comes to stay, which a policy that empties it would send away again.
+ * Shares of the tier's capacity up to which it is filled: by relations that another tier sends
+ * away, and by relations that come to stay.  The latter is the low watermark of its fullness
+ * policy, if it has one, which would send them away again.
  */
 extern double tier_fullness_high_mark(const TierTier *tier);
 extern double tier_fullness_stay_mark(const TierTier *tier);

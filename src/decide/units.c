@@ -321,7 +321,7 @@ will_be_of_age(const TierEvaluation *evaluation, const TierLeaf *leaf, double ho
 		tier_policy_judge_use(&leaf->partition.use, &evaluation->conditions) == TIER_VERDICT_DUE;
 }
 
-/* An evaluation of which what is of age, or will be, is marked. */
+/* Argument of mark_leaf(): the advice whose units are marked, and the evaluation. */
 typedef struct Marking
 {
 	TierAdvice *advice;
@@ -334,7 +334,10 @@ leaf_oid(const void *argument, int i)
 	return ((const Marking *) argument)->evaluation->leaves[i].info.relation_oid;
 }
 
-/* Marks what of the leaf the policy moves along, and then what it moves next. */
+/*
+ * Marks the relations of a leaf that the policy wants on its tier, now or within the horizon,
+ * and those that it moves next.
+ */
 static void
 mark_leaf(void *argument, int i)
 {

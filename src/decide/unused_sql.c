@@ -83,10 +83,10 @@ notice_none(double unused_for_s, double longest_s)
 	ereport(NOTICE,
 			(errmsg("no relation of " TIER_ADVICE_MIN_BYTES_TEXT " and more in a tier is known to "
 					"have been unread for %s", tier_advice_duration(unused_for_s)),
-			 errdetail("How far back use is known: %s.",
+			 errdetail("Observed for %s.",
 					   tier_advice_duration(longest_s)),
 			 longest_s < 4 * SECS_PER_MINUTE || unused_for_s <= longest_s ? 0 :
-			 errhint("An argument asks for another time: unused_relations('%s').",
+			 errhint("For a shorter time, use tiered_storage.unused_relations('%s').",
 					 tier_advice_duration(longest_s / 2))));
 }
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/wear.c
- *		Whether a tier's device is written to faster than it endures.
+ *		Comparison of the writes to a tier's devices with their endurance.
  *
  * See decide/wear.h.
  *
@@ -65,9 +65,9 @@ tell(const TierWear *wear, int level)
 	ereport(level,
 			(errmsg("tier \"%s\" wears out", NameStr(wear->tier_name)),
 			 errdetail_internal("%s.", sentence),
-			 errhint("SELECT * FROM tiered_storage.devices says what is written to it%s.",
+			 errhint("SELECT * FROM tiered_storage.devices shows how much is written to it%s.",
 					 level < WARNING ? "" :
-					 "; nothing is moved there that only the advice asks for")));
+					 "; recommendations move nothing there")));
 }
 
 void

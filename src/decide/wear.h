@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decide/wear.h
- *		Whether a tier's device is written to faster than it endures.
+ *		Comparison of the writes to a tier's devices with their endurance.
  *
  *-------------------------------------------------------------------------
  */

@@ -244,7 +244,7 @@ simulate_placement(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid load_factor"),
-				 errhint("It is between 0 and a million; 2 is twice as much load as now.")));
+				 errhint("It must be between 0 and 1000000; 2 means twice the present load.")));
 	advice = tier_advice_make(&options);
 	simulated = tier_advice_make(&changed);
 	tier_advice_notice_unknown(advice);
@@ -431,8 +431,7 @@ try_between(Curve *curve, int at, double capacity)
 }
 
 /*
- * The step before which most is not known yet: far from the one before it in capacity and in
- * what it saves.  0: none.
+ * The step after the largest unknown interval, measured by capacity times savings.  0: none.
  */
 static int
 widest_gap(const Curve *curve)
@@ -455,7 +454,9 @@ widest_gap(const Curve *curve)
 	return widest;
 }
 
-/* From what must be there to what would be used if there were room for everything. */
+/*
+ * From the bytes that must be on the tier to the bytes that it would hold if everything had room.
+ */
 static void
 find_steps(Curve *curve)
 {

@@ -24,11 +24,11 @@ typedef struct TierBottleneckQuestion
 } TierBottleneckQuestion;
 
 /*
- * result has the limits that are asked for and those that the placement keeps, and what the
- * solver found; of it are replaced: pushed_out_of, by the tier where the unit would be better
- * by most, if it may be there and does not fit beside what is placed there; bottleneck, by the
- * limit that a tier is beyond, or else by what keeps units from it; where nothing does, by
- * none.  A unit that may not be where it is is better wherever it may be.
+ * `result` has the requested limits, the limits that the placement keeps, and the solution.
+ * Two of its fields are replaced. pushed_out_of becomes the tier where the unit would gain
+ * most, if it is allowed there and does not fit beside the units placed there. bottleneck
+ * becomes the limit that a tier exceeds, or else the limit that keeps units from it, or none.
+ * A unit that is not allowed on its present tier gains on any tier where it is allowed.
  */
 extern void tier_bottleneck_find(const TierBottleneckQuestion *question,
 								 TierPlacementResult *result);

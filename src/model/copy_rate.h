@@ -4,11 +4,11 @@
  *		How fast a copy may be for the users of its server to be slowed down by no
  *		more than a given share.
  *
- * A copy rests for a part of each cycle, and what users do then is what they do without
- * it.  By Little's law the mean number of their processes that work or wait is the
- * throughput times what a statement takes.  So what such processes spend for each thing
- * done, whatever is counted as done, is as long as a statement takes, and the quotient of two
- * such figures, with the copy and without it, is by how much it makes users wait longer.
+ * A copy rests for a part of each cycle, and the users' work in that part is their work without
+ * it.  By Little's law the mean number of their processes that work or wait is the throughput
+ * times what a statement takes.  So the time that such processes spend for each thing done,
+ * whatever is counted as done, is as long as a statement takes, and the quotient of two such
+ * figures, with the copy and without it, is by how much it makes users wait longer.
  *
  * The rate is doubled until users are slowed down by too much, or while there are none;
  * from then on it is increased by a step and decreased by a factor (AIMD).  Several copies

@@ -79,8 +79,8 @@ typedef struct TierDeviceState
 
 	/*
 	 * count, writes: for the ledger of wear (catalog/device_wear.c), not
-	 * stored here. Written since the counters were last read, whenever that
-	 * was; a counter that began again has what came since it did.
+	 * stored here.  Written since the counters were last read, whenever that
+	 * was; or since the counter was reset, if it was.
 	 */
 	double		wear_s;			/* 0: that is not known, nor the others */
 	double		wear_bytes;

@@ -97,10 +97,11 @@ extern double tier_effect_device_factor(const TierEffectWork *work, const TierCo
 extern double tier_effect_noise(double cost_s_per_hour);
 
 /*
- * Judges what was measured by what was predicted, all in device-seconds per
- * hour: as predicted is within a factor of two, give or take the noise;
- * unmoved is what the measured load would have cost without the move.
- * predicted_saved NaN: nothing was predicted, then only the sign counts.
+ * Compares the measured with the predicted effect, all in device-seconds per hour.  "As
+ * predicted" is within a factor of two, give or take the noise; unmoved is the cost of the
+ * measured load without the move.
+ *
+ * predicted_saved NaN: there was no prediction, and only the sign counts.
  */
 extern TierEffectVerdict tier_effect_judge(double predicted_saved, double unmoved,
 										   double measured);

@@ -147,11 +147,11 @@ tier_fit_random_hits(double before, double after, double reads_per_block)
 }
 
 /*
- * Linux takes a read for the next of a run when more than its length before it
- * is resident, here two blocks, and reads ahead what is missing of some blocks
- * behind it.  Both figures are measured: 8 kB reads of random blocks of a file, of
- * which the page cache held r, took 0.684 requests each at r = 0.379, and 0.418
- * at r = 0.76, where 1 - r would be 0.621 and 0.24; without read-ahead they did.
+ * Linux takes a read for the next of a run when more than its length before it is resident,
+ * here two blocks, and reads ahead the missing ones of some blocks behind it.  Both figures
+ * are measured: 8 kB reads of random blocks of a file, of which the page cache held r, took
+ * 0.684 requests each at r = 0.379, and 0.418 at r = 0.76, where 1 - r would be 0.621 and
+ * 0.24; without read-ahead they did.
  */
 #define RUN_REQUESTS 0.45
 #define RUN_BLOCKS 4.0
@@ -207,11 +207,10 @@ tier_fit_scan_requests(double blocks, double file_blocks, double most_blocks)
 }
 
 /*
- * A scan of a file that does not fit pushes out what it would need next: the
- * cache then holds a part of the file at any time, and no scan finds anything
- * in it.  Whether it fits is seen by what is left of the file afterwards.  If
- * it does, the first pass finds what was there before, and further passes find
- * everything.
+ * A scan of a file that does not fit evicts the blocks that it needs next: the cache then
+ * holds a part of the file at any time, and no scan finds a block in it.  The part of the file
+ * that is cached afterwards shows whether it fits.  If it does, the first pass finds the
+ * blocks cached before, and further passes find all.
  */
 double
 tier_fit_sequential_hits(double before, double after, double passes)

@@ -41,9 +41,9 @@ typedef struct TierFit
 } TierFit;
 
 /*
- * Lets what is known fade over elapsed_s, then adds one period.  The weight is
- * within [0, 1]: how far the period can be trusted.  A half-life <= 0 means no
- * memory.  Values that are negative or not finite count as 0.
+ * Decays the fit over elapsed_s, then adds one period.  The weight is within [0, 1]: how far
+ * the period can be trusted.  A half-life <= 0 means no memory.  Values that are negative or
+ * not finite count as 0.
  */
 extern void tier_fit_add(TierFit *fit, double predicted, double seen, double weight,
 						 double elapsed_s, double half_life_s);

@@ -25,9 +25,8 @@ typedef struct Trend
 } Trend;
 
 /*
- * With `cancels` what comes and goes again is taken for nothing: the intervals
- * count by (sum x)^2 / sum x^2; without, for two events, by
- * (sum |x|)^2 / sum x^2.
+ * With `cancels`, bytes that come and go again cancel out: the intervals count by (sum x)^2 /
+ * sum x^2; without, for two events, by (sum |x|)^2 / sum x^2.
  */
 static Trend
 trend_of(const double *change, int n, const bool *is_left_out, bool cancels)

@@ -49,10 +49,10 @@ extern int	tier_order(const TierOrderMove *moves, int nmoves, const double *room
 /*
  * Some moves gain nothing and are only made for the room that they leave: helps, by number.  Puts
  * each of them just before the first move of the order that needs its room, so that no half-done
- * state lasts long.  A helper that none of them needs is left out of the order if a move to its
- * source tier is missed; missed is by tier: a unit should have come there and is not in the
- * order, so the room would be of no use.  missed is updated: a move that is left out is missed on
- * its target.  Returns how many moves are left; they can be made in their new order.
+ * state lasts long.  A helper that none of them needs is spare if its source tier is not too full
+ * without it and missed[] is set for that tier: a unit should have come there and is not in the
+ * order, so the room would be of no use.  Spare moves go behind the others, and set missed[] of
+ * their target.  Returns how many moves are not spare; they can be made in their new order.
  *
  * O(N * helpers), bounded.
  */

@@ -38,10 +38,9 @@ typedef struct TierStretch
 extern int	tier_stretch_count(uint64_t begin, uint64_t end, uint64_t budget);
 
 /*
- * The i-th of them.  Where in its n-th part of the whole each one lies is
- * chosen by `random`, within [0, 1): so everything has the same chance to be
- * read, and what comes in bursts (images after a checkpoint) is not missed or
- * met by all of them together.  In order, without overlap.
+ * The i-th of them.  `random`, within [0, 1), chooses the place of each one in its n-th part
+ * of the whole: so all parts have the same chance to be read, and bursts (images after a
+ * checkpoint) are neither missed nor met by all of them together.  In order, without overlap.
  */
 extern TierStretch tier_stretch(uint64_t begin, uint64_t end, uint64_t budget,
 								int i, double random);

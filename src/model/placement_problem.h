@@ -122,8 +122,8 @@ extern double tier_placement_cost(const TierPlacementProblem *problem,
 								  const TierPlacementWeights *weights, size_t cell);
 
 /*
- * The same with the move, which has to pay, and with what is doubtful about its gain; both
- * compared with where the unit is now.
+ * The same with the cost of the move and the doubt about its gain; both compared with the
+ * present place of the unit.
  */
 extern double tier_placement_unit_cost(const TierPlacementProblem *problem,
 									   const TierPlacementWeights *weights, int unit, int tier);

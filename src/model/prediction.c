@@ -71,7 +71,7 @@ device_then(const Work *work, double speedup)
  *
  *		s * (other + device(s)) = active
  *
- * the left side of which grows with s.  And what they compute takes a processor.
+ * the left side of which grows with s.  Their computation also takes a processor.
  */
 static double
 closed_speedup(const Work *work)

@@ -41,12 +41,12 @@ typedef struct TierPrediction
 #define TIER_PREDICTION_UNKNOWN {NAN, NAN, NAN, NAN}
 
 /*
- * Widens a prediction by what comes of one load, the tiers' totals of which are given
- * for the placement now and then.  Nothing, if active_s is not positive.
+ * Widens a prediction by the outcome for one load, whose totals by tier are given for the
+ * present and the new placement.  Changes nothing if active_s is not positive.
  *
- * Of a gain no more is promised than the share of what clients wait for now that the model
- * says will be saved; a loss is that, or what the model says in seconds, whichever
- * is more, since waits that are too short to be seen become longer, too.
+ * A gain is limited to the share of the clients' present waits that the model saves.  A loss
+ * is that share, or the seconds of the model if they are more, since waits that are too short
+ * to be noticed become longer, too.
  */
 extern void tier_prediction_add(const TierPredictionClients *clients,
 								const TierPlacementTotals *now,

@@ -3,12 +3,11 @@
  * model/relation_state.h
  *		The state of one relation: its identity, its stored history, and its last period.
  *
- * Plain data, which rooms hand to each other.  A state has three parts: what
- * pg_class says (id), what is remembered from sample to sample (stored), and
- * what this sample found (period).  No lock guards it: a state is in the memory
- * of the one process that takes the sample or the advice.  It goes through these
- * steps, in this order; tier_sample_look() has the second to the fifth, for the
- * sample and for the advice, which stores nothing:
+ * Plain data, which rooms hand to each other.  A state has three parts: the data of pg_class
+ * (id), the data kept from sample to sample (stored), and the results of this sample
+ * (period).  No lock guards it: a state is in the memory of the one process that takes the
+ * sample or the advice.  It goes through these steps, in this order; tier_sample_look() has
+ * the second to the fifth, for the sample and for the advice, which stores nothing:
  *
  *	load	 id and stored, as the last sample left them, in an array of their
  *			 own; period stays zero			(catalog/sample_rows.c)
@@ -282,9 +281,9 @@ typedef struct TierRelationPeriod
 								 * misses were use; standbys included */
 
 	/*
-	 * merge: of the sequential reads of plans, the part of which the kernel
-	 * counted what came from devices, and how much of it did; the same where
-	 * that is known of several relations together.
+	 * merge: the part of the sequential reads of plans for which the kernel
+	 * counted reads of devices, and the share of these that came from
+	 * devices; the same where that is known of several relations together.
 	 */
 	float		measured_part;
 	float		measured_share;
@@ -293,7 +292,8 @@ typedef struct TierRelationPeriod
 
 	/*
 	 * merge: the share of the random reads that reached a device, as the
-	 * kernel counted for plans; correct adds what was read ahead to `high`.
+	 * kernel counted for plans; correct adds blocks that were read ahead to
+	 * `high`.
 	 */
 	TierSplitRequestShare random_requests;
 

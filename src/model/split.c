@@ -262,12 +262,12 @@ unseen_blocks(const TierSplitPeriod *period)
 }
 
 /*
- * How much plans can have read of which none was tracked (95 %).  A plan that reads the
- * share s of certain_blocks is tracked with a probability of s at least.  That none was
- * says that the probabilities have a sum of 3 at most, and so the shares: that many times
- * certain_blocks, whatever the sample rate, if the planner knew what they would read.  It
- * does for scans of tables, but for those that are given up early or late (LIMIT).  Where
- * nothing shows use, there were only ways that leave no trace: rows by their place.
+ * The most blocks that plans can have read if none of them was tracked (95 %).  A plan that
+ * reads the share s of certain_blocks is tracked with a probability of s at least.  If none
+ * was tracked, the sum of the probabilities is at most 3, and so is the sum of the shares: 3
+ * times certain_blocks, whatever the sample rate, if the planner knew the number of blocks.
+ * It knows that for scans of tables, except for those that end early (LIMIT).  Without any
+ * sign of use, only access by TID was possible, which leaves no trace.
  */
 static double
 explained_by_unseen(const TierSplitPeriod *period)

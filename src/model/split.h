@@ -58,7 +58,7 @@ typedef struct TierSplitReads
  *		VALUES		all beyond the first of each value
  *		SINGLE		none
  *
- * Within [0, misses]; what is negative or not finite counts as 0.
+ * Within [0, misses]; values that are negative or not finite count as 0.
  */
 extern double tier_split_sequential(const TierSplitReads *reads);
 
@@ -163,8 +163,8 @@ extern void tier_split_add_requests(TierSplitRequests *sum, const TierSplitReque
 /* The share of a relation's random reads that caused a request, from all plans tracked. */
 typedef struct TierSplitRequestShare
 {
-	double		low;			/* at least and at most, wider than what is
-								 * known by the sampling error (95 %); 0 and 1
+	double		low;			/* bounds of the share, wider than the known
+								 * share by the sampling error (95 %); 0 and 1
 								 * if nothing is known */
 	double		high;
 	double		counted;		/* of the plans; 0 if known is */

@@ -296,12 +296,11 @@ is_intact(const CopiedFile *file)
 }
 
 /*
- * The source became shorter.  The target is cut at the same place, if it is that
- * long, and in any case its maps are cut with it: they may have been copied when
- * the source was longer than ever the target.  A page of a map that only the
- * target has would never be copied again, and what it says would come true for
- * blocks that are added later.  Whatever the source has beyond that point by
- * now is new to the target.
+ * The source became shorter.  The target is cut at the same place, if it is that long, and in
+ * any case its maps are cut with it: they may have been copied when the source was longer than
+ * ever the target.  A page of a map that only the target has would never be copied again, and
+ * its bits would be wrong for blocks that are added later.  Whatever the source has beyond
+ * that point by now is new to the target.
  */
 static void
 follow_truncation(CopiedFile *file)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * move/file_use.c
- *		Whether a file is in use, and its segments on disk.
+ *		Use of a file by relations, and its segments on disk.
  *
  * Reads pg_class and directories, and changes nothing.  Scans the table without a query, so
  * that planner hooks, rules, row security and search paths do not affect which files are
@@ -65,8 +65,8 @@ is_mapped(RelFileLocator file)
 }
 
 /*
- * An MVCC snapshot sees each row once, however it is updated meanwhile; one that
- * sees what is not committed finds those that may be about to use the file.
+ * An MVCC snapshot sees each row once, however it is updated meanwhile; one that sees
+ * uncommitted rows finds those that may be about to use the file.
  */
 TierFileUse
 tier_file_use(RelFileLocator file)
@@ -132,7 +132,7 @@ tier_file_remains(RelFileLocator file, TierFileRemains *remains)
 				 errmsg("could not look for file %u of an unfinished move: "
 						"directory \"%s\" is missing",
 						tier_compat_locator_file_number(file), directory),
-				 errhint("Is its file system mounted?")));
+				 errhint("Check that its file system is mounted.")));
 	}
 	while ((item = ReadDir(dir, directory)) != NULL)
 	{

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * move/file_use.h
- *		Whether a file is in use, and its segments on disk.
+ *		Use of a file by relations, and its segments on disk.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +12,7 @@
 
 #include "src/compat.h"
 
-/* Whether a file is in use. */
+/* Use of a file. */
 typedef enum TierFileUse
 {
 	TIER_FILE_UNUSED,

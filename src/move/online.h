@@ -95,7 +95,7 @@ typedef enum TierOnlineResult
 	TIER_ONLINE_FAILED,			/* an error, see `error` */
 } TierOnlineResult;
 
-/* Valid whatever the result; numbers are added to what was there. */
+/* Valid whatever the result; numbers are added to the present values. */
 typedef struct TierOnlineReport
 {
 	ErrorData  *error;			/* of FAILED, a cancel included; of DONE: an

@@ -42,12 +42,12 @@ static TierCopyRate rate;
 static TierUserTime copying;	/* of this cycle */
 static TierUserTime resting;
 static int64 looked_at = 0;		/* the last look */
-static uint64 done_then;		/* what was done by then */
+static uint64 done_then;		/* bytes copied by then */
 static bool is_alone;			/* no users in the last cycle: it need not
 								 * rest */
 static bool was_limiting;		/* in this cycle */
-static int64 free_at;			/* what was copied at that rate is paid for
-								 * then */
+static int64 free_at;			/* time at which the copied bytes are paid for
+								 * at that rate */
 
 static void
 begin(int64 now)
@@ -87,9 +87,9 @@ end_cycle(void)
 }
 
 /*
- * For how long what is seen now is taken to have been so: since the last look, as far as that
- * is of the same part of the cycle; seconds.  The interval may include a sync of the copy: a
- * look at its end sees which users have waited for it, but it is no time of rest.
+ * Seconds for which the present observation is assumed to have held: since the last look, as
+ * far as that is of the same part of the cycle.  The interval may include a sync of the copy:
+ * a look at its end sees which users have waited for it, but it is no time of rest.
  */
 static double
 looked_for(int64 now, TierUserTime **time)

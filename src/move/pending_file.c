@@ -8,13 +8,13 @@
  * is created.  This module is the only code that removes files, and it must never remove one
  * that a relation uses.
  *
- * Liveness.  The mover holds locks from before the registration until it is done with the
- * files: one on the number of each, and one on the relation (that is what excludes a second
- * mover).  They are locks of the session and of the user lock method, since those alone
- * outlast a rollback; and they end with the process, after its exit callback.  So a process
- * that is granted the lock on a file knows that its mover has exited or given it up, and that
- * no process will begin to use the file: only the one who created it does that.  Neither a PID
- * nor a list of processes says that; both can be older than what they are compared with.
+ * Liveness.  The mover holds locks from before the registration until it is done with the files:
+ * one on the number of each, and one on the relation (that is what excludes a second mover).
+ * They are locks of the session and of the user lock method, since those alone outlast a
+ * rollback; and they end with the process, after its exit callback.  So a process that is granted
+ * the lock on a file knows that its mover has exited or given it up, and that no process will
+ * begin to use the file: only the one who created it does that.  Neither a PID nor a list of
+ * processes says that; both can be older than the data that they are compared with.
  *
  * Use.  The row of a file is deleted by the transaction that makes the file a relation's, so
  * that no snapshot shows a file that is both registered and in use, or neither.  A sweep first
@@ -491,8 +491,8 @@ tier_pending_unregister(RelFileLocator file, bool is_ours)
 	tier_file_remains(file, &remains);
 	if (is_ours && (remains.bytes > 0 || !remains.only_first))
 		ereport(LOG,
-				(errmsg("%d files with number %u of an unfinished move could not be removed; "
-						"this is tried again",
+				(errmsg("%d files with number %u of an unfinished move could not be "
+						"removed; this will be retried",
 						remains.nfiles, tier_compat_locator_file_number(file))));
 	else if (tier_pending_row_find(table, file, &row))
 		(void) tier_pending_row_delete(table, &row.tid);

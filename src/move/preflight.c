@@ -104,8 +104,8 @@ check_extension(TierAdmission *admission)
 	obstacle.detail = "The extension may drop, truncate or lock it at any time.";
 	obstacle.hint = tier_name == NULL ?
 		"It can be moved to a tier that it is pinned to; this tablespace is in none." :
-		psprintf("If it is to be there all the same, pin it first: "
-				 "SELECT tiered_storage.pin(%s, %s).", quote_literal_cstr(info->name),
+		psprintf("To move it there anyway, pin it first: SELECT tiered_storage.pin(%s, "
+				 "%s).", quote_literal_cstr(info->name),
 				 quote_literal_cstr(tier_name));
 	return obstacle;
 }
@@ -342,8 +342,7 @@ check_directory(TierAdmission *admission)
 	obstacle.message = psprintf("directory \"%s\" of tablespace \"%s\" is %s",
 								target->device->path, NameStr(target->name),
 								target->device->exists ? "not writable" : "missing");
-	obstacle.hint = "Is its file system mounted, and mounted read-write, and may the "
-		"server look into it?";
+	obstacle.hint = "Check that its file system is mounted read-write and accessible.";
 	obstacle.sqlstate = ERRCODE_UNDEFINED_FILE;
 	return obstacle;
 }
@@ -443,8 +442,8 @@ check_capacity(TierAdmission *admission)
 		used = Max(used - needed, 0);
 	if (used + needed > usable)
 	{
-		obstacle.message = psprintf("tier \"%s\" is full: %s are needed, "
-									"%s of %s usable are taken",
+		obstacle.message = psprintf("tier \"%s\" is full: %s are needed, %s of the usable %s "
+									"are in use",
 									NameStr(tier->name), tier_size_text(needed),
 									tier_size_text(used), tier_size_text(usable));
 		obstacle.hint = "Raise capacity_bytes of the tier, or move something else away.";

@@ -58,7 +58,7 @@ bytes_on_the_way(const TierAdmission *admission)
 
 /* The hint for a standby that has changed since, or was removed for good. */
 #define STANDBY_HINT \
-	"The worker asks it again at the next sample. If the standby has gone, " \
+	"The worker asks it again at the next sample. If the standby no longer exists, " \
 	"tiered_storage.remove_standby() removes it; its last report counts for a day."
 
 /*

@@ -133,7 +133,7 @@ wal_bytes_needed(double bytes)
 }
 
 /* ---------------------------------------------------------------------
- * What others have still to write
+ * Bytes that other moves have still to write
  * ---------------------------------------------------------------------
  */
 

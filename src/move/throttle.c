@@ -81,8 +81,8 @@ put_off(int64 *free_at, int64 bytes, double limit_mb)
 	int64		now = tier_clock_monotonic_us();
 
 	/*
-	 * What was not used long ago is lost.  What was just now is not: the time
-	 * that the bytes themselves took counts, and that waits end late.
+	 * Rate that was unused for long is lost.  Recently unused rate is kept,
+	 * because copying takes time and waits end late.
 	 */
 	*free_at = Max(*free_at, now - THROTTLE_SLACK_US);
 	*free_at += (int64) (bytes / Max(limit_mb * 1048576.0, 1.0) * USECS_PER_SEC);
@@ -259,7 +259,10 @@ tier_throttle_paused_at(void)
 {
 	struct stat status;
 
-	/* The next second, as what was asked for in this one may have come later. */
+	/*
+	 * The next second, because a request made in this second may be later
+	 * than the pause.
+	 */
 	return stat(PAUSE_FILE, &status) != 0 ? 0 : time_t_to_timestamptz(status.st_mtime + 1);
 }
 

@@ -35,7 +35,7 @@ extern int	tier_wal_images_begin(TierWalImages *images);
 
 /*
  * Restores the setting.  After a record of nblocks images, from start to end; nblocks is 0 if
- * there was none.  What does not compress is not tried again for some time.
+ * there was none.  Incompressible images suspend further attempts for some time.
  */
 extern void tier_wal_images_end(TierWalImages *images, int setting, int nblocks,
 								XLogRecPtr start, XLogRecPtr end);

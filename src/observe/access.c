@@ -238,11 +238,11 @@ access_executor_finish(QueryDesc *query)
 /* ---------------------------------------------------------------------
  * COPY table TO, of an application that is ignored
  *
- * COPY of a table, and with it pg_dump, reads without a plan: the table from its beginning to its
- * end, and for each value that is not in its row the TOAST table, by its index.  As nothing else
- * runs in the process meanwhile, the difference of the counters that it has not handed on yet is
- * what was read.  COPY of a query, and of a table whose rows are not all visible to the user, has
- * a plan.
+ * COPY of a table, and with it pg_dump, reads without a plan: the table from its beginning to
+ * its end, and for each value that is not in its row the TOAST table, by its index.  As
+ * nothing else runs in the process meanwhile, the difference of the counters that it has not
+ * handed on yet is the number of blocks read.  COPY of a query, and of a table whose rows are
+ * not all visible to the user, has a plan.
  * ---------------------------------------------------------------------
  */
 

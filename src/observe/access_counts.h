@@ -18,9 +18,9 @@
 #include "src/observe/access_shared.h"
 
 /*
- * Adds what one plan did with a relation.  Kept in this process until the
- * end of the transaction, but for what does not fit.  No catalog access, no
- * error, no memory; may be called while a transaction aborts.
+ * Adds the accesses of one plan to a relation.  Counts are kept in this process until the end
+ * of the transaction, except those that do not fit.  No catalog access, no error, no memory;
+ * may be called while a transaction aborts.
  */
 extern void tier_access_counts_add(Oid relation_oid, const TierSplitPlans *plans);
 

@@ -215,7 +215,7 @@ count_new_partitions(TierAccessPlan *plan, int64 known_fetched, int64 known_miss
 
 		use->is_late = true;
 		read_counts(use, &use->own);
-		use->base = use->own;	/* what it has now does not count again */
+		use->base = use->own;	/* its present counts do not count again */
 		late_fetched += use->own.fetched;
 		late_misses += use->own.fetched - use->own.hit;
 	}
@@ -389,12 +389,12 @@ take_misses(TierAccessPlan *plan, int use, int64 *rest)
 
 /*
  * A call of a node has missed so many blocks, and so many were read from devices for it,
- * without what nodes within it have taken for themselves.  Most calls miss one block, so that
- * it is certain whose that was; of a whole plan it hardly ever is.  What is not known to be
- * of a relation is left to the node around, or to the plan.
+ * without the reads attributed to nodes within it.  Most calls miss one block, so that it is
+ * certain whose that was; of a whole plan it hardly ever is.  Reads that cannot be attributed
+ * to a relation are left to the enclosing node, or to the plan.
  *
- * A bitmap scan asks ahead for blocks: what was read in one call and not missed
- * may be what the next one misses.
+ * A bitmap scan prefetches blocks: blocks that were read in one call and not missed may be
+ * those that the next call misses.
  */
 static void
 note_requests(TierAccessPlan *plan, NodeMeasure *first, int nmeasures, int64 misses,

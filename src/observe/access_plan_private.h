@@ -65,8 +65,8 @@ typedef struct RelationUse
 	double		correlation;	/* of an index */
 
 	/*
-	 * The counters when counting last began, went on or stopped; and what was
-	 * counted until then.  Complete while the plan is not the current one.
+	 * The counters when counting last began, continued or stopped, and the
+	 * counts until then.  Complete while the plan is not the current one.
 	 */
 	TierCompatBlockCounts base;
 	TierCompatBlockCounts own;
@@ -74,9 +74,9 @@ typedef struct RelationUse
 	int64		measured_hit;
 
 	/*
-	 * Of own misses, those in calls of nodes for each of which the kernel was
-	 * asked what it read, and how many of these caused a request; and how
-	 * many had been looked at so far, either way.
+	 * Own misses in calls of nodes for which the reads counted by the kernel
+	 * were compared, and how many of these caused a request; and the number
+	 * of own misses considered so far, compared or not.
 	 */
 	int64		watched;
 	int64		looked_at;
@@ -192,10 +192,10 @@ extern void tier_access_relations_add_result(struct TierAccessPlan *plan, Relati
  */
 
 /*
- * A call of a node has missed so many blocks, those of at most MAX_RELATIONS_OF_CALL
- * relations among them, and so many were read from devices for it, and so many of them
- * ahead of what it missed.  Adds to `requests` and `watched` of these, and returns how many
- * of the blocks were theirs.  No error, no memory, no catalog.
+ * A call of a node has missed so many blocks, those of at most MAX_RELATIONS_OF_CALL relations
+ * among them, and so many were read from devices for it, and so many of them ahead of its
+ * misses.  Adds to `requests` and `watched` of these, and returns how many of the blocks were
+ * theirs.  No error, no memory, no catalog.
  */
 extern double tier_access_share_requests(const CallMisses *calls, int ncalls, int64 misses,
 										 double blocks, double ahead);

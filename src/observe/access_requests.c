@@ -20,7 +20,10 @@
 
 #define RELATION_SLOTS 256
 
-/* Of these misses, so many caused a request; of the last ones, since what is cached changes. */
+/*
+ * The share of recent misses that caused a request.  Old misses fade, because the cached
+ * blocks change.
+ */
 typedef struct Learned
 {
 	float		misses;
@@ -31,17 +34,18 @@ typedef struct RelationSlot
 {
 	Oid			relation_oid;
 	Learned		alone;			/* in calls that missed nothing else */
-	Learned		shared;			/* in others, by what was likely then */
+	Learned		shared;			/* in shared calls, by the share that was
+								 * likely then */
 } RelationSlot;
 
 #define REMEMBERED_MISSES 1024.0
 
 /*
- * What is known of a relation from calls shared with another one is as uncertain as what is
- * known of that one, and depends on it: of the latter's misses, so many count.  (Simulated
- * with shares of 0.05 to 0.9: with a tenth, an index whose every call also misses a block of
- * its table is estimated within 4 %, and two relations that are seldom alone hardly worse than
- * with none.)
+ * The share learned from calls shared with another relation is as uncertain as the other
+ * relation's share, and depends on it.  So only this fraction of the misses in shared calls
+ * counts.  (Simulated with shares of 0.05 to 0.9: with a tenth, an index whose every call also
+ * misses a block of its table is estimated within 4 %, and two relations that are seldom alone
+ * hardly worse than with none.)
  */
 #define SHARED_WEIGHT 0.1
 

@@ -208,8 +208,8 @@ tier_access_shared_wanted(void)
 		return false;
 
 	/*
-	 * Without the lock: a value that is a moment old is as good, and what is
-	 * counted without need is dropped later.
+	 * Without the lock: a value that is a moment old is as good, and needless
+	 * counts are dropped later.
 	 */
 	now = GetCurrentStatementStartTimestamp();
 	if (my_database != NULL && my_database->database_oid == MyDatabaseId)

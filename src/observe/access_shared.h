@@ -79,11 +79,11 @@ extern void tier_access_shared_cover(void);
 typedef struct TierAccessCount
 {
 	Oid			relation_oid;	/* the first field, by which they are sorted */
-	TierSplitPlans plans;		/* all of it, that is what came since the last
-								 * take, and what was carried over then */
-	TierSplitPlans young;		/* what came since, and what was carried over
-								 * a few seconds ago: the statistics may not
-								 * have it yet */
+	TierSplitPlans plans;		/* all counts: those since the last take, and
+								 * those carried over then */
+	TierSplitPlans young;		/* counts since the last take, and counts
+								 * carried over a few seconds ago: the
+								 * statistics may lack them */
 	int64		young_since_us; /* when the first of that was taken */
 } TierAccessCount;
 

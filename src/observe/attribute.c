@@ -31,10 +31,10 @@ attribute_by_statistics(const TierRelationState *state, const TierCounters *delt
 }
 
 /*
- * What came from the executor and did not fit into the counters' growth may be
- * on its way to them still: it is kept for the next sample.  What was kept
- * already is used up first, and is kept again only while it is young, and while nothing at all
- * has come: what is left over when something has may be an error of the estimate.
+ * Reads reported by the executor that exceed the growth of the counters may not have reached
+ * them yet: they are kept for the next sample.  Reads that were kept before are used first.
+ * They are kept again only while they are young and the counters have not grown: a remainder
+ * after a growth may be an error of the estimate.
  */
 static void
 carry_plans(TierSplitPlans *rest, const TierAccessCount *count, double added, double used_share)

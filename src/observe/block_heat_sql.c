@@ -95,8 +95,8 @@ require_file(Oid relation_oid)
 	Oid			file_number;
 
 	tier_relation_require_pages(relation_oid, &info,
-								"Ask for its partitions: SELECT p.relid, h.* "
-								"FROM pg_partition_tree(%s) p, "
+								"Query its partitions: SELECT p.relid, h.* FROM "
+								"pg_partition_tree(%s) p, "
 								"tiered_storage.block_heat(p.relid) h WHERE p.isleaf.");
 	if (info.tablespace_oid == GLOBALTABLESPACE_OID)
 		ereport(ERROR,

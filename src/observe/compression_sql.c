@@ -114,7 +114,7 @@ static void
 check_relation(Oid relation_oid, TierRelationInfo *info)
 {
 	tier_relation_require_pages(relation_oid, info,
-								"Ask for its partitions: SELECT e.* FROM pg_partition_tree(%s) p, "
+								"Query its partitions: SELECT e.* FROM pg_partition_tree(%s) p, "
 								"tiered_storage.estimate_compression(p.relid) e WHERE p.isleaf.");
 	tier_relation_check_shell(info, "SELECT * FROM tiered_storage.estimate_compression(%L)");
 	check_rights(info);

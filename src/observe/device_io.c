@@ -325,8 +325,8 @@ oldest_transaction_s(void)
 }
 
 /*
- * Adds the window to the fit.  What others read may have come from this device
- * or from another one: the more of it there was, the less the window weighs.
+ * Adds the window to the fit.  Reads of other databases may have come from this device or from
+ * another one: the more of them, the less the window weighs.
  */
 static void
 close_window(TierDeviceState *state, TimestampTz now)
@@ -548,7 +548,10 @@ tier_device_foreign_blocks(const TierDevices *devices, const TierRelationState *
 	if (latest == NULL || latest->counters_at == 0)
 		return -1.0;
 
-	/* A counter that went back was reset: what others did is not known. */
+	/*
+	 * A counter that went back was reset: the reads of other databases are
+	 * not known.
+	 */
 	read_cluster_totals(&blocks, &temp_bytes);
 	if (blocks < latest->cluster_blocks_read)
 		return -1.0;

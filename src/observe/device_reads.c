@@ -82,9 +82,9 @@ look(const TierRelationState *state, LookBudget *budget)
 }
 
 /*
- * The share of what is not in shared buffers that is in the page cache.  What is
- * in both was read through the page cache, and is taken to be there still: so
- * it takes room there, and is not asked for.
+ * The share of the blocks outside shared buffers that is in the page cache.  Blocks in shared
+ * buffers were read through the page cache, and are assumed to be there still: they take room
+ * there, and are not requested.
  */
 static double
 cached_share(const TierRelationStored *stored, int64 cached_bytes)
@@ -255,7 +255,7 @@ advance_device_rates(TierRates *rates, TierRelationPeriod *period, const TierDev
 					  all_sequential - period->device_measured);
 	}
 
-	/* What of a standby's reads its page cache served is not known. */
+	/* The part of a standby's reads that its page cache served is not known. */
 	random += Max(there->misses - there->sequential_mid, 0.0);
 	sequential += there->sequential_mid;
 	period->load_random = random;
@@ -271,12 +271,12 @@ advance_device_rates(TierRates *rates, TierRelationPeriod *period, const TierDev
 }
 
 /*
- * I/O workers read for all relations, and their reads are not counted by relation.  But what
- * all of them have read in sequence, from devices that count it, and anything else that the
- * workers may have read, is at least what the workers read.  What is missing is part of what
- * was expected from the page cache, and may be of any relation: each has the same part of it
- * read.  So the sum is right; of a relation that was read alone so is its part, and no other
- * one is raised by more than the whole was too low.
+ * I/O workers read for all relations, and their reads are not counted by relation.  But the
+ * sequential reads of all relations on devices that count reads, and all other reads that the
+ * workers may have made, are at least the reads of the workers.  The missing part belongs to
+ * reads that were expected from the page cache, and may be of any relation: each relation gets
+ * the same share of it.  So the sum is right; of a relation that was read alone so is its
+ * part, and no other one is raised by more than the whole was too low.
  *
  * It never lowers: a process may read by itself, and a worker that has ended is not seen.
  */

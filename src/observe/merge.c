@@ -339,8 +339,8 @@ compare(TierRelationState *state, const TierRelationState *before, const TierCou
 									  &stored->counters : origin);
 
 		/*
-		 * What its table took before a new index was there did not concern
-		 * it.
+		 * Reads of its table before a new index existed do not concern the
+		 * index.
 		 */
 		if (!is_first_sample && state->id.kind == RELKIND_INDEX)
 			period->delta.row_changes = 0;
@@ -519,8 +519,8 @@ note_past(TierRelationState *state, TimestampTz period_start, const TierMergeInp
 }
 
 /*
- * What plans read of the relation, or NULL.  Both are ordered by OID; *k goes from
- * one relation to the next.
+ * The reads of the relation by plans, or NULL.  Both are ordered by OID; *k goes from one
+ * relation to the next.
  */
 static const TierAccessCount *
 count_of(const TierAccessTaken *taken, Oid relation_oid, int *k)

@@ -71,10 +71,10 @@ is_in_place_of(const TierRelationState *state, const TierRelationState *gone)
 }
 
 /*
- * An index that the last sample has not seen.  REINDEX CONCURRENTLY puts a new one in the place of
- * another, with its name and its counters: then that is what is remembered of it; NULL: nothing
- * is.  *copied: the counters of one that had another name, of which those of this one may be a
- * copy, or else zeros: what was ever read of that is not of this period.
+ * Finds the remembered state of an index that the last sample has not seen, or NULL.  REINDEX
+ * CONCURRENTLY replaces an index by a new one with its name and its counters; the state of the
+ * old one is then that of the new one.  *copied gets the counters of an index with another name
+ * that this one may have copied, or else zeros: these counts do not belong to this period.
  */
 static const TierRelationState *
 find_rebuilt(TierRelationState *state, TierGoneIndexes *gone, const TierCounters **copied)

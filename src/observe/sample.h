@@ -35,7 +35,7 @@ typedef struct TierSampleView
 	TimestampTz at;
 	bool		saw_reset;		/* counters went backwards */
 	TierCountsOrigin origin;
-	TierPass	pass;			/* of the sample: what has failed so far */
+	TierPass	pass;			/* of the sample: failures so far */
 } TierSampleView;
 
 struct TierWrites;

@@ -432,7 +432,9 @@ begin_pull(void)
 	return pull;
 }
 
-/* Whether another one is to be asked.  Those that are left come first the next time. */
+/*
+ * Returns true if another standby is to be asked.  Those that are left come first the next time.
+ */
 static bool
 goes_on(const Pull *pull, int i)
 {

@@ -61,7 +61,7 @@ require_own_superuser(void)
 				 switched && superuser_arg(GetSessionUserId()) ?
 				 errhint("Call it by itself, "
 						 "not from code that runs with the rights of another role.") :
-				 errhint("A superuser can add it, logged in as such.")));
+				 errhint("Connect as a superuser to add it.")));
 }
 
 Datum

@@ -110,7 +110,7 @@ typedef struct KnownFile
  * the process that has the sampler locked.  Only one sample exists at a time, so its memory
  * needs no other lock.
  *
- * begin	decides what is read: begin, end, redo
+ * begin	decides which WAL is read: begin, end, redo
  * count	knows the files, reads the WAL, counts by relation, and fills in
  *			period.writes; files and counts exist only meanwhile
  * end		stores memory

@@ -65,8 +65,8 @@ struct TierBufferScan
  * of a table may sit at regular distances; and not runs of neighbours, because
  * those are alike and say less than as many single ones.
  *
- * They are the same ones as long as the server runs, so that what did not change
- * is counted the same in each sample, and need not be stored again.
+ * They are the same ones as long as the server runs, so that an unchanged relation has the
+ * same count in each sample, and need not be stored again.
  */
 typedef struct BufferWalk
 {

@@ -21,7 +21,7 @@ typedef struct TierIoWorker
 {
 	int			pid;
 	TimestampTz started_at;		/* tells it from an earlier one of that pid */
-	int64		read_bytes;		/* from devices, what was read ahead included */
+	int64		read_bytes;		/* from devices, including read-ahead */
 } TierIoWorker;
 
 /* As of a moment; all zero: nothing is known. */

@@ -63,8 +63,8 @@
  */
 
 /*
- * Whatever the session has set for SQL that the server writes: the name is stored, and compared
- * with what others have stored.
+ * Independent of quote_all_identifiers: the name is stored, and compared with names stored by
+ * other sessions.
  */
 static char *
 qualified_name(const char *schema, const char *name)
@@ -135,7 +135,7 @@ tier_relation_require_pages(Oid relation_oid, TierRelationInfo *info, const char
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("%s %s has no pages", tier_relation_kind_name(info->kind), info->name),
-				 errhint("Tables, materialized views, indexes and TOAST tables have.")));
+				 errhint("Tables, materialized views, indexes and TOAST tables have pages.")));
 	if (info->persistence == RELPERSISTENCE_TEMP)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),

@@ -248,7 +248,7 @@ tier_relation_may_create(Oid role_oid, Oid tablespace_oid)
 		tier_compat_may_create_in_tablespace(tablespace_oid, role_oid);
 }
 
-/* What lets the role. */
+/* A hint: the statement that grants the right to the role. */
 static char *
 grant_hint(Oid role_oid, Oid tablespace_oid)
 {

@@ -393,8 +393,8 @@ send_statement(TierRemote *remote, const char *sql)
 }
 
 /*
- * Reads what has arrived.  Raises an error when more has than a row takes, and there is still
- * none: libpq would wait for as much as the message says that it has.
+ * Reads the data that has arrived.  Raises an error if there is more than a row takes and
+ * still no complete row: libpq would wait for as much as the message claims to have.
  */
 static void
 consume(TierRemote *remote, int64 *incomplete_bytes)

@@ -123,7 +123,7 @@ assign_setting(const char *new_value, void *extra)
 void
 tier_suppose_init(void)
 {
-	DefineCustomStringVariable(SETTING, "Holds what tiered_storage.suppose() has supposed.", NULL,
+	DefineCustomStringVariable(SETTING, "Holds the suppositions of suppose().", NULL,
 							   &setting, "", PGC_USERSET,
 							   GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE,
 							   check_setting, assign_setting, NULL);

@@ -57,8 +57,7 @@ tier_time_zone_between(const char *name, TimestampTz from, TimestampTz until, Ti
 
 /*
  * Where clocks are put forward, they skip times that a timestamp can have all the same: the
- * server takes them for what they would have been without that.  So they come after some
- * that are greater.
+ * server interprets them as without the change.  So they come after some that are greater.
  */
 static TimestampTz
 mind_skipped(Timestamp local, TimestampTz instant, bool is_end)

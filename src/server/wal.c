@@ -10,7 +10,7 @@
  * system that does not answer, would fill the disk of the server; without one, a reader that
  * is too late only has to start again.  So the reader must keep up.  The end of a checkpoint
  * removes the segments before the one in which the server was writing when it began.  A reader
- * who has read all up to the segment that is written is safe until the server comes to the
+ * that has read all up to the segment that is written is safe until the server comes to the
  * next one, begins a checkpoint after that, and completes it.
  *
  * That WAL was removed or its file recycled is noticed: the file is not there,
@@ -95,7 +95,7 @@ struct TierWal
 };
 
 /*
- * What tier_wal_keep_up reads; NULL: nothing.  Set by tier_wal_start(), unset by
+ * The reader of tier_wal_keep_up(); NULL: none.  Set by tier_wal_start(), unset by
  * tier_wal_end() or with the memory that the reader is in.
  */
 static TierWal *followed = NULL;

@@ -111,13 +111,12 @@ extern void tier_wal_skip(TierWal *wal, XLogRecPtr begin, XLogRecPtr end);
 extern TierWal *tier_wal_open(MemoryContext context, const TierWalObserver *observer);
 
 /*
- * Reads the records that begin at or after `from` and before `to`, as far as
- * they are flushed.  `from` need not be the beginning of a record; may be called
- * again for anywhere else, also for what was written on an earlier timeline of
- * this server.  *first gets the beginning of the first record that was read, *end
- * the end of the last; both `from` if there was none.  TIER_WAL_LOST (the WAL
- * is gone, or unreadable from *end on, which is in the log) is not final here.
- * Checks for interrupts.
+ * Reads the records that begin at or after `from` and before `to`, as far as they are
+ * flushed.  `from` need not be the beginning of a record; may be called again with any other
+ * position, also one on an earlier timeline of this server.  *first gets the beginning of the
+ * first record that was read, *end the end of the last; both `from` if there was none.
+ * TIER_WAL_LOST (the WAL is gone, or unreadable from *end on, which is in the log) is not
+ * final here.  Checks for interrupts.
  */
 extern TierWalResult tier_wal_read_stretch(TierWal *wal, XLogRecPtr from, XLogRecPtr to,
 										   XLogRecPtr *first, XLogRecPtr *end);

@@ -226,7 +226,7 @@ BEGIN
 		WHERE r.tier_name = tier AND r.tablespace_name <> ALL (tablespaces)
 		ORDER BY r.tablespace_name);
 	IF left_out <> '{}' THEN
-		RAISE NOTICE 'no longer in tier "%", and in no other: %', tier,
+		RAISE NOTICE 'tier "%" no longer includes %', tier,
 			(SELECT string_agg(format('tablespace "%s"', s.spcname), ', ' ORDER BY s.spcname)
 				FROM unnest(left_out) s (spcname))
 			USING DETAIL = 'Relations in a tablespace without a tier get no recommendations.',

@@ -25,7 +25,7 @@ BEGIN
 			format('device has no key "%s"', unknown),
 			hint => COALESCE('Did you mean "' || (SELECT k FROM unnest(known) k
 				WHERE _tiered_storage.is_alike(k::name, unknown::name) LIMIT 1) || '"?',
-				'Its keys are ' || array_to_string(known, ', ') || '.'));
+				'Valid keys are ' || array_to_string(known, ', ') || '.'));
 	END IF;
 	SELECT k INTO unknown FROM jsonb_each(device) e (k, v)
 		WHERE jsonb_typeof(v) IN ('object', 'array') LIMIT 1;
@@ -206,14 +206,14 @@ BEGIN
 		FROM _tiered_storage.policies p
 		WHERE tier_require_unused.name IN (p.tier_name, p.index_tier)
 		UNION ALL
-		SELECT 2, 'a tiering policy', 'It is the return_tier of policies on '
+		SELECT 2, 'a tiering policy', 'It is the return tier of policies on '
 			|| string_agg(p.relation_name, ', ' ORDER BY p.policy_id) || '.',
-			'Change them first with tiered_storage.alter_policy(policy_id => ...): return_tier; '
-			'tiered_storage.policies has the ids.'
+			'Change them first with tiered_storage.alter_policy(policy_id => ..., changes '
+			'=> ''{"return_tier": ...}''); tiered_storage.policies has the ids.'
 		FROM _tiered_storage.policies p WHERE p.return_tier = tier_require_unused.name
 		UNION ALL
-		SELECT 3, 'a pin', 'It is where '
-			|| string_agg(v.relation_name, ', ' ORDER BY v.pin_id) || ' is pinned.',
+		SELECT 3, 'a pin', 'Pinned to it: '
+			|| string_agg(v.relation_name, ', ' ORDER BY v.pin_id) || '.',
 			'Remove the pins first with tiered_storage.unpin().'
 		FROM _tiered_storage.pin_targets v WHERE v.tier_name = tier_require_unused.name
 		UNION ALL

@@ -296,9 +296,9 @@ BEGIN
 		ORDER BY 1);
 	IF cardinality(devices) <> 1 THEN
 		PERFORM _tiered_storage.refuse('undefined_object',
-			format('tier "%s" has %s devices that this can be about', tier, cardinality(devices)),
-			hint => 'Name one that the view tiered_storage.devices has for the tier: '
-				'{"device": ..., "used_fraction": ...}.');
+			format('tier "%s" has %s devices to choose from', tier, cardinality(devices)),
+			hint => 'Name a device that the view tiered_storage.devices lists for the '
+				'tier: {"device": ..., "used_fraction": ...}.');
 	END IF;
 	INSERT INTO _tiered_storage.device_wear_given (device, given_at, written_bytes, used_fraction,
 		ledger_bytes)

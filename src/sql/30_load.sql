@@ -183,9 +183,9 @@ BEGIN
 		FROM _tiered_storage.last_load s;
 	IF sampled_at IS NULL OR sampled_at <= observed_since THEN
 		PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
-			'there are no two samples yet that a load could be computed from',
-			hint => 'The worker takes one each tiered_storage.sample_interval; or use CALL '
-				'tiered_storage.sample().');
+			'there are fewer than two samples to compute a load from',
+			hint => 'The worker takes one every tiered_storage.sample_interval, CALL '
+				'tiered_storage.sample() one at once.');
 	END IF;
 	ends_at := LEAST(to_at, sampled_at);
 	begins_at := GREATEST(COALESCE(from_at, GREATEST(COALESCE(to_at, sampled_at), observed_since)

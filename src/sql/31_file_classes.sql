@@ -303,7 +303,7 @@ AS $$
 		NULLIF(concat_ws('; ', NULLIF(t.null_reason, ''),
 			CASE WHEN t.n = 0 AND t.file_class <> 'relations'
 				OR NOT EXISTS (SELECT FROM _tiered_storage.file_period())
-				THEN 'all: there are no two samples yet'
+				THEN 'all: there are fewer than two samples'
 			WHEN t.wait_s IS NULL THEN 'waits: not sampled yet, or without preload' END,
 			r.of_whom), '')
 	FROM total t CROSS JOIN recovery r

@@ -105,8 +105,8 @@ BEGIN
 		RETURN NEXT;
 	END LOOP;
 	/* As tier_advice_moves_text(). */
-	what := format('%s advised: %s', moves || CASE moves WHEN 1 THEN ' move is' ELSE ' moves are'
-			END,
+	what := format('%s recommended: %s', moves || CASE moves WHEN 1 THEN ' move is'
+			ELSE ' moves are' END,
 		concat_ws(', ', NULLIF(firm, 0) || ' firm', NULLIF(tentative, 0) || ' tentative',
 			NULLIF(moves - firm - tentative, 0) || ' provisional'));
 	IF firm > 0 THEN

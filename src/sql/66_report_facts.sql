@@ -112,7 +112,7 @@ BEGIN
 	before_at := GREATEST(from_at - (to_at - from_at), known_from);
 	IF known_from IS NULL OR known_from >= known_to THEN
 		RETURN jsonb_build_object('why',
-			'There are no two samples yet that a load could be computed from.');
+			'There are fewer than two samples to compute a load from.');
 	ELSIF begins_at >= ends_at THEN
 		RETURN jsonb_build_object('why', format('The load is known from %s to %s only.',
 			to_char(known_from, 'YYYY-MM-DD HH24:MI'), to_char(known_to, 'YYYY-MM-DD HH24:MI')));

@@ -32,47 +32,47 @@ AS $$
 		FROM lacking l),
 	unknown AS (
 		SELECT u.* FROM known k CROSS JOIN LATERAL (VALUES
-			(1, jsonb_array_length(facts -> 'tiers') = 0, 'Where anything should be',
+			(1, jsonb_array_length(facts -> 'tiers') = 0, 'Placement',
 				'No tier is defined.', 'SELECT * FROM tiered_storage.discover_tiers();'),
-			(2, k.sampler IS NULL, 'How anything is used',
+			(2, k.sampler IS NULL, 'Activity',
 				'No sample was taken in this database.', 'CALL tiered_storage.sample();'),
 			(3, k.since > (facts ->> 'from')::timestamptz,
-				'What was before ' || to_char(k.since, 'YYYY-MM-DD HH24:MI'),
+				'Activity before ' || to_char(k.since, 'YYYY-MM-DD HH24:MI'),
 				'Samples of this database begin then.', NULL),
 			(4, (k.sampler ->> 'last_sample_at')::timestamptz < (facts ->> 'to')::timestamptz
-				- interval '1 hour', 'What was after ' || to_char(
+				- interval '1 hour', 'Activity after ' || to_char(
 				(k.sampler ->> 'last_sample_at')::timestamptz, 'YYYY-MM-DD HH24:MI'),
 				'That was the last sample.', NULL),
-			(5, k.observed < k.needed, 'Whether the load is typical',
+			(5, k.observed < k.needed, 'Typical load',
 				format('Observed for %s of %s (<code>observation_period</code>), so that no '
 					'recommendation is firm.', justify_interval(k.observed), k.needed), NULL),
-			(6, k.worker <> 'running' AND k.reason IS NOT NULL, 'What happens by itself',
+			(6, k.worker <> 'running' AND k.reason IS NOT NULL, 'Automatic moves',
 				'Worker: ' || k.reason || '.', NULL),
-			(7, k.worker IS NULL, 'What happens by itself', 'There is no worker: the library is '
+			(7, k.worker IS NULL, 'Automatic moves', 'There is no worker: the library is '
 				'not in shared_preload_libraries, or the server is a standby.', NULL),
-			(8, true, 'How full ' || k.capacity || ' is', 'The file system does not tell its '
-				'size, and no capacity was given.',
+			(8, true, 'Fill level of ' || k.capacity, 'The file system does not report '
+				'its size, and no capacity was given.',
 				'alter_tier(..., device => ''{"capacity_bytes": ...}'')'),
-			(9, true, 'What ' || k.price || ' costs you',
+			(9, true, 'Price of ' || k.price,
 				'The price is that of the device profile.',
 				'alter_tier(..., price_per_gb_month => ...)'),
-			(10, true, 'How fast ' || k.calibration || ' is here', 'The figures are those of the '
+			(10, true, 'Speed of ' || k.calibration, 'The figures are those of the '
 				'device profile, or given; nothing was measured.', 'calibrate_tier(...)'),
-			(11, true, 'How long ' || k.endurance || ' lasts', 'No endurance was given.',
+			(11, true, 'Life of ' || k.endurance, 'No endurance was given.',
 				'alter_tier(..., device => ''{"endurance_tbw": ...}'')'),
-			(12, true, 'Who else reads from ' || k.unexplained,
+			(12, true, 'Other readers of ' || k.unexplained,
 				'The device reads much that this database did not ask for.', NULL),
 			(13, k.sampler IS NOT NULL AND k.sampler ->> 'wal_since' IS NULL,
-				'What relations write', 'The WAL was not read yet.',
+				'Writes of relations', 'The WAL was not read yet.',
 				'CALL tiered_storage.sample();'),
-			(14, facts #>> '{moves,unmeasured}' <> '0', format('What %s moves of the period were '
-				'worth', facts #>> '{moves,unmeasured}'), 'Measuring takes a day after a move.',
+			(14, facts #>> '{moves,unmeasured}' <> '0', format('Effect of %s moves of the '
+				'period', facts #>> '{moves,unmeasured}'), 'Measuring takes a day after a move.',
 				NULL),
 			(15, true, 'The load of the period',
 				_tiered_storage.report_escape(facts #>> '{load,why}'), NULL),
 			(16, NOT facts -> 'load' ?| '{why,before}', 'The load of the period before',
 				'It was not sampled.', NULL),
-			(17, (facts ->> 'standby')::boolean, 'What this standby does by itself',
+			(17, (facts ->> 'standby')::boolean, 'Samples of this standby',
 				'This server is a standby: samples are those of its primary.', NULL)
 			) u (n, holds, what, why, remedy)
 		WHERE u.holds AND u.what IS NOT NULL AND u.why IS NOT NULL
@@ -86,6 +86,6 @@ AS $$
 			'{What|what|html,Why|why|html,What helps|remedy|code}',
 			jsonb_agg(jsonb_build_object('what', u.what, 'why', '<span class="why">' || u.why
 				|| '</span>', 'remedy', u.remedy) ORDER BY u.n, u.what))
-		ELSE '<p>Everything that this page is about is known.</p>' END
+		ELSE '<p>All figures of this page are known.</p>' END
 	FROM unknown u
 $$;

@@ -88,8 +88,8 @@ BEGIN
 		IF users IS NOT NULL THEN
 			PERFORM _tiered_storage.refuse('dependent_objects_still_exist',
 				format('device profile "%s" is used by a tier', profile),
-				detail => format('Tiers: %s.', users), hint => 'Give them another one with '
-					'tiered_storage.alter_tier(profile => ...).');
+				detail => format('Tiers: %s.', users), hint => 'Change it with '
+					'tiered_storage.alter_tier(name, profile => ...).');
 		END IF;
 	ELSE
 		IF jsonb_typeof(device) = 'object' THEN

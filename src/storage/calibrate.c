@@ -249,9 +249,8 @@ read_file(Scratch *scratch, double seconds, int fd)
 
 /*
  * Milliseconds that a scan of TIER_SCAN_START_BLOCKS takes longer than its bytes do at the
- * rate of a long one.  What is read is the end of the file, which is cut off each time,
- * since behind the end of a relation there is nothing to read ahead, either; so this comes
- * last.
+ * rate of a long one.  It reads the end of the file, which is truncated each time, since
+ * behind the end of a relation there is nothing to read ahead, either; so this comes last.
  */
 static double
 start_scans(Scratch *scratch, double seconds, int fd, double mb_per_s)
@@ -449,8 +448,8 @@ read_in_parallel(Scratch *scratch, double seconds, int depth)
 	}
 	PG_FINALLY();
 	{
-		(void) syscall(SYS_io_destroy, context);	/* waits for what is under
-													 * way */
+		(void) syscall(SYS_io_destroy, context);	/* waits for requests in
+													 * flight */
 	}
 	PG_END_TRY();
 	return works && elapsed > 0 ? done / elapsed : -1;

@@ -73,7 +73,7 @@ check_place(const TierDevice *device, const char *name, int64 max_bytes, double 
 		ereport(ERROR,
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
 				 errmsg("cannot calibrate a tier during recovery"),
-				 errhint("Calibrate on the primary; the devices of a standby may be others.")));
+				 errhint("Calibrate on the primary; a standby may have other devices.")));
 	if (!device->exists || !device->writable)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -24,7 +24,7 @@
 /* LZO1X_1_MEM_COMPRESS: 16384 pointers. */
 #define LZO_MEMORY_BYTES (16384 * sizeof(void *))
 
-/* btrfs: the length of what it has compressed, and of each part of it. */
+/* btrfs: the compressed length, and the length of each part. */
 #define LZO_HEADER_BYTES 4
 
 /* zfs: an eighth. */
@@ -158,7 +158,7 @@ tier_compressor_why_not(int compressor)
 	if (find_functions(compressor, library))
 		return NULL;
 	dlclose(library);
-	return psprintf("%s of the system is another one", compressors[compressor].library);
+	return psprintf("%s of the system is incompatible", compressors[compressor].library);
 }
 
 double

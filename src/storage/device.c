@@ -78,7 +78,7 @@ static const DiskName disk_names[] = {
 
 /*
  * Parts of the vendor or model of disks that are emulated or served over a network.  Amazon's
- * and Google's local disks have other models, and are what they seem to be.
+ * and Google's local disks have other models, and are physical.
  */
 static const char *const virtual_models[] = {
 	"QEMU", "VMware", "VBOX", "Virtual", "Elastic Block Store",

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * storage/memory.c
- *		Whether the server's memory is full.
+ *		Check whether the server's memory is full.
  *
  * Reads /proc and /sys/fs/cgroup, which are not trusted to be small or well formed.
  *

@@ -204,7 +204,7 @@ path_is_below(const char *path, const char *mount_point)
 		(path[length] == '/' || path[length] == '\0');
 }
 
-/* Reads one line; what does not fit is dropped.  False at the end. */
+/* Reads one line; the part that does not fit is dropped.  False at the end. */
 static bool
 read_line(FILE *file, char *line, int size)
 {

@@ -34,7 +34,7 @@ typedef struct TierMount
 	char	   *options;		/* of the file system; still escaped */
 } TierMount;
 
-/* What lies beneath a path.  Both mounts mean nothing without has_mount. */
+/* The storage beneath a path.  Both mounts mean nothing without has_mount. */
 typedef struct TierBacking
 {
 	bool		has_mount;
@@ -52,7 +52,7 @@ extern bool tier_path_build(char *path, const char *format,...) pg_attribute_pri
 /* Without symbolic links; false when it does not exist or does not fit. */
 extern bool tier_path_resolve(const char *path, char *resolved);
 
-/* What comes after the last slash. */
+/* The part of a path after the last slash. */
 extern const char *tier_path_last(const char *path);
 
 /* The first line of a small file, trailing white space removed; false: there is none. */
@@ -73,9 +73,8 @@ extern bool tier_mount_is_compressed(const TierMount *mount);
 extern bool tier_mount_is_memory(const TierMount *mount);
 
 /*
- * What lies beneath an absolute path without symbolic links, on the file system
- * with that device number (st_dev); 0:0: only the path finds the mount.  *backing
- * is overwritten.
+ * Finds the storage beneath an absolute path without symbolic links, on the file system with
+ * that device number (st_dev); 0:0: only the path finds the mount.  *backing is overwritten.
  */
 extern void tier_mount_find_backing(const char *root, unsigned major, unsigned minor,
 									const char *path, TierBacking *backing);

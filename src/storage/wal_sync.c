@@ -226,7 +226,7 @@ check_place(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
 				 errmsg("cannot calibrate the WAL's device during recovery"),
-				 errhint("Calibrate on the primary; the devices of a standby may be others.")));
+				 errhint("Calibrate on the primary; a standby may have other devices.")));
 	device = tier_device_of_directory(XLOGDIR, tier_debug_root());
 	if (device->free_bytes >= 0 &&
 		device->free_bytes - wal_segment_size < (int64) max_wal_size_mb * 1024 * 1024)

@@ -290,7 +290,7 @@ CREATE FUNCTION pg_temp.add_policies(first int, last int) RETURNS bigint LANGUAG
 SELECT format('CREATE TABLE tap_many.t%s (); ALTER TABLE tap_many.t%s OWNER TO tap_user', i, i) FROM generate_series(1, 1002) i \gexec
 SET ROLE tap_user;
 SELECT is(pg_temp.add_policies(1, 1000), 1000::bigint, 'a role adds a thousand policies');
-SELECT throws_ok('SELECT pg_temp.add_policies(1001, 1001)', '53400', 'role "tap_user" has 1000 tiering policies already, and may not have more', 'and no more');
+SELECT throws_ok('SELECT pg_temp.add_policies(1001, 1001)', '53400', 'role "tap_user" already has 1000 tiering policies, which is the maximum', 'and no more');
 RESET ROLE;
 SELECT is(pg_temp.add_policies(1001, 1002), 2::bigint, 'an administrator does');
 

@@ -183,7 +183,7 @@ foreach my $statement (
 # A pause is of a server: this one is for the time after the promotion.
 like(
 	notices_of($standby, 'app', 'SELECT tiered_storage.pause()'),
-	qr/NOTICE:  00000: moves of this standby are paused from its promotion on\n.*HINT:  Call it on the primary/s,
+	qr/NOTICE:  00000: moves of this standby will be paused after its promotion\n.*HINT:  Call it on the primary/s,
 	'pause() says that the primary moves on');
 is($primary->safe_psql('app', 'SELECT _tiered_storage.is_paused()'),
 	'f', 'which it does');

@@ -423,7 +423,7 @@ my $error =
   error_of($node, 'app', "CALL tiered_storage.move_relation('t', 'disk')");
 like(
 	$error,
-	qr/ERROR:  58P01: could not move public.t: directory ".*" of tablespace "disk" is missing.*HINT:  Is its file system mounted/s,
+	qr/ERROR:  58P01: could not move public.t: directory ".*" of tablespace "disk" is missing.*HINT:  Check that its file system is mounted/s,
 	'a missing directory is said so');
 like(
 	record_of('t'),
@@ -515,7 +515,7 @@ is($node->safe_psql('app', $in_small_sql),
 	'2|t', 'a tier is filled up to its capacity and not beyond');
 like(
 	$notices,
-	qr/WARNING:  53100: could not move public.big_\d: tier "small" is full: \d+ kB are needed, \d+ kB of 977 kB usable are taken/,
+	qr/WARNING:  53100: could not move public.big_\d: tier "small" is full: \d+ kB are needed, \d+ kB of the usable 977 kB are in use/,
 	'what does not fit is reported');
 is( $node->safe_psql(
 		'app',

@@ -161,7 +161,7 @@ settle_with(
 	'tiered_storage.auto_migrate' => 'placement');
 like(
 	notices_of($node, 'app', 'CALL tiered_storage.migrate()'),
-	qr/NOTICE:  00000: nothing is moved as advised: tiered_storage\.move_limit_per_day is used up/,
+	qr/NOTICE:  00000: no recommendation is applied: tiered_storage\.move_limit_per_day is used up/,
 	'0 moves nothing');
 like(
 	notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)'),
@@ -213,7 +213,7 @@ my $dry =
 unlike($dry, qr/would move/, 'a dry run: nothing fits any more');
 like(
 	$dry,
-	qr/0 relations are advised to move/,
+	qr/recommended moves: 0/,
 	'and how many there are within the limit');
 $node->safe_psql('app',
 	"UPDATE _tiered_storage.move SET started_at = started_at - interval '25 hours', finished_at = finished_at - interval '25 hours'"
@@ -221,7 +221,7 @@ $node->safe_psql('app',
 $dry =
   notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)');
 like($dry, qr/would move table public\.hot_2 /, 'but a day later it does');
-like($dry, qr/1 relation is advised to move/, 'one');
+like($dry, qr/recommended moves: 1/, 'one');
 $node->safe_psql('app', 'SELECT tiered_storage.pause()');
 like(
 	notices_of($node, 'app', 'CALL tiered_storage.migrate(dry_run => true)'),
@@ -230,7 +230,7 @@ like(
 $node->safe_psql('app', 'SELECT tiered_storage.resume()');
 like(
 	$dry,
-	qr/would not move public\.hot_poor: permission denied for tablespace fast\nDETAIL:  It is advised to move to tier "fast"\.\nHINT:  GRANT CREATE ON TABLESPACE fast TO poor allows it\./,
+	qr/would not move public\.hot_poor: permission denied for tablespace fast\nDETAIL:  The recommended tier is "fast"\.\nHINT:  GRANT CREATE ON TABLESPACE fast TO poor allows it\./,
 	'what its owner may not move is in the list, too');
 like(
 	$dry,
@@ -238,7 +238,7 @@ like(
 	'and what would be locked for the whole copy');
 like(
 	$dry,
-	qr/DETAIL:  Advised, but not allowed to their owners: 1\./,
+	qr/DETAIL:  Recommended, but not permitted to their owners: 1\./,
 	'and their number');
 
 # A dry run knows windows, and what policies move before.
@@ -335,7 +335,7 @@ unlike(
 	'migrate() does not say that nothing is due if something is moved');
 like(
 	$migrate,
-	qr/batch \d+: relations moved: 1, not moved: 0\nDETAIL:  Advised, but not allowed to their owners: 1\./,
+	qr/batch \d+: relations moved: 1, not moved: 0\nDETAIL:  Recommended, but not permitted to their owners: 1\./,
 	'then what is advised, for the owners, whoever calls');
 like(places(), qr/hot_2 fast.*hot_poor slow/, 'it is done');
 $node->safe_psql('app', 'GRANT CREATE ON TABLESPACE fast TO poor');
@@ -375,7 +375,7 @@ settle_with(
 wait_for_lock_wait($node, 'app', 'hot_3');
 like(
 	error_of($node, 'app', 'CALL tiered_storage.apply_placement()'),
-	qr/55006: another batch of moves is under way in this database/,
+	qr/55006: another batch of moves is running in this database/,
 	'one batch at a time');
 
 # Each attempt that ends with a lock timeout is a rollback.
@@ -384,11 +384,11 @@ $node->poll_query_until('app',
 ) or die 'no second attempt';
 like(
 	error_of($node, 'app', 'CALL tiered_storage.apply_placement()'),
-	qr/55006: another batch of moves is under way in this database/,
+	qr/55006: another batch of moves is running in this database/,
 	'also after it has given way');
 like(
 	notices_of($node, 'app', 'CALL tiered_storage.migrate()'),
-	qr/NOTICE:  00000: nothing is moved as advised: another batch of moves is under way/,
+	qr/NOTICE:  00000: no recommendation is applied: another batch of moves is running/,
 	'also by migrate(), for which that is no error');
 settle_with('tiered_storage.auto_migrate' => 'policies');
 $session->query_safe('COMMIT');
@@ -473,7 +473,7 @@ like(
 	'a dry run knows what policies bring to a tier before');
 like(
 	$dry,
-	qr/public\.hot_5 is not moved: waiting: its new tier has no room for it/,
+	qr/public\.hot_5 is not moved: waiting: its new tier lacks room/,
 	'so that what is advised would not be below its mark');
 notices_of($node, 'app', 'CALL tiered_storage.migrate()');
 is( $node->safe_psql(

@@ -425,7 +425,7 @@ foreach my $i (1 .. 12)
 ($rows, $said) = ask('hot', 2);
 like(
 	$rows,
-	qr/^t_k\|ssd\|tentative\|[\d,]+ random reads\/h, \d+% of what was asked for: .* observed for 2 hours of 7 days$/m,
+	qr/^t_k\|ssd\|tentative\|[\d,]+ random reads\/h, \d+ % of the blocks requested: .* observed for 2 hours of 7 days$/m,
 	'hot index: advised after 2 hours, with its numbers');
 like(
 	$rows,

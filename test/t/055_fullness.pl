@@ -249,7 +249,7 @@ fill($disk{slow}, 89);
 $node->safe_psql('app', 'CALL tiered_storage.migrate()');
 like(
 	result('app'),
-	qr/^95\.\d% full, above 80\.0%, and nothing can leave; .*tier "slow" has room for .* of /,
+	qr/^95\.\d % full, above 80\.0 %, and nothing can leave; .*tier "slow" has room for .* of /,
 	'the target is not filled beyond its high watermark');
 cmp_ok(fill_percent($disk{slow}), '<=', 90, 'it is not');
 

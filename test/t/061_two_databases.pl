@@ -61,7 +61,7 @@ sub try_move
 }
 
 my $full =
-  qr/ERROR:  53100: could not move public.\w+: tier "shared" is full: \d+ kB are needed, \d+ kB of 977 kB usable are taken/;
+  qr/ERROR:  53100: could not move public.\w+: tier "shared" is full: \d+ kB are needed, \d+ kB of the usable 977 kB are in use/;
 my $stops = new_stops($node, 'app');
 
 # ---------------------------------------------------------------------

@@ -440,7 +440,7 @@ stays(
 like(
 	$node->safe_psql(
 		'app', 'SELECT last_result FROM _tiered_storage.fullness_policies'),
-	qr/ full, above 50\.0%.*; waiting: standby "standby" is /,
+	qr/ full, above 50\.0 %.*; waiting: standby "standby" is /,
 	'which its policy says');
 $node->safe_psql(
 	'app', q(
@@ -467,7 +467,7 @@ like(
 $standby->safe_psql('postgres', 'SELECT pg_wal_replay_resume()');
 $node->wait_for_catchup($standby);
 like(queue($standby),
-	qr/^d_10\|waiting\|0\|waiting: the server is a standby, or recovers$/,
+	qr/^d_10\|waiting\|0\|waiting: the server is in recovery$/,
 	'on a standby');
 $standby->stop;
 

@@ -366,7 +366,7 @@ is(on_fast(), 't1 t2 t3 t4', 'so that no hotter one leaves in their place');
 like(
 	$node->safe_psql(
 		'app', 'SELECT last_result FROM _tiered_storage.fullness_policies'),
-	qr/% full, above 70\.0%/,
+	qr/ % full, above 70\.0 %/,
 	'the policy says what is to leave');
 
 # The same of a copy that is given up because of it.

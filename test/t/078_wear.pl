@@ -388,7 +388,7 @@ like(
 	value_of(
 		q(SELECT reason FROM _tiered_storage.placement_summary() WHERE tier_name = 'fast')
 	),
-	qr/is written to [0-9.]+ times as much as it endures: .* of it not by these relations/,
+	qr/is written [0-9.]+ [kMG]B a day, .* of it by others: [0-9.]+ times its endurance of /,
 	'and it says by whom');
 
 # The gate: what was advised before, or returns by a policy.

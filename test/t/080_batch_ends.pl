@@ -85,7 +85,7 @@ sub cannot_be_undone
 
 	like(
 		error_of($node, 'app', $_),
-		qr/ERROR:  55006: batch $running is still under way/,
+		qr/ERROR:  55006: batch $running is still running/,
 		"$what: $_")
 	  foreach foresee_undo($running),
 	  "CALL tiered_storage.undo_move($running)";

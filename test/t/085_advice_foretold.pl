@@ -115,7 +115,7 @@ $node->safe_psql('postgres',
 );
 my $too_large = 'its 888 kB are more than may be moved in any window';
 my $for_room =
-  qr/waiting: tier "fast" is full: \d+ kB are needed, \d+ kB of \d+ kB usable are taken/;
+  qr/waiting: tier "fast" is full: \d+ kB are needed, \d+ kB of the usable \d+ kB are in use/;
 like(
 	queue(),
 	qr/^cold\|waiting\|waiting: $too_large\nhot\|waiting\|$for_room$/,
@@ -145,7 +145,7 @@ note 'Room and limits';
 # Neither tier has room for what the other one has.
 seem_hot_now(hot => 20000);
 capacity('slow', 1000000);
-my $no_room = 'waiting: its new tier has no room for it';
+my $no_room = 'waiting: its new tier lacks room';
 like(
 	queue(),
 	qr/^hot\|waiting\|$no_room.*\ncold\|waiting\|$no_room.*$/,
@@ -171,7 +171,7 @@ create_table('a', 1200, 'slow');
 create_table('b', 1200, 'slow');
 seem_hot_now(a => 20000, b => 10000);
 is( queue(),
-	"a|ready|\nb|waiting|waiting: of move_limit_per_day (1024 kB) 352 kB are left today",
+	"a|ready|\nb|waiting|waiting: move_limit_per_day (1024 kB) has 352 kB left today",
 	'what comes before is taken off the limit');
 
 # ---------------------------------------------------------------------
@@ -231,7 +231,7 @@ create_table('fill', 10000, 'slow');
 $says = notices_of($node, 'postgres', $run);
 like(
 	$says,
-	qr/nothing is moved as advised now\nDETAIL:  Waiting: replication slot "lag" keeps/,
+	qr/no recommendation is applied now\nDETAIL:  Waiting: replication slot "lag" keeps/,
 	'it says what it waits for');
 unlike(
 	$says,

@@ -123,7 +123,7 @@ unlike($rows, qr/^t([4-9]|\d\d)/m,
 unlike($rows, qr/tentative|firm/, 'all of it is provisional');
 like(
 	$said,
-	qr/NOTICE:  \d+ moves are advised: \d+ provisional\n/,
+	qr/NOTICE:  \d+ moves are recommended: \d+ provisional\n/,
 	'and the notice says so');
 is( value_of(
 		'SELECT max(saved_io_s_per_hour) BETWEEN 1 AND 3600 AND count(*) = count(firm_when) FROM tiered_storage.recommend_placement()'
@@ -158,7 +158,7 @@ $node->psql(
 	on_error_die => 1);
 like(
 	$said,
-	qr/nothing is moved.*\n.*\d+ moves are advised: \d+ provisional/s,
+	qr/nothing is moved.*\n.*\d+ moves are recommended: \d+ provisional/s,
 	'nothing is moved for it');
 is(value_of('SELECT count(*) FROM tiered_storage.moves'), 0,
 	'nothing at all');

@@ -18,7 +18,7 @@
 /* Fewer than these are ranked anew for each that leaves. */
 #define MAX_RANKED_AGAIN 100
 
-/* A little less than what is kept in the end, for used is added up and down. */
+/* With half the slack of the final check, because `used` accumulates rounding errors. */
 static bool
 is_within(const TierSolverModel *model, int row, double used)
 {

@@ -3,11 +3,11 @@
  * model/solver/prices.c
  *		Prices of limited resources, and the bound that they prove.
  *
- * With a price on each limited resource, every unit goes where its cost and what it pays are
- * least.  For one limit, with all other prices as they are, the right price is found as a greedy
- * does it: units in the order of what they save for each byte, until the room is used up; the
- * price of a byte is the saving of the first unit that does not fit.  This is done for one limit
- * after the other, until the bound rises no further:
+ * With a price on each limited resource, every unit goes where its cost and its payments are
+ * least.  For one limit, with all other prices as they are, the right price is found as a
+ * greedy does it: units in the order of what they save for each byte, until the room is used
+ * up; the price of a byte is the saving of the first unit that does not fit.  This is done for
+ * one limit after the other, until the bound rises no further:
  *
  *		L(p) = sum over units of min over tiers of (cost + p use) - sum of p limit
  *
@@ -193,8 +193,8 @@ price_units(const TierSolverModel *model, const double *price, double *priced, d
 }
 
 /*
- * The direction is what is used at the prices beyond each limit, as a share of it, and some of
- * the last direction; returns the square of its length.
+ * The direction is the use beyond each limit at these prices, as a share of the limit, plus a
+ * part of the last direction.  Returns the square of its length.
  */
 static double
 turn(const TierSolverModel *model, const double *price, const double *used, double *direction)

@@ -114,9 +114,11 @@ extern void *tier_solver_alloc(const TierSolverModel *model, size_t n, size_t si
 extern void tier_solver_sort(TierSolverRanked *ranked, int n);
 
 /*
- * Sets the price of each row, beginning with what is there, and by cell the cost with all
- * prices; returns the bound that follows: no placement that keeps the limits costs less.
- * target: a cost that is known to be possible.  Fewer steps make the bound weaker.
+ * Improves the price of each row, starting from its present value, and sets the cost of each
+ * cell with all prices.  Returns the bound that follows: no placement that keeps the limits
+ * costs less.  Fewer steps make the bound weaker.
+ *
+ * target: a cost that is known to be feasible.
  */
 extern double tier_solver_set_prices(TierSolverModel *model, double target, int steps,
 									 double *price, double *priced);

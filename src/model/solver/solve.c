@@ -218,7 +218,7 @@ tier_solver_solve(const TierSolverProblem *problem, TierSolverResult *result)
 	/* 1. Without prices */
 	tier_solver_round_off(&model, model.cost, &best);
 
-	/* 2. Prices; better ones, once it is known what is possible. */
+	/* 2. Prices; better ones, once a feasible cost is known. */
 	for (int i = 0; i < 2; i++)
 	{
 		bound = tier_solver_set_prices(&model, best.cost, STEPS, price, priced);

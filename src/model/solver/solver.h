@@ -30,17 +30,16 @@
  * laid out [unit * ntiers + tier], use is [(unit * ntiers + tier) * nresources + resource],
  * limit [tier * nresources + resource].
  *
- * cost: what is minimised, in the caller's unit; INFINITY where the unit must not be.
- * Negative, NaN and values above 1e100 count as INFINITY.
- * price: decides between tiers of the same cost; not positive: unknown, which is no reason
- * to leave a tier and none to go there; NULL: all unknown.
- * use: what the unit takes of a limited resource on a tier; NaN and negative count as 0.
- * limit: of all units on a tier together; NaN and negative count as 0, INFINITY: none.
- * Whole numbers below 2^53 are summed exactly; limits are kept to 1e-12 of themselves.
- * start: by unit, a placement; anything that is no tier: on none.
- * quick: without exchanges and combinations, for prices rather than an answer.
- * alloc never returns NULL.  It and interrupted may leave by longjmp: nothing but memory is
- * held.  interrupted: whether to stop, with the best answer so far; NULL: never.
+ * cost: minimised, in the caller's unit; INFINITY where the unit must not be.  Negative, NaN and
+ * values above 1e100 count as INFINITY. price: decides between tiers of the same cost; not
+ * positive: unknown, which is no reason to leave a tier and none to go there; NULL: all unknown.
+ * use: what the unit takes of a limited resource on a tier; NaN and negative count as 0. limit:
+ * of all units on a tier together; NaN and negative count as 0, INFINITY: none.  Whole numbers
+ * below 2^53 are summed exactly; limits are kept to 1e-12 of themselves. start: by unit, a
+ * placement; anything that is no tier: on none. quick: without exchanges and combinations, for
+ * prices rather than an answer. alloc never returns NULL.  It and interrupted may leave by
+ * longjmp: nothing but memory is held.  interrupted: whether to stop, with the best answer so
+ * far; NULL: never.
  */
 typedef struct TierSolverProblem
 {

@@ -91,8 +91,8 @@ keep_up(TierOnline *move)
 
 /*
  * Returns true if a reader does not keep up with the WAL, of which a copy writes more.  Looked
- * at as often as the WAL is read.  Without a copy there is nothing to hold up: that one begins
- * or not is for the caller to say, and what is read again after the swap writes no WAL.
+ * at as often as the WAL is read.  Without a copy there is nothing to hold up: the caller
+ * decides whether one begins, and reading blocks again after the swap writes no WAL.
  */
 static bool
 is_held_up(TierOnline *move)
@@ -239,7 +239,7 @@ tell_waiting(TierOnline *move, bool is_paused, bool *has_told_pause)
 	else if (!is_paused && !move->has_told_lag)
 		ereport(NOTICE,
 				(errmsg("the move waits: %s", tier_wal_lag_text(&move->wal_lag)),
-				 errhint("It goes on when that has changed, and is given up after %d s.",
+				 errhint("It continues when that has changed, and fails after %d s.",
 						 TIER_LAG_TIMEOUT_S)));
 	*has_told_pause |= is_paused;
 	move->has_told_lag |= !is_paused;

@@ -9,7 +9,7 @@
  *
  *	1 register	The numbers of the new files are written down, before there are any.
  *	2, 4 residency
- *				What is in shared buffers is noted: before the copy, and after it.
+ *				The blocks in shared buffers are noted: before the copy, and after it.
  *				Nothing is locked; the pass over all headers may take long.
  *	3 copy		Under AccessShareLock, without snapshot and transaction ID, so
  *				that vacuum is not held up.  Others who wait for the relation, or
@@ -27,7 +27,7 @@
  *				new files deleted, commit.
  *	8 back off	If that was not possible: with nothing locked, until its time is over
  *				or few others have the relation locked; then 5 again.
- *	9 prewarm	What was in shared buffers is read again, from the new file.
+ *	9 prewarm	The blocks that were in shared buffers are read again, from the new file.
  *
  * The files of a table, its TOAST table and that table's index are exchanged in one
  * transaction, so that they are never in two tablespaces: PostgreSQL itself does not create
@@ -243,7 +243,7 @@ copy_and_swap(TierOnline *move)
 	if (outcome != TIER_STEP_GO_ON)
 		return outcome;
 
-	/* 4. Note what of that is in shared buffers still. */
+	/* 4. Note which of these blocks are still in shared buffers. */
 	tier_online_set_phase(move, TIER_PHASE_CATCHING_UP);
 	outcome = tier_online_run_step(move, tier_online_residency_after_step);
 	if (outcome != TIER_STEP_GO_ON)
@@ -296,8 +296,8 @@ explain_busy(TierOnline *move)
 		case TIER_BUSY_LOCK:
 			report->why = psprintf("could not lock the relation within %d ms in %d %s",
 								   tier_move_lock_timeout_ms, move->busy, attempts);
-			report->hint = "Others are using it. "
-				"Raise tiered_storage.move_lock_timeout, or try again later.";
+			report->hint = "Other sessions are using it. Raise "
+				"tiered_storage.move_lock_timeout, or try again later.";
 			break;
 		case TIER_BUSY_ROW:
 			report->why = psprintf("its row in pg_class was still locked after %d %s",

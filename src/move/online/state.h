@@ -3,12 +3,12 @@
  * move/online/state.h
  *		Shared state of the online mover.  For move/online/ only.
  *
- *		protocol.c		the steps in their order; retries; what became of it
+ *		protocol.c		the steps in their order; retries; the result
  *		steps.c			the steps that need the relation: register, copy,
  *						catch up, swap
- *		residency.c		the steps for shared buffers: what was there before, and
- *						reading it again
- *		give_way.c		what happens between two batches and between two
+ *		residency.c		the steps for shared buffers: noting blocks before the copy,
+ *						and reading them again
+ *		give_way.c		waits between two batches and between two
  *						attempts: WAL, pauses, rate limit, others who wait
  *		transaction.c	a transaction for each step, and the removal of
  *						unused files
@@ -97,10 +97,9 @@ typedef struct TierOnlinePart
  *	is_swapping		set by the swap step when it has changed pg_class; true from
  *					there to the end of that transaction only.
  *
- * What belongs to one copy (parts, copy, made_files, began_at) is set again when
- * the copy is begun again.  The moments of a swap are 0 until that event has come,
- * and mean nothing while no swap is being attempted; protocol.c clears them
- * before each attempt.
+ * The fields of one copy (parts, copy, made_files, began_at) are set again when the copy is
+ * begun again.  The moments of a swap are 0 until that event has come, and mean nothing while
+ * no swap is being attempted; protocol.c clears them before each attempt.
  */
 typedef struct TierOnline
 {
@@ -108,7 +107,7 @@ typedef struct TierOnline
 	const TierOnlineRequest *request;
 	TierOnlineReport *report;
 	MemoryContext context;		/* outlives transactions, not the move */
-	MemoryContext caller_context;	/* for what is reported */
+	MemoryContext caller_context;	/* for the report */
 
 	/* The files; by the register step. */
 	int			nparts;

@@ -58,7 +58,10 @@ typedef struct Parts
 	TierRelationInfo infos[TIER_RELATION_MAX_PARTS];
 } Parts;
 
-/* What must be true of a part: TIER_STEP_GO_ON, and it is added if it is elsewhere. */
+/*
+ * Checks the requirements of a part.  TIER_STEP_GO_ON: they are met, and the part is added
+ * unless it is already at the target.
+ */
 static TierStepResult
 check_part(TierOnline *move, Oid part_oid, Parts *parts)
 {
@@ -463,8 +466,8 @@ tier_online_swap_step(TierOnline *move)
 	int64		ignored = 0;
 
 	/*
-	 * 0. Fill the caches with what will be asked for again under the lock,
-	 * and leave as little WAL as possible to be flushed and read there.
+	 * 0. Fill the caches for the lookups under the lock, and leave as little
+	 * WAL as possible to be flushed and read there.
 	 */
 	{
 		Parts		parts;
