@@ -64,6 +64,23 @@ COMMIT;
 -- What shared buffers missed is another one.
 SELECT bool_and(random_misses_per_hour > 2 * random_reads_per_hour) AS more_misses FROM _tiered_storage.heat
 	WHERE relation::text = 'regress_n_id';
+-- If half of what was measured is counted on, the seconds are of that half, and the reason says so.
+UPDATE _tiered_storage.relation_state SET evidence_began_at = now() - interval '25 minutes', evidence_interval_s = 300,
+	evidence_reads = decode(repeat('0000803f', 3) || repeat('00000000', 13), 'hex') WHERE relation_oid = 'regress_n_id'::regclass;
+SELECT substring(reason FROM 'random reads/h, 50 % likely to continue: ') FROM tiered_storage.recommend_placement()
+	WHERE relation = 'regress_n_id'::regclass;
+-- What is recommended of the first minutes has the same seconds in all answers.
+UPDATE _tiered_storage.relation_state SET evidence_began_at = now() - interval '3 minutes', sampled_since = now() - interval '3 minutes',
+	evidence_reads = decode('0000803f' || repeat('00000000', 15), 'hex') WHERE relation_oid = 'regress_n_id'::regclass;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SELECT count(x.id) FROM generate_series(1, 40) g, LATERAL (SELECT n.id FROM regress_n n WHERE n.id = g OFFSET 0) x;
+SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT r.confidence, s.io_s_per_hour > r.saved_io_s_per_hour AND s.advised_io_s_per_hour < s.io_s_per_hour - r.saved_io_s_per_hour * 0.99
+		AS summarized, m.simulated_io_s_per_hour < s.io_s_per_hour - r.saved_io_s_per_hour * 0.99 AS simulated,
+	(SELECT max(c.saved_s_per_hour) > r.saved_io_s_per_hour * 0.99 FROM _tiered_storage.tier_size_curve('regress_fast') c) AS in_curve
+	FROM tiered_storage.recommend_placement() r, _tiered_storage.placement_summary() s, _tiered_storage.simulate_placement() m
+	WHERE r.relation = 'regress_n_id'::regclass AND r.saved_io_s_per_hour > 1 AND s.tier_name IS NULL AND m.tier_name IS NULL;
 \set ECHO none
 DROP VIEW regress_numbers;
 DROP TABLE regress_n, regress_m;

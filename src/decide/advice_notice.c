@@ -43,6 +43,8 @@ typedef struct Counts
 	int			changed;		/* each is counted once, from here on */
 	int			provisional;	/* advised only in the provisional advice */
 	int			unknown;		/* of all: at most provisional */
+	int			past;			/* of these, with a load that is shown as if
+								 * it went on */
 	int			short_time;		/* of all: observed for less than it takes to
 								 * be sure */
 	int			too_new;		/* of these, none of those below */
@@ -78,6 +80,7 @@ count_units(const TierAdvice *advice, const TierAdvice *provisional)
 			continue;
 		counts.selected++;
 		counts.unknown += unit->confidence == TIER_CONFIDENCE_PROVISIONAL;
+		counts.past += unit->is_past;
 		if (is_of_short_time(unit))
 		{
 			counts.short_time++;
@@ -188,7 +191,8 @@ use_past(TierAdvice *advice)
 
 		if (unit->current_tier < 0 || unit->confidence != TIER_CONFIDENCE_PROVISIONAL)
 			continue;
-		factor = Min(1.0, SECS_PER_HOUR / Max(occupied_s[unit->current_tier], 1.0));
+		factor = Min(1.0, advice->options.load_factor * SECS_PER_HOUR /
+					 Max(occupied_s[unit->current_tier], 1.0));
 		unit->is_past = load.random_reads + load.sequential_reads >
 			tier_unit_reads(unit);
 		unit->loads.middle = load;
@@ -223,14 +227,10 @@ const TierAdvice *
 tier_advice_shown(const TierAdvice *advice, const TierAdvice *provisional, int unit)
 {
 	const TierAdviceUnit *now = &advice->units[unit];
-	const TierAdviceUnit *then;
 
-	if (provisional == NULL || now->confidence != TIER_CONFIDENCE_PROVISIONAL ||
-		tier_unit_moves(now))
-		return advice;
-	then = &provisional->units[unit];
-	return tier_unit_moves(then) && advice->set->tiers[then->recommended_tier].rank <=
-		advice->set->tiers[then->current_tier].rank ? provisional : advice;
+	return provisional != NULL && now->confidence == TIER_CONFIDENCE_PROVISIONAL &&
+		!tier_unit_moves(now) && tier_unit_moves(&provisional->units[unit]) ?
+		provisional : advice;
 }
 
 char *
@@ -418,6 +418,14 @@ tier_advice_notice_unknown(const TierAdvice *advice)
 						tier_advice_duration(counts.longest_s),
 						tier_advice_duration(tier_units_required_s())),
 				 errdetail("The figures are provisional.")));
+	else if (counts.past > 0)
+		ereport(NOTICE,
+				(errmsg_plural("the load of %d relation is provisional",
+							   "the loads of %d relations are provisional",
+							   counts.past, counts.past),
+				 errdetail("They have been observed for less than %s of %s.",
+						   tier_advice_duration(TIER_PROVISIONAL_S),
+						   tier_advice_duration(tier_units_required_s()))));
 }
 
 /* "; see ssd, hdd": tiers whose own rows say something. */

@@ -54,7 +54,7 @@ tier_advice_why_not(const TierAdvice *advice, const TierAdviceUnit *unit, int ti
 		return "would have to go to a tier that is too full";
 	if (advice->reserve_missing[tier] > 0.0)
 		return "would have to go to a tier whose reserve is used by other files";
-	if (unit->confidence == TIER_CONFIDENCE_PROVISIONAL && !advice->options.as_if_observed &&
+	if (unit->confidence == TIER_CONFIDENCE_PROVISIONAL &&
 		!advice->is_urgent[unit->current_tier] &&
 		advice->set->tiers[tier].rank > advice->set->tiers[unit->current_tier].rank)
 		return "has not been observed for long enough to be sent to a slower tier";

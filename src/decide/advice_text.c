@@ -34,6 +34,9 @@
 /* Reads that are known as well as that are not what advice depends on. */
 #define NARROW_RANGE 1.1
 
+/* Of the reads that are shown: what is left out is not mentioned if as much counts. */
+#define LEAST_PART 0.95
+
 /* A tier with no more than this share of it left is full. */
 #define LEAST_ROOM 0.05
 
@@ -209,15 +212,20 @@ idle_text(const TierAdviceUnit *unit)
 				   "reads are served from the page cache" : "almost no I/O");
 }
 
-/* ", 12 % of the blocks requested": the part of its requests that memory did not serve. */
+/*
+ * ", 12 % of the blocks requested": the part of its requests that memory did not serve; where less
+ * was `counted` on than is `shown`, that part.
+ */
 static const char *
-share_text(const TierAdviceUnit *unit)
+share_text(const TierAdviceUnit *unit, double counted, double shown)
 {
 	double		reads = tier_unit_reads(unit);
 	double		share = reads / Max(unit->loads.misses + unit->loads.hits, reads);
 
 	if (unit->is_past)
 		return " by the server's statistics";
+	if (counted < LEAST_PART * shown)
+		return psprintf(", %.0f %% likely to continue", 100.0 * counted / shown);
 	return share > 0.995 ? "" :
 		share < 0.005 ? ", under 1 % of the blocks requested" :
 		psprintf(", %.0f %% of the blocks requested", 100.0 * share);
@@ -254,14 +262,15 @@ use_text(const TierAdvice *advice, const TierAdviceUnit *unit, int from, int to)
 		case TIER_PART_SEQUENTIAL:
 			return psprintf("scans read %s/h%s",
 							tier_advice_bytes(sequential_reads(unit) * BLCKSZ),
-							share_text(unit));
+							share_text(unit, unit->loads.middle.sequential_reads,
+									   sequential_reads(unit)));
 		case TIER_PART_WRITES:
 			return psprintf("%s pages/h written",
 							tier_advice_number(unit->loads.middle.page_writes));
 	}
 
 	return psprintf("%s random reads/h%s", tier_advice_number(random_reads(unit)),
-					share_text(unit));
+					share_text(unit, unit->loads.middle.random_reads, random_reads(unit)));
 }
 
 bool

@@ -3,8 +3,8 @@
  * decide/whatif_sql.c
  *		Summarizes the advice by tier, and shows its results with other tiers.
  *
- * All functions use the same advice as recommend_placement(): the same question has the same
- * answer everywhere.
+ * All functions use the same advice as recommend_placement(), its provisional part included: the
+ * same question has the same answer everywhere.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,6 +45,15 @@ PG_FUNCTION_INFO_V1(tier_size_curve);
 #define MOST_BYTES 9.2e18
 
 #define MOST_LOAD_FACTOR 1e6
+
+/* The advice with the loads and moves that are provisional. */
+static TierAdvice *
+with_provisional(TierAdvice *advice)
+{
+	TierAdvice *provisional = tier_advice_provisional(advice);
+
+	return provisional == NULL ? advice : provisional;
+}
 
 /*
  * The limit that keeps more from going there; a tier without endurance left takes no more,
@@ -146,6 +155,7 @@ static Datum
 placement_summary(PG_FUNCTION_ARGS)
 {
 	TierAdviceOptions options;
+	TierAdvice *decided;
 	TierAdvice *advice;
 	const TierPlacementResult *placement;
 	TierResultRow row;
@@ -157,7 +167,8 @@ placement_summary(PG_FUNCTION_ARGS)
 	tier_result_start(fcinfo, &row);
 	tier_advice_options_from(fcinfo, 0, true, &options);
 	options.bounds = false;
-	advice = tier_advice_make(&options);
+	decided = tier_advice_make(&options);
+	advice = with_provisional(decided);
 	tier_advice_notice_unknown(advice);
 	placement = &advice->placement;
 	ntiers = advice->set->ntiers;
@@ -188,7 +199,7 @@ placement_summary(PG_FUNCTION_ARGS)
 	tier_row_clear(&row);
 	set_totals(&row, &now, &after);
 	set_number(&row, 19, per_day);
-	tier_row_text(&row, 22, tier_advice_headline(advice));
+	tier_row_text(&row, 22, tier_advice_headline(decided));
 	set_prediction(&row, 23, advice, advice);
 	tier_row_put(&row);
 	return (Datum) 0;
@@ -245,8 +256,8 @@ simulate_placement(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid load_factor"),
 				 errhint("It must be between 0 and 1000000; 2 means twice the present load.")));
-	advice = tier_advice_make(&options);
-	simulated = tier_advice_make(&changed);
+	advice = with_provisional(tier_advice_make(&options));
+	simulated = with_provisional(tier_advice_make(&changed));
 	tier_advice_notice_unknown(advice);
 	ntiers = Min(advice->set->ntiers, simulated->set->ntiers);
 	for (int t = 0; t <= ntiers; t++)
@@ -546,7 +557,7 @@ size_curve(PG_FUNCTION_ARGS)
 	tier_result_start(fcinfo, &row);
 	tier_advice_options_from(fcinfo, 2, true, &options);
 	options.bounds = false;
-	advice = tier_advice_make(&options);
+	advice = with_provisional(tier_advice_make(&options));
 	name = NameStr(*PG_GETARG_NAME(0));
 	curve.advice = advice;
 	curve.tier = tier_require_tier(advice->set, name);
