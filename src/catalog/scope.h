@@ -106,6 +106,7 @@ extern bool tier_catalog_lock_within(Oid relation_oid, LOCKMODE mode, int *patie
  * true: from here to the end of the scope all statements see the changes that others had
  * committed when the scope was entered, and the scope's own changes, so that rows of several
  * tables fit together.
+ * They only read: from a crash until the next sample, the state is that of its last snapshot.
  */
 extern void tier_catalog_hold_snapshot(bool holds);
 

@@ -50,6 +50,7 @@ static int	nstatements = 0;
 
 /* See tier_catalog_hold_snapshot(). */
 static bool holds_snapshot = false;
+static bool is_lost = false;	/* the state, until the next sample */
 
 /* Its place, or NULL where it is not kept. */
 static Statement *
@@ -153,6 +154,8 @@ of_snapshot(const char *sql)
 void
 tier_catalog_hold_snapshot(bool holds)
 {
+	is_lost = holds && !RecoveryInProgress() &&
+		tier_query_plain("SELECT FROM _tiered_storage.sampler") == 0;
 	holds_snapshot = holds;
 }
 
@@ -175,7 +178,7 @@ tier_catalog_execute(const char *sql, int nargs, const Oid *types,
 	SPIPlanPtr	plan;
 	int			rc;
 
-	if (RecoveryInProgress())
+	if (is_lost || RecoveryInProgress())
 		sql = of_snapshot(sql);
 	plan = kept_plan(sql, nargs, types);
 	if (holds_snapshot)

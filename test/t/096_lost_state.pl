@@ -70,6 +70,16 @@ sample_after(10000, '01:20');
 is( known(),
 	'11110|11110|' . ($samples + 3),
 	'and one more since the last snapshot');
+
+# Observed for 75 minutes: an answer needs the state of the samples.
+sub observed
+{
+	return $node->safe_psql('app',
+		"SET tiered_storage.test_now = '2030-01-01 01:25+00'; SELECT confidence FROM tiered_storage.recommend_placement(true) WHERE relation = 't'::regclass"
+	);
+}
+my $observed = observed();
+is($observed, 'firm', 'observed since the first sample');
 $primary->stop('immediate');
 $primary->start;
 $primary->wait_for_log(qr/ready to accept connections/);
@@ -77,6 +87,7 @@ is( $node->safe_psql(
 		'app', 'SELECT count(*) FROM _tiered_storage.relation_history'),
 	0,
 	'the crash has emptied what is unlogged');
+is(observed(), $observed, 'and answers are from the snapshot');
 is( $node->safe_psql(
 		'app',
 		"SELECT sum(row_changes) FROM tiered_storage.history WHERE relation_oid = 't'::regclass"
