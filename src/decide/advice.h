@@ -183,9 +183,8 @@ extern bool tier_advice_is_over(const TierAdvice *advice, int tier);
 extern TierAdvice *tier_advice_provisional(const TierAdvice *advice);
 
 /*
- * Selects the advice to show for a unit: `provisional`, which may be NULL, only if it sends the
- * unit to a faster tier and the other advises no move.  A lack of use over so short a time proves
- * nothing.
+ * Selects the advice to show for a unit: `provisional`, which may be NULL, only if it moves the
+ * unit and the other advises no move.
  */
 extern const TierAdvice *tier_advice_shown(const TierAdvice *advice,
 										   const TierAdvice *provisional, int unit);
@@ -223,12 +222,6 @@ extern char *tier_advice_relation_name(const TierAdviceUnit *unit);
  * room: those that lose least device time for each byte.
  */
 extern void tier_advice_mark_room(TierAdvice *advice);
-
-/*
- * The utilization of a device, in per cent: "45%"; an impossible one blames the profile: "640%
- * (its profile is wrong)".
- */
-extern char *tier_advice_busy_text(double occupied_s);
 
 /* The same as a share, at most 1: no device is busier. */
 extern double tier_advice_busy_fraction(double occupied_s);

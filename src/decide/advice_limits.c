@@ -218,13 +218,6 @@ is_profile_wrong(double occupied_s)
 	return occupied_s > S_PER_HOUR * BUSIER_THAN_CAN_BE;
 }
 
-char *
-tier_advice_busy_text(double occupied_s)
-{
-	return psprintf("%.0f %%%s", 100.0 * occupied_s / S_PER_HOUR,
-					is_profile_wrong(occupied_s) ? " (its profile is wrong)" : "");
-}
-
 double
 tier_advice_busy_fraction(double occupied_s)
 {

@@ -180,13 +180,13 @@ explain_tier(const TierAdvice *advice, const TierAdviceUnit *unit, int tier, boo
 	if (fabs(difference) < 5e-4)
 		answer = pstrdup("the same device time per hour as where it is");
 	else
-		answer = psprintf("%.3f s %s device time per hour than where it is",
-						  fabs(difference), difference >= 0 ? "more" : "less");
+		answer = psprintf("%s s %s device time per hour than where it is",
+						  tier_advice_number(fabs(difference)), difference >= 0 ? "more" : "less");
 	used_s = advice->placement.after[tier].occupied_s +
 		tier_advice_cost(advice, unit, tier).occupied_s;
 	if (used_s >= WORTH_MENTIONING_BUSY * 3600.0)
-		answer = psprintf("%s, on a device that would be busy for %s of its time",
-						  answer, tier_advice_busy_text(used_s));
+		answer = psprintf("%s, on a device that would be needed for %.0f %% of its time",
+						  answer, 100.0 * used_s / 3600.0);
 	return answer;
 }
 
