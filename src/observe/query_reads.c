@@ -124,6 +124,7 @@ tier_query_reads_sql(PG_FUNCTION_ARGS)
 {
 	bool		sees_all = has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
 	TierResultRow row;
+	bool		any = false;
 
 	tier_result_start(fcinfo, &row);
 	if (PG_GETARG_BOOL(0) && (buckets == NULL || !tier_track_access || !IsQueryIdEnabled()))
@@ -153,7 +154,13 @@ tier_query_reads_sql(PG_FUNCTION_ARGS)
 			tier_row_datum(&row, 4, Float8GetDatum(entry->read.random));
 			tier_row_datum(&row, 5, Float8GetDatum(entry->read.sequential));
 			tier_row_put(&row);
+			any = true;
 		}
 	}
+	if (PG_GETARG_BOOL(0) && !any)
+		ereport(NOTICE,
+				(errmsg("no read of a query is counted yet"),
+				 errdetail("They are counted from the start of this server on, each server for "
+						   "itself.")));
 	return (Datum) 0;
 }

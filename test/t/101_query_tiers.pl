@@ -158,5 +158,17 @@ like(
 	$err,
 	qr/queries are not counted.*compute_query_id = on/s,
 	'without identifiers it says so');
+($ret, $out, $err) = $node->psql(
+	'app', q(
+CREATE ROLE asks;
+GRANT USAGE ON SCHEMA _tiered_storage TO asks;
+GRANT EXECUTE ON FUNCTION _tiered_storage.query_reads TO asks;
+SET compute_query_id = on;
+SET ROLE asks;
+SELECT count(*) FROM _tiered_storage.query_reads(true)));
+like(
+	$err,
+	qr/no read of a query is counted yet/,
+	'and where there is none, too');
 
 done_testing();
