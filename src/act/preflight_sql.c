@@ -174,7 +174,7 @@ look_at_space(TierSurvey *survey)
 								 tier_tablespace_name(survey->space_oid));
 	need = tier_space_need(space, tier_preflight_reserve(survey->call->set, survey->space_oid),
 						   survey->space_bytes, survey->logged_bytes);
-	return tier_finding_ok("%s are needed at most%s, %s are free%s, %s stay reserved",
+	return tier_finding_ok("%s are needed at most at a time%s, %s are free%s, %s stay reserved",
 						   tier_size_text(need.bytes), space->together ? " (with WAL)" : "",
 						   tier_size_text(Max(space->target.free_bytes - space->earlier_bytes, 0)),
 						   others_text(space->others_there_bytes),

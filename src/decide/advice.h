@@ -190,8 +190,8 @@ extern const TierAdvice *tier_advice_shown(const TierAdvice *advice,
 										   const TierAdvice *provisional, int unit);
 
 /*
- * "3 moves are recommended: 1 firm, 2 provisional"; for the selected units.  NULL: none is.  Adds to
- * *nprovisional the number advised in `provisional` alone.
+ * "3 moves are recommended: 1 firm, 2 provisional"; for the selected units.  NULL: none is.  Adds
+ * to *nprovisional the number advised in `provisional` alone.
  */
 extern char *tier_advice_moves_text(const TierAdvice *advice, const TierAdvice *provisional,
 									int *nprovisional);

@@ -152,8 +152,9 @@ BEGIN
 			THEN saved_s::text END, 's/h'),
 			'of ' || _tiered_storage.report_cell(here_s::text, 's/h') || ' now'),
 		('Price per month', _tiered_storage.report_cell((price + price_delta)::text),
-			CASE WHEN abs(price_delta) >= 0.005 THEN 'from '
-				|| _tiered_storage.report_cell(price::text) || ' now' ELSE 'as now' END),
+			CASE _tiered_storage.report_cell(price::text)
+				WHEN _tiered_storage.report_cell((price + price_delta)::text) THEN 'as now'
+				ELSE 'from ' || _tiered_storage.report_cell(price::text) || ' now' END),
 		('Moves in the period', _tiered_storage.report_cell(moved ->> 'done', 'done'),
 			_tiered_storage.report_cell(moved ->> 'failed') || ' failed, longest lock '
 			|| _tiered_storage.report_cell(moved ->> 'longest_lock_ms', 'ms')
