@@ -264,7 +264,7 @@ BEGIN
 	FOREACH value IN ARRAY '{-5,1e50}'::text[] LOOP
 		PERFORM regress_n_damage('_tiered_storage.relation_state', value);
 		UPDATE _tiered_storage.relation_state SET heat_at = s.at, observed_since = s.at - interval '15 hours',
-			sampled_since = s.at - interval '15 hours',
+			sampled_since = s.at - interval '30 hours',
 			evidence_began_at = s.at - interval '15 hours', evidence_interval_s = 3600,
 				evidence_reads = decode(repeat('0000803f',
 					16),

@@ -87,6 +87,12 @@ SELECT * FROM regress_tier_growth;
 SELECT tiered_storage.alter_tier('regress_fast',
 	device => jsonb_build_object('capacity_bytes', 98 * 8192)) \g /dev/null
 SELECT tier_name, growth, days_until_reserve, days_until_full FROM regress_tier_growth;
+-- Before a day was observed, only that is known that there is no room.
+SET tiered_storage.test_now = '2030-01-01 23:59:00+00';
+SELECT tier_name, growth, days_until_reserve, days_until_full FROM regress_tier_growth;
+SELECT tiered_storage.alter_tier('regress_fast',
+	device => jsonb_build_object('capacity_bytes', 8192)) \g /dev/null
+SELECT tier_name, growth, days_until_reserve, days_until_full FROM regress_tier_growth;
 
 ---------------------------------------------------------------------------
 -- Moves are no growth, and what is damaged is not believed

@@ -93,7 +93,7 @@ CREATE FUNCTION regress_answer(advice jsonb, total jsonb DEFAULT '{}', facts jso
 			'{"moves": 0, "firm": 0, "tentative": 0, "provisional": 0, "size_bytes": 0, "tiers": []}'::jsonb || advice
 			|| jsonb_build_object('all',
 				'{"relations": 7, "io_s_per_hour": 100, "advised_io_s_per_hour": 100, "price_per_month": 20,
-				"advised_price_per_month": 20}'::jsonb || total)) || facts), '<dl', 1), '^.*?</h2>|<[^>]*>', '', 'g'),
+				"advised_price_per_month": 20, "growth_bytes_per_day": 0}'::jsonb || total)) || facts), '<dl', 1), '^.*?</h2>|<[^>]*>', '', 'g'),
 					'\s*\n', ' | ', 'g'), '&nbsp;', ' ')
 $$;
 SELECT state, regress_answer(advice::jsonb, total::jsonb, facts::jsonb) FROM (VALUES
@@ -108,8 +108,8 @@ SELECT state, regress_answer(advice::jsonb, total::jsonb, facts::jsonb) FROM (VA
 	(7, 'nothing to do', '{}', '{"reason": "no move; all is where it should be"}', '{}'),
 	(8, 'nothing costs anything', '{}', '{"io_s_per_hour": 0, "advised_io_s_per_hour": 0}', '{}'),
 	(8.5, 'installed an hour ago, and empty',
-		'{"tiers": [{"tier_name": "fast", "days_until_full": 12, "growth_bytes_per_day": 1000}]}', '{"relations": 0, "io_s_per_hour": 0, "advised_io_s_per_hour": 0}',
-		'{"now": "2026-01-01 01:00+00", "load_since": "2026-01-01 00:00+00"}'),
+		'{"tiers": [{"tier_name": "fast"}]}',
+		'{"relations": 0, "io_s_per_hour": 0, "advised_io_s_per_hour": 0, "growth_bytes_per_day": null}', '{}'),
 	(9, 'tentative', '{"moves": 2, "tentative": 1, "provisional": 1, "size_bytes": 5000000}',
 		'{"advised_io_s_per_hour": 60}', '{}'),
 	(10, 'firm', '{"moves": 1, "firm": 1, "size_bytes": 5000000, "tiers": [{"tier_name": "fast", "days_until_full": 12, "growth_bytes_per_day": 1000}]}',

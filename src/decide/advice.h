@@ -243,12 +243,15 @@ extern char *tier_advice_tier_remark(const TierAdvice *advice, int tier);
 /* The same in NOTICEs, one for each tier, and the units that leave first. */
 extern void tier_advice_notice_tiers(const TierAdvice *advice);
 
-/* By how many bytes a tier grows as things are. */
+/*
+ * By how many bytes a tier grows as things are; NaN before a day was observed: work and rest of a
+ * day differ.
+ */
 extern double tier_advice_growth_per_hour(const TierAdvice *advice, int tier);
 
 /*
  * Days until nothing more fits on a tier, and until its reserve is reached, if nothing is
- * moved; INFINITY: never.
+ * moved; INFINITY: never, or not known.
  */
 extern double tier_advice_days_until_full(const TierAdvice *advice, int tier);
 extern double tier_advice_days_until_reserve(const TierAdvice *advice, int tier);

@@ -177,8 +177,9 @@ way_out(const TierAdvice *advice, int tier)
 double
 tier_advice_growth_per_hour(const TierAdvice *advice, int tier)
 {
-	return tier_cost_stored_bytes(advice->growth_per_hour[tier],
-								  &advice->set->tiers[tier].profile);
+	return advice->observed_hours < HOURS_PER_DAY ? NAN :
+		tier_cost_stored_bytes(advice->growth_per_hour[tier],
+							   &advice->set->tiers[tier].profile);
 }
 
 /* Bytes until nothing more fits, reserve included. */

@@ -2,14 +2,6 @@
 -- The report: its sections.  Each is made of the facts alone; null: nothing to show.
 ---------------------------------------------------------------------------
 
-/* Is less than a day observed?  Then nothing is foreseen. */
-CREATE FUNCTION _tiered_storage.report_is_young(facts jsonb) RETURNS boolean
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT COALESCE((facts ->> 'load_since')::timestamptz
-		> (facts ->> 'now')::timestamptz - interval '1 day', false)
-$$;
-
 /*
  * The first section: what to do now, and what that is worth.
  *
@@ -118,12 +110,11 @@ BEGIN
 			_tiered_storage.report_cell(t ->> 'days_until_full', 'days'),
 			_tiered_storage.report_cell(t ->> 'growth_bytes_per_day', 'bytes/day'))
 		INTO coming FROM jsonb_array_elements(advice -> 'tiers') t
-		WHERE (t ->> 'days_until_full')::float8 <= CASE WHEN _tiered_storage.report_is_young(facts)
-			THEN 0 ELSE 365 END
+		WHERE (t ->> 'days_until_full')::float8 <= 365
 		ORDER BY (t ->> 'days_until_full')::float8 LIMIT 1;
 	sentences := sentences || COALESCE(coming,
 			CASE WHEN jsonb_array_length(facts -> 'tiers') > 0 AND is_sampled
-				THEN CASE WHEN _tiered_storage.report_is_young(facts)
+				THEN CASE WHEN (advice #>> '{all,growth_bytes_per_day}') IS NULL
 					THEN 'How soon a tier fills up is not known before a day has been observed.'
 				ELSE 'No tier is foreseen to fill up within a year.' END END)
 		|| CASE WHEN (facts ->> 'paused')::boolean THEN 'Moves are paused on this server; '
@@ -226,7 +217,7 @@ AS $$
 				_tiered_storage.report_cell(f.reserve::text, '%'),
 				CASE WHEN (f.s ->> 'days_until_full')::float8 <= 0
 					THEN '<strong>No room is left.</strong>'
-				WHEN _tiered_storage.report_is_young(facts) THEN ''
+				WHEN (f.s ->> 'growth_bytes_per_day') IS NULL THEN ''
 				WHEN (f.s ->> 'days_until_full')::float8 <= 3650
 					THEN format('<strong>Full in %s</strong>, growing %s.',
 					_tiered_storage.report_cell(f.s ->> 'days_until_full', 'days'),

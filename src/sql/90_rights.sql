@@ -106,7 +106,7 @@ BEGIN
 		orphaned_files,readable,short_savings,move_cause,
 		short_seconds,short_time,percent,significant,from_to,metric_values,
 		activity_rows,report_heat,report_load,report_facts,report_answer,report_tiers,
-		report_is_young,report_heat_step,report_heat_map,report_budget,report_moved,
+		report_heat_step,report_heat_map,report_budget,report_moved,
 		report_unknown,report_escape,
 		report_words,report_cell,report_table,report_figure,report_label,report_bar,report_bars,
 		report_legend,report_ticks,report_time_ticks,report_page,suppose_moves,

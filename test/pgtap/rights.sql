@@ -51,7 +51,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.refuse', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.first_hour', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_saving', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.report_answer', 'pg_monitor', 'EXECUTE'), ('_tiered_storage.report_is_young', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.report_answer', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_bar', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_bars', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.report_budget', 'pg_monitor', 'EXECUTE'),

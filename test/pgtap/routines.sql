@@ -96,7 +96,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('first_columns'), ('clip'), ('clip_words'), ('wrap'), ('no_heat'), ('now_and_then'), ('short_price'),
 	('explain_placement'), ('placement_summary'), ('simulate_placement'), ('evaluate_policies'), ('short_number'), ('short_quantity'), ('short_bytes'),
 	('short_reason'), ('short_recommendations'), ('worker_status'), 
-	('report_answer'), ('report_is_young'), ('report_bar'), ('report_bars'), ('report_budget'), ('report_cell'), ('report_escape'),
+	('report_answer'), ('report_bar'), ('report_bars'), ('report_budget'), ('report_cell'), ('report_escape'),
 	('report_facts'), ('report_figure'), ('report_heat'), ('report_heat_map'), ('report_heat_step'),
 	('report_label'), ('report_legend'), ('report_load'), ('report_moved'), 
 	('report_table'), ('report_ticks'), ('report_tiers'), ('report_time_ticks'), ('report_unknown'),
