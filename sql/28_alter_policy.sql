@@ -26,8 +26,10 @@ SELECT tiered_storage.add_tiering_policy('regress_n', '1 day', 'regress_slow',
 -- Altered
 ---------------------------------------------------------------------------
 
--- What is not given stays as it is.
+-- What is not given stays as it is.  The worker waits before what a change causes, as with a new policy.
+SELECT created_at AS added_at FROM _tiered_storage.policies WHERE policy_id = :slow \gset
 SELECT tiered_storage.alter_policy('regress_p', changes => '{"move_after": "1 year"}') \gset
+SELECT created_at > :'added_at' AS waits FROM _tiered_storage.policies WHERE policy_id = :slow;
 SELECT tiered_storage.alter_policy(policy_id => :slow,
 	changes => '{"include_indexes": false, "time_zone": "Europe/Berlin"}') \gset
 SELECT move_after, tier_name, include_indexes, time_zone, enabled FROM _tiered_storage.policies

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * act/policy_add_sql.c
- *		add_tiering_policy(): stores a policy, or only reports its effect.
+ *		add_tiering_policy() stores a policy, or only reports its effect; alter_policy().
  *
- * The function reports the effect of the policy, its first evaluation, and how to stop it.  The
- * worker leaves a new policy alone for one migrate_interval (act/policy_candidates.h), and
+ * Both report the effect of the policy, its first evaluation, and how to stop it.  The worker
+ * leaves a new or changed policy alone for one migrate_interval (act/policy_candidates.h), and
  * evaluates it at the moment reported here.
  *
  *-------------------------------------------------------------------------
@@ -26,6 +26,7 @@
 #include "src/move/throttle.h"
 
 PG_FUNCTION_INFO_V1(tier_add_tiering_policy);
+PG_FUNCTION_INFO_V1(tier_alter_policy);
 
 static void
 print_leaf(const TierEvaluation *evaluation, const TierLeaf *leaf, const TierSet *set)
@@ -150,4 +151,23 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 		tell(&policy, evaluation, set, false);
 	}
 	PG_RETURN_INT32(policy.policy_id);
+}
+
+/* What it causes is said as of a new policy, and comes as late. */
+Datum
+tier_alter_policy(PG_FUNCTION_ARGS)
+{
+	List	   *changed = NIL;
+	TierSet    *set = NULL;
+	Datum		count = tier_policy_alter_call(fcinfo, &changed, &set);
+	ListCell   *cell;
+
+	foreach(cell, changed)
+	{
+		const TierPolicyRow *policy = lfirst(cell);
+
+		set_alarm(policy);
+		tell(policy, tier_policy_preview(policy, set), set, false);
+	}
+	return count;
 }

@@ -70,7 +70,8 @@ typedef struct TierPolicyRow
 	char	   *time_zone;		/* of dates and intervals */
 	Oid			created_by;		/* or altered; InvalidOid: that role is gone */
 	bool		is_enabled;		/* loaded, and to change */
-	TimestampTz added_at;		/* loaded, and to add */
+	TimestampTz added_at;		/* loaded, and to store: or altered then so
+								 * that it may cause new moves */
 } TierPolicyRow;
 
 /*

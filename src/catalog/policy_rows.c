@@ -244,7 +244,7 @@ change_step(void *argument)
 {
 	static const char sql[] =
 	"UPDATE _tiered_storage.policy SET tier_name = $2, created_by = $3, created_by_oid = $4, "
-	"enabled = $5, (%s) = ROW(%s) WHERE policy_id = $1";
+	"enabled = $5, created_at = $6, (%s) = ROW(%s) WHERE policy_id = $1";
 	PolicyChange *change = argument;
 	const TierPolicyRow *row = change->row;
 
@@ -253,7 +253,8 @@ change_step(void *argument)
 											 tier_arg_name_text(GetUserNameFromId(change->role_oid,
 																				  false)),
 											 tier_arg_oid(change->role_oid),
-											 tier_arg_bool(row->is_enabled));
+											 tier_arg_bool(row->is_enabled),
+											 tier_arg_time(row->added_at));
 }
 
 static void

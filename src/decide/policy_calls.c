@@ -18,7 +18,6 @@
 #include "src/catalog/tables.h"
 #include "src/decide/policy_calls.h"
 
-PG_FUNCTION_INFO_V1(tier_alter_policy);
 PG_FUNCTION_INFO_V1(tier_remove_policy);
 
 static const TierOption fullness_changes[] = {
@@ -96,7 +95,10 @@ means_fullness(FunctionCallInfo fcinfo)
 	{
 		const Node *call = fcinfo->flinfo->fn_expr;
 
-		/* A relation that to_regclass() does not find does not mean the fullness policy. */
+		/*
+		 * A relation that to_regclass() does not find does not mean the
+		 * fullness policy.
+		 */
 		if (call != NULL && IsA(call, FuncExpr) &&
 			!IsA(linitial(castNode(FuncExpr, unconstify(Node *, call))->args), Const))
 			ereport(ERROR,
@@ -120,7 +122,7 @@ means_fullness(FunctionCallInfo fcinfo)
 #define CHANGE_IF_EXISTS 5
 
 Datum
-tier_alter_policy(PG_FUNCTION_ARGS)
+tier_policy_alter_call(FunctionCallInfo fcinfo, List **changed, TierSet **set)
 {
 	static const TierOption tier = {"tier", NAMEOID, POLICY_TIER};
 	TierOption	tiering_changes[TIER_POLICY_PROPERTIES + 1];
@@ -140,7 +142,8 @@ tier_alter_policy(PG_FUNCTION_ARGS)
 		call->args[i] = fcinfo->args[i];
 	call->args[POLICY_ENABLED] = fcinfo->args[CHANGE_ENABLED];
 	call->args[POLICY_IF_EXISTS] = fcinfo->args[CHANGE_IF_EXISTS];
-	return fullness ? tier_fullness_alter(call, nulls) : tier_policy_alter(call, nulls);
+	return fullness ? tier_fullness_alter(call, nulls) :
+		tier_policy_alter(call, nulls, changed, set);
 }
 
 Datum

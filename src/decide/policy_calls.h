@@ -70,7 +70,13 @@ extern void tier_policy_prepare(FunctionCallInfo call, TierPolicyRow *policy, Ti
 extern int	tier_policy_store(FunctionCallInfo call, const TierPolicyRow *policy,
 							  const TierSet *set, bool *existed);
 
-extern Datum tier_policy_alter(FunctionCallInfo fcinfo, const List *unset);
+/*
+ * Alters the policies that the call names; returns how many.  *changed has copies (TierPolicyRow)
+ * of the tiering policies that may cause new moves now; *set the tiers by which this was decided.
+ */
+extern Datum tier_policy_alter_call(FunctionCallInfo fcinfo, List **changed, TierSet **set);
+extern Datum tier_policy_alter(FunctionCallInfo fcinfo, const List *unset, List **changed,
+							   TierSet **set);
 extern Datum tier_policy_remove(FunctionCallInfo fcinfo);
 extern Datum tier_fullness_alter(FunctionCallInfo fcinfo, const List *unset);
 extern Datum tier_fullness_remove(FunctionCallInfo fcinfo);

@@ -472,6 +472,7 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const List 
 	unset_properties(unset, &altered);
 	if (!PG_ARGISNULL(POLICY_ENABLED))
 		altered.is_enabled = PG_GETARG_BOOL(POLICY_ENABLED);
+	altered.added_at = GetCurrentTimestamp();
 	take_properties(fcinfo, &altered);
 	tier_policy_check_conditions(&altered);
 	if (altered.is_group)
@@ -490,7 +491,7 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const List 
  * direct the rights of an administrator at the owner's table.
  */
 Datum
-tier_policy_alter(FunctionCallInfo fcinfo, const List *unset)
+tier_policy_alter(FunctionCallInfo fcinfo, const List *unset, List **causing, TierSet **tiers)
 {
 	bool		if_exists = !PG_ARGISNULL(POLICY_IF_EXISTS) && PG_GETARG_BOOL(POLICY_IF_EXISTS);
 	bool		disables_only = !tier_policy_changes(fcinfo, unset, "tiering");
@@ -535,6 +536,10 @@ tier_policy_alter(FunctionCallInfo fcinfo, const List *unset)
 	tier_catalog_leave(&scope);
 	if (changed == 0)
 		tier_policy_complain_of_none(fcinfo, "tiering", if_exists);
+	for (int i = 0; i < n && !disables_only; i++)
+		if (policies[i].is_enabled)
+			*causing = lappend(*causing, &policies[i]);
+	*tiers = set;
 	PG_RETURN_INT32(changed);
 }
 

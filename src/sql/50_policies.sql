@@ -47,7 +47,7 @@ CREATE TABLE _tiered_storage.policy
 	time_zone text NOT NULL,
 	created_by name NOT NULL,
 	created_by_oid oid NOT NULL,
-	created_at timestamptz NOT NULL,
+	created_at timestamptz NOT NULL,	-- or changed so that it may cause new moves
 	owner_name name NOT NULL,
 	owner_oid oid NOT NULL,
 	enabled boolean NOT NULL DEFAULT true,
