@@ -234,8 +234,7 @@ mark_devices(TierAdvice *advice, const TierDevices *devices,
 		unit->device = device->device;
 		if (tier_test_page_cache && tier_fit_is_known(&device->fit) &&
 			!tier_device_is_explained(device))
-			unit->unexplained = unit->loads.misses < LEAST_PER_HOUR ? 0.0 :
-				Max(tier_fit_residual(&device->fit), tier_fit_residual(&device->request_fit));
+			unit->is_unexplained = unit->loads.misses >= LEAST_PER_HOUR;
 	}
 }
 
@@ -471,7 +470,7 @@ mark_pins(TierAdvice *advice, const TierPins *pins)
 			continue;
 		unit->pinned_tier = tier_set_find_tier(advice->set, NameStr(pins->relations[i].tier_name));
 		if (unit->pinned_tier >= 0)
-			unit->unexplained = 0.0;
+			unit->is_unexplained = false;
 	}
 }
 

@@ -95,8 +95,8 @@ typedef struct TierAdviceUnit
 	TierRelationLoad loads;		/* of all its relations; middle counts */
 	double		operations;		/* scans that the server's statistics know, of
 								 * a table also those of its indexes */
-	double		unexplained;	/* residual of the device, if that is too much
-								 * for trust; else 0 */
+	bool		is_unexplained; /* the reads of its device do not follow those
+								 * of relations */
 	const char *device;			/* NULL: not known */
 	double		observed_s;		/* by samples */
 	double		here_s;			/* of this, where it is now */

@@ -70,8 +70,8 @@ SELECT _tiered_storage.define_stored('device_state');
 
 /*
  * How well predicted and counted reads of a device agree, from the sums in device_state: bytes
- * read per byte predicted, the fraction of its bytes that this leaves unexplained, and whether
- * that is good enough; null: not known yet.
+ * read per byte predicted, how much the periods scatter around that (not a share of the reads),
+ * and whether that is little enough; null: not known yet.
  */
 CREATE FUNCTION _tiered_storage.device_fit(
 	fit_xx float8, fit_xy float8, fit_yy float8, fit_periods float8,

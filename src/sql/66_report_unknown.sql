@@ -60,8 +60,8 @@ AS $$
 				'device profile, or given; nothing was measured.', 'calibrate_tier(...)'),
 			(11, true, 'Life of ' || k.endurance, 'No endurance was given.',
 				'alter_tier(..., device => ''{"endurance_tbw": ...}'')'),
-			(12, true, 'Other readers of ' || k.unexplained,
-				'The device reads much that this database did not ask for.', NULL),
+			(12, true, 'Reads of ' || k.unexplained, 'What the device reads does not follow what '
+				'this database asks for, so that estimates are uncertain.', NULL),
 			(13, k.sampler IS NOT NULL AND k.sampler ->> 'wal_since' IS NULL,
 				'Writes of relations', 'The WAL was not read yet.',
 				'CALL tiered_storage.sample();'),
