@@ -40,6 +40,10 @@ INSERT INTO _tiered_storage.relation_history
 		FROM date_trunc('second', starts + s * interval '1 second') - date_trunc('second', starts))),
 		n % 11, n, n / 2, n % 13, n % 17, n % 19
 	FROM regress_samples, unnest('{regress_r, regress_r2}'::regclass[]) r WHERE (n + r::oid::bigint % 2) % 3 > 0;
+-- Two samples within the last second of an hour: each counts a second, so both reach into the next hour.
+INSERT INTO _tiered_storage.relation_history
+	SELECT '2030-04-02 05:59:59+00'::timestamptz + s * interval '1 second', r, 1, 3, 50, 20, 7, 11, 9
+	FROM unnest('{regress_r, regress_r2}'::regclass[]) r, unnest('{0.25,0.75}'::float8[]) s;
 UPDATE _tiered_storage.load_state SET observed_since = '2030-04-01 00:00+00', sampled_at = '2030-04-04 00:00+00';
 UPDATE _tiered_storage.sampler SET rolled_up_until = NULL, history_since = NULL,
 	last_sample_at = '2030-04-04 00:00+00';

@@ -4,8 +4,8 @@
 
 /*
  * Splits the samples that began before a moment and reach into the next hour, in proportion:
- * whole numbers stay whole, and sums what they are.  One that is longer than an hour is as
- * coarse already, and left alone.
+ * whole numbers stay whole, and sums what they are.  Several of one relation may: a sample counts
+ * at least a second.  One that is longer than an hour is as coarse already, and left alone.
  */
 CREATE FUNCTION _tiered_storage.split_samples(until_at timestamptz)
 RETURNS void
@@ -17,6 +17,7 @@ DECLARE
 	first_part text;
 	rest text;
 	updates text;
+	keys text;
 	key text;
 BEGIN
 	FOREACH samples IN ARRAY '{_tiered_storage.relation_history, _tiered_storage.load_history,
@@ -25,12 +26,16 @@ BEGIN
 		key := (SELECT quote_ident(c.conname) FROM pg_constraint c
 			WHERE c.conrelid = samples AND c.contype = 'p');
 		SELECT string_agg(a.field, ', '), string_agg(x.part, ', '),
-			string_agg(CASE WHEN x.part = 'c.' || a.field THEN x.part
-				ELSE 'c.' || a.field || ' - ' || x.part END, ', '),
+			string_agg(CASE WHEN a.is_key THEN 'c.' || a.field
+				WHEN x.part = 'c.' || a.field THEN format('(array_agg(c.%s))[1]', a.field)
+				ELSE format('sum(c.%s - %s)::%s', a.field, x.part, a.type) END, ', '),
 			string_agg(format('%1$s = h.%1$s + EXCLUDED.%1$s', a.field), ', ')
-				FILTER (WHERE x.part <> 'c.' || a.field)
-			INTO fields, first_part, rest, updates
-			FROM (SELECT quote_ident(attname) AS field, atttypid::regtype AS type
+				FILTER (WHERE x.part <> 'c.' || a.field),
+			COALESCE(string_agg(', c.' || a.field, '') FILTER (WHERE a.is_key), '')
+			INTO fields, first_part, rest, updates, keys
+			FROM (SELECT quote_ident(attname) AS field, atttypid::regtype AS type,
+					attnum = ANY ((SELECT c.conkey FROM pg_constraint c
+						WHERE c.conrelid = samples AND c.contype = 'p')::int2[]) AS is_key
 				FROM pg_attribute WHERE attrelid = samples AND attnum > 0 AND NOT attisdropped
 					AND attname NOT IN ('period_start', 'period_s')) a
 			CROSS JOIN LATERAL (SELECT CASE a.type WHEN 'bigint'::regtype
@@ -47,10 +52,10 @@ BEGIN
 			'AS hour_end) e) '
 			'INSERT INTO %1$s AS h (period_start, period_s, %2$s) '
 			'SELECT c.period_start, c.first_s, %3$s FROM c UNION ALL '
-			'SELECT c.hour_end, c.period_s - c.first_s, %4$s FROM c '
+			'SELECT c.hour_end, max(c.period_s - c.first_s), %4$s FROM c GROUP BY c.hour_end%7$s '
 			'ON CONFLICT ON CONSTRAINT %5$s DO UPDATE '
 			'SET period_s = greatest(h.period_s, EXCLUDED.period_s), %6$s',
-			samples, fields, first_part, rest, key, updates) USING until_at;
+			samples, fields, first_part, rest, key, updates, keys) USING until_at;
 	END LOOP;
 END
 $$;
