@@ -171,6 +171,18 @@ SELECT reads_per_hour FROM _tiered_storage.file_class_io() WHERE file_class = 'r
 UPDATE _tiered_storage.sampler SET history_since = '2030-04-06 09:00+00';
 SELECT reads_per_hour FROM _tiered_storage.file_class_io() WHERE file_class = 'relations';
 
+-- A history that cannot be rolled up does not end the sample; the next one tries again.
+ALTER TABLE _tiered_storage.history_hour ADD CONSTRAINT regress_never CHECK (id IS NULL) NOT VALID;
+SET tiered_storage.test_now = '2030-04-07 10:00+00';
+\set VERBOSITY sqlstate
+CALL tiered_storage.sample();
+\set VERBOSITY default
+SELECT last_sample_at, rolled_up_until < last_sample_at - interval '1 hour' AS is_late FROM _tiered_storage.sampler;
+ALTER TABLE _tiered_storage.history_hour DROP CONSTRAINT regress_never;
+SET tiered_storage.test_now = '2030-04-07 10:01+00';
+CALL tiered_storage.sample();
+SELECT last_sample_at, rolled_up_until FROM _tiered_storage.sampler;
+
 DROP TABLE regress_r, regress_r2, regress_samples, regress_hours, regress_before, regress_after;
 DROP FUNCTION regress_read(), regress_burst();
 DROP EXTENSION tiered_storage;

@@ -20,7 +20,9 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
+#include "src/base/attempt.h"
 #include "src/base/clock.h"
+#include "src/base/left_out.h"
 #include "src/base/settings.h"
 #include "src/catalog/tables.h"
 #include "src/observe/access_counts.h"
@@ -312,6 +314,28 @@ observe_growth(TierGrowths *growths, const TierSampleMemory *memory, const TierS
 	}
 }
 
+static void
+maintain_step(void *now)
+{
+	tier_catalog_maintain_history(*(TimestampTz *) now);
+}
+
+/* What has been sampled stays when history cannot be rolled up; the next sample tries again. */
+static void
+maintain(TimestampTz now)
+{
+	ErrorData  *error = tier_attempt(maintain_step, &now);
+
+	if (error == NULL)
+		return;
+	if (tier_error_is_about_all(error))
+		ReThrowError(error);
+	ereport(WARNING,
+			(errcode(error->sqlerrcode),
+			 errmsg("could not roll up the history: %s", error->message),
+			 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail)));
+}
+
 bool
 tier_sample_run(int patience_ms, TierSampleResult *result)
 {
@@ -382,7 +406,7 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	tier_catalog_count_wear(result->devices, view.at);
 	tier_catalog_sample_load(view.at, summary.active > 0, is_another_server(&memory));
 	tier_catalog_sample_files(view.at, is_another_server(&memory));
-	tier_catalog_maintain_history(view.at);
+	maintain(view.at);
 	tier_catalog_leave(&scope);
 	return true;
 }
