@@ -83,7 +83,7 @@ tier_bytes_text(double bytes, char text[TIER_NUMBER_TEXT])
 
 	while (bytes >= 999.5 && unit < last)
 	{
-		bytes /= 1000.0;
+		bytes /= 1024.0;
 		unit++;
 	}
 	tier_number_text(bytes, number);

@@ -26,7 +26,7 @@ extern void tier_number_text(double number, char text[TIER_NUMBER_TEXT]);
 /* To three significant digits, which is more than is known of a rate. */
 extern double tier_significant(double number);
 
-/* "3.2 GB", up to EB. */
+/* "3.2 GB", up to EB; powers of 1024, as pg_size_pretty() has them. */
 extern void tier_bytes_text(double bytes, char text[TIER_NUMBER_TEXT]);
 
 /* Without a currency, which is not known: "0.80", "12", "4,100"; "under 0.01", not "0.00". */

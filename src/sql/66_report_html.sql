@@ -75,7 +75,7 @@ DECLARE
 BEGIN
 	IF starts_with(unit, 'bytes') THEN
 		WHILE size >= 999.5 AND size < 'Infinity' AND power < 5 LOOP
-			size := size / 1000;
+			size := size / 1024;
 			power := power + 1;
 		END LOOP;
 		unit := (ARRAY['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'])[power + 1] || substr(unit, 6);

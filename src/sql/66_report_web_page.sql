@@ -373,5 +373,5 @@ $css$ || (SELECT string_agg(format('.%s{fill:var(--%1$s);background:var(--%1$s)}
 			FROM section s)
 		|| E'</main>\n<footer><p>Made by <code>tiered_storage.report()</code>. Device time is '
 		'what a device is busy for; s/h are seconds of it per hour. kB, MB, GB and TB are powers '
-		|| E'of 1000.</p></footer>\n</body>\n</html>\n'
+		|| E'of 1024, except in prices, which are per 10^9 bytes.</p></footer>\n</body>\n</html>\n'
 $$;

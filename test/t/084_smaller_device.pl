@@ -18,7 +18,7 @@ use TierTest;
 plan skip_all => 'CANNOT MOUNT HERE: SMALLER DEVICES ARE NOT TESTED'
   unless $ENV{TIER_TEST_MOUNTS} eq 'yes';
 
-# 100 MB, of which others have 30, and our relations 20; of each MB 1.048576 of 10^6 bytes.
+# 100 MB, of which others have 30, and our relations 20.
 my $disk = PostgreSQL::Test::Utils::tempdir;
 system_or_bail('mount', '-t', 'tmpfs', '-o', 'size=100m,mode=0700',
 	'tmpfs', $disk);
@@ -57,7 +57,7 @@ my $simulate = sub {
 };
 like(
 	$simulate->(40000000),
-	qr/the capacity of 40 MB for tier "disk" is simulated without other files\nDETAIL:  2\d MB would be placed there, and 31 MB of its file systems are other files now\./,
+	qr/the capacity of 38 MB for tier "disk" is simulated without other files\nDETAIL:  2\d MB would be placed there, and 30 MB of its file systems are other files now\./,
 	'as a device it would be too small');
 unlike($simulate->(60000000), qr/without other files/, 'it would not');
 ask("SELECT tiered_storage.alter_tier('disk', device => jsonb_build_object('capacity_bytes', 40000000))"

@@ -42,10 +42,11 @@ test_examples(void)
 	says(tier_number_text, -INFINITY, "under -999,999,999,999,999");
 	says(tier_number_text, (double) NAN, "?");
 	says(tier_bytes_text, 0.0, "0 bytes");
-	says(tier_bytes_text, 8192.0, "8.2 kB");
-	says(tier_bytes_text, 999600.0, "1 MB");
-	says(tier_bytes_text, 1e15, "1 PB");
-	says(tier_bytes_text, 9.3e18, "9.3 EB");
+	says(tier_bytes_text, 8192.0, "8 kB");
+	says(tier_bytes_text, 999600.0, "976 kB");
+	says(tier_bytes_text, 1023.0, "1 kB");
+	says(tier_bytes_text, 1e15, "909 TB");
+	says(tier_bytes_text, 9.3e18, "8.1 EB");
 	says(tier_money_text, 0.0, "0");
 	says(tier_money_text, 2.2e-05, "under 0.01");
 	says(tier_money_text, 0.8, "0.80");
