@@ -44,7 +44,7 @@ END
 $$;
 \set QUERY '$$SELECT count(filler) FROM orders WHERE id < 200$$'
 
-\echo '-- Without planner costs nothing can change; devices that are equally fast have none.'
+\echo '-- Without planner costs nothing can change; tiers on one device have none.'
 SELECT tiered_storage.suppose('orders', 'regress_slow') \gset
 -- As calibrate_tier() would have measured them.
 -- Made up, since no call makes it in the time of a test: what devices were measured to do.

@@ -55,8 +55,13 @@ BEGIN
 					OR count(DISTINCT d.recommended_value) > 1);
 		RAISE WARNING '% of % suppositions change no plan', equal, every
 			USING DETAIL = 'The planner costs of the tablespaces are the same.',
-				HINT = COALESCE(statements, 'By their figures the devices are equally fast, so '
-					'recommend_settings() has no other costs for them.');
+				HINT = COALESCE(statements, (SELECT CASE count(DISTINCT COALESCE(d.device,
+						d.file_system_id::text)) WHEN 1 THEN 'They are on one device'
+						ELSE 'By their figures the devices are equally fast' END
+					FROM pg_tablespace s
+					JOIN _tiered_storage.tablespace_devices() d ON d.tablespace_oid = s.oid
+					WHERE s.spcname = ANY (places))
+					|| ', so recommend_settings() has no other costs for them.');
 	END IF;
 END
 $$;
