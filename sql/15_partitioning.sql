@@ -79,6 +79,14 @@ SELECT * FROM _tiered_storage.recommend_partitioning(min_size_bytes => 100 * 819
 SELECT relation, hot_fraction, key_column, partition_interval, confidence, reason
 	FROM _tiered_storage.recommend_partitioning(100 * 8192, include_all => true)
 	WHERE command IS NULL ORDER BY relation::text COLLATE "C";
+-- One that is scanned from end to end has no cold part, whatever is cached.
+BEGIN;
+UPDATE _tiered_storage.relation_state SET observed_since = now() - interval '1 year', heat_at = now(),
+	sequential_fast = 2500, sequential_slow = 2500, device_sequential_fast = 2500, device_sequential_slow = 2500
+	WHERE relation_oid = 'regress_t'::regclass;
+SELECT command IS NULL AS none, reason
+	FROM _tiered_storage.recommend_partitioning(100 * 8192, include_all => true) WHERE relation = 'regress_t'::regclass;
+ROLLBACK;
 -- By default large ones only.
 SELECT count(*) FROM _tiered_storage.recommend_partitioning();
 \set ECHO none

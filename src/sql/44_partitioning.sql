@@ -143,8 +143,10 @@ DECLARE
 BEGIN
 	SELECT * INTO hot FROM _tiered_storage.hot_range(t.relation);
 	confidence := 'provisional';
-	-- 1. Is the heat in one place?
-	IF hot.first_part IS NULL OR hot.cached_blocks < LEAST(100,
+	-- 1. Is the heat in one place?  What is cached is not what whole scans read from the device.
+	IF t.sequential_reads_per_hour * current_setting('block_size')::bigint >= t.size_bytes THEN
+		reason := 'scans read as much as all of it each hour';
+	ELSIF hot.first_part IS NULL OR hot.cached_blocks < LEAST(100,
 		t.size_bytes / current_setting('block_size')::bigint / 100 + 1) THEN
 		reason := format('only %s of its blocks are in shared buffers, too few to know which '
 						 'are used', COALESCE(hot.cached_blocks, 0));
