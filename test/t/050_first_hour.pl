@@ -186,7 +186,8 @@ SELECT tiered_storage.remove_tier(tier_name) FROM _tiered_storage.tiers;
 SELECT $tier));
 	my $said = (ask('one', 0.02))[1];
 	like($said, qr/there is only one tier/, "$what: said");
-	my ($statements) = $said =~ /HINT:  If .* define their tiers: (SELECT .*;)$/m;
+	my ($statements) =
+	  $said =~ /HINT:  If .* define their tiers: (SELECT .*;)$/m;
 	unlike(notices_of($node, 'one', $statements),
 		qr/ERROR/, "$what: the statements work as they are");
 	is( $node->safe_psql('one', 'SELECT count(*) FROM _tiered_storage.tiers'),

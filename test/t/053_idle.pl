@@ -183,7 +183,7 @@ SELECT _tiered_storage.take_snapshot(now(), 1e9);
 $primary->wait_for_catchup($standby);
 $node = $standby;
 is(verdict(), 'due', 'a standby says what the primary knows');
-foreach my $unused (['0 s', 1], ['1 hour', 0])
+foreach my $unused ([ '0 s', 1 ], [ '1 hour', 0 ])
 {
 	is( $standby->safe_psql(
 			'postgres',
