@@ -146,7 +146,7 @@ SELECT created_by FROM _tiered_storage.policies;
 ALTER TABLE regress_owned.regress_p_2 OWNER TO regress_other;
 CALL tiered_storage.migrate();
 :where;
-SELECT relation, state, requested_by, attempts, failures, error, sqlstate FROM _tiered_storage.moves
+SELECT relation, state, requested_by, attempts > 0 AS tried, failures, error, sqlstate FROM _tiered_storage.moves
 	ORDER BY relation COLLATE "C", move_id;
 SELECT last_due, last_on_target, last_result FROM _tiered_storage.policies;
 ALTER TABLE regress_owned.regress_p_2 OWNER TO regress_owner;

@@ -278,9 +278,9 @@ UPDATE _tiered_storage.relation_state SET tuples = -1;
 SELECT tier_name, is_total, row_changes_per_hour > 0 AS rows, row_bytes_per_hour, amplification
 	FROM _tiered_storage.write_amplification ORDER BY is_total, tier_name;
 ROLLBACK;
-\echo '-- Rows of ten bytes, of which more was written; and rows so large that not all that was written for them can have been'
+\echo '-- Rows of one byte, of which more was written; and rows so large that not all that was written for them can have been'
 \echo '-- counted.'
-UPDATE _tiered_storage.relation_state SET tuples = size_bytes / 10.0 WHERE size_bytes > 0;
+UPDATE _tiered_storage.relation_state SET tuples = size_bytes WHERE size_bytes > 0;
 SELECT is_total, amplification > 1 AS amplification,
 	amplification * row_bytes_per_hour - page_write_bytes_per_hour - maintenance_write_bytes_per_hour - wal_bytes_per_hour * _tiered_storage.wal_written_ratio() < 1 AS adds_up
 	FROM _tiered_storage.write_amplification ORDER BY is_total, tier_name;
