@@ -198,9 +198,10 @@ tier_online_note_copied(TierOnline *move, int64 bytes)
 /*
  * A lock request that fails makes others wait behind it in vain, and the fewer transactions
  * have the relation locked, the sooner a request is granted.  So a pause after a failed
- * request ends early when no transaction has the relation locked, and also when as few have as
- * in the best moment of the first part of the pause: 1 / e of it, as in the secretary problem,
- * whose rule this is.
+ * request ends early when as few transactions have the relation locked as in the best moment
+ * of the first part of the pause: 1 / e of it, as in the secretary problem, whose rule this
+ * is.  It never ends within that part: a transaction that has ended, but has not yet released
+ * its locks, is not counted, and stays so for as long as its process gets no processor.
  */
 #define OBSERVED_PART 0.37
 
@@ -225,7 +226,7 @@ is_good_moment(const TierOnline *move, Moment *moment, int64 now)
 	if (now >= moment->observed_until)
 		return lockers <= moment->fewest;
 	moment->fewest = Min(moment->fewest, lockers);
-	return lockers == 0;
+	return false;
 }
 
 /* Notifies the client once of the reason for a wait; a worker has no client. */
