@@ -22,9 +22,8 @@ $$;
  * Trigger: ignores rows that logical replication brings, because they describe the storage of
  * another server.
  *
- * Rows of a publisher describe its storage, not that of the subscriber.  A trigger of others can
- * change session_replication_role of an apply worker, so the trigger of logged tables fires
- * always.  Samples change unlogged tables, of all rows: they do not pay for it.
+ * Rows of a publisher describe its storage, not that of the subscriber.  It fires always, because
+ * a trigger of others can change session_replication_role of an apply worker.
  */
 CREATE FUNCTION _tiered_storage.ignore_replicated() RETURNS trigger
 LANGUAGE C AS 'MODULE_PATHNAME', 'tier_ignore_replicated';
@@ -42,7 +41,7 @@ DO $$
 DECLARE
 	t record;
 BEGIN
-	FOR t IN SELECT c.relname, c.relkind, c.relpersistence FROM pg_catalog.pg_class c
+	FOR t IN SELECT c.relname, c.relkind FROM pg_catalog.pg_class c
 		WHERE c.relnamespace OPERATOR(pg_catalog.=) '_tiered_storage'::pg_catalog.regnamespace
 			AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,p}'::pg_catalog."char"[])
 		ORDER BY c.relname
@@ -56,9 +55,8 @@ BEGIN
 		EXECUTE pg_catalog.format('CREATE TRIGGER ignore_replicated BEFORE INSERT OR UPDATE OR '
 			'DELETE ON _tiered_storage.%I '
 			'FOR EACH ROW EXECUTE FUNCTION _tiered_storage.ignore_replicated()', t.relname);
-		EXECUTE pg_catalog.format('ALTER TABLE _tiered_storage.%I ENABLE %s TRIGGER '
-			'ignore_replicated', t.relname, CASE t.relpersistence
-				WHEN 'p' THEN 'ALWAYS' ELSE 'REPLICA' END);
+		EXECUTE pg_catalog.format('ALTER TABLE _tiered_storage.%I ENABLE ALWAYS TRIGGER '
+			'ignore_replicated', t.relname);
 	END LOOP;
 	IF _tiered_storage.publication_of_all() IS NOT NULL THEN
 		RAISE WARNING 'a publication FOR ALL TABLES includes the tables of tiered_storage'

@@ -215,6 +215,7 @@ $subscriber->safe_psql(
 	'app', q(
 CREATE FUNCTION switch_role() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 	PERFORM set_config('session_replication_role', 'origin', false);
+	DELETE FROM _tiered_storage.sampler;
 	RETURN NEW;
 END $$;
 CREATE TRIGGER switch_role BEFORE INSERT ON users FOR EACH ROW EXECUTE FUNCTION switch_role();
@@ -226,10 +227,10 @@ $publisher->safe_psql('app',
 $publisher->wait_for_catchup('mirror');
 is( $subscriber->safe_psql(
 		'app',
-		'SELECT (SELECT count(*) FROM users), (SELECT string_agg(relation_name, \',\') FROM _tiered_storage.pin)'
+		'SELECT (SELECT count(*) FROM users), (SELECT string_agg(relation_name, \',\') FROM _tiered_storage.pin), (SELECT count(*) FROM _tiered_storage.sampler)'
 	),
-	'3|users',
-	'a trigger that changes session_replication_role lets no row of ours in');
+	'3|users|1',
+	'a trigger that changes session_replication_role changes no row of ours');
 $publisher->safe_psql('app', "SELECT tiered_storage.unpin('early')");
 
 # Somebody who loads a dump with triggers off is no subscriber.
