@@ -41,6 +41,13 @@ SELECT move_after, tier_name, include_indexes, time_zone, enabled FROM _tiered_s
 SELECT tiered_storage.alter_policy('regress_p', changes => '{"tier": "regress_slow", "include_indexes": true}') \gset
 SELECT tiered_storage.alter_policy('regress_n', changes => '{"key_unit": "yyyymmdd"}') \gset
 SELECT key_unit FROM _tiered_storage.policies WHERE policy_id = :n;
+-- What a tool sets again and again to the same values does not wait again each time.
+CREATE TABLE regress_added AS SELECT policy_id, created_at FROM _tiered_storage.policies;
+SELECT tiered_storage.alter_policy('regress_p', enabled => true, changes => '{"tier": "regress_slow",
+	"move_after": "1 year", "idle_for": null, "time_zone": "UTC"}') \gset
+SELECT tiered_storage.alter_policy('regress_n', changes => '{"key_unit": "yyyymmdd"}') \gset
+SELECT count(*) AS as_before FROM _tiered_storage.policies JOIN regress_added USING (policy_id, created_at);
+DROP TABLE regress_added;
 -- Refused, and nothing is changed.
 SELECT tiered_storage.add_tiering_policy('regress_p', '5 years', 'regress_cheap') AS cheap \gset
 SELECT tiered_storage.alter_policy(policy_id => :cheap, changes => '{"tier": "regress_slow"}'); \echo :SQLSTATE

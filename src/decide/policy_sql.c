@@ -453,6 +453,24 @@ unset_properties(const List *unset, TierPolicyRow *policy)
 		policy->has_return_after = policy->has_return_tier = false;
 }
 
+static bool
+is_same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* A policy that a tool sets to the same values again and again does not wait again each time. */
+static bool
+is_changed(const TierPolicyRow *policy, TierPolicyRow altered)
+{
+	if (is_same_text(policy->key_unit, altered.key_unit))
+		altered.key_unit = policy->key_unit;
+	if (is_same_text(policy->time_zone, altered.time_zone))
+		altered.time_zone = policy->time_zone;
+	return policy->created_by != GetUserId() ||
+		memcmp(policy, &altered, sizeof(TierPolicyRow)) != 0;
+}
+
 /* The policy as it is to be, well-formed, and such as the caller may have it. */
 static TierPolicyRow
 altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const List *unset,
@@ -472,8 +490,9 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const List 
 	unset_properties(unset, &altered);
 	if (!PG_ARGISNULL(POLICY_ENABLED))
 		altered.is_enabled = PG_GETARG_BOOL(POLICY_ENABLED);
-	altered.added_at = GetCurrentTimestamp();
 	take_properties(fcinfo, &altered);
+	if (is_changed(policy, altered))
+		altered.added_at = GetCurrentTimestamp();
 	tier_policy_check_conditions(&altered);
 	if (altered.is_group)
 		(void) tier_partition_find_unit(altered.key_unit);
@@ -521,11 +540,15 @@ tier_policy_alter(FunctionCallInfo fcinfo, const List *unset, List **causing, Ti
 	tier_catalog_leave(&scope);
 	for (int i = 0; i < npolicies; i++)
 	{
+		TierPolicyRow altered;
+
 		if (!policy_matches(&policies[i], fcinfo))
 			continue;
 		check_policy_owner(&policies[i], GetUserId());
-		policies[n++] = disables_only ? policies[i] :
-			altered_policy(&policies[i], fcinfo, unset, set);
+		altered = disables_only ? policies[i] : altered_policy(&policies[i], fcinfo, unset, set);
+		if (altered.added_at != policies[i].added_at && altered.is_enabled)
+			*causing = lappend(*causing, &policies[n]);
+		policies[n++] = altered;
 	}
 
 	/* 2. Remember it. */
@@ -536,9 +559,6 @@ tier_policy_alter(FunctionCallInfo fcinfo, const List *unset, List **causing, Ti
 	tier_catalog_leave(&scope);
 	if (changed == 0)
 		tier_policy_complain_of_none(fcinfo, "tiering", if_exists);
-	for (int i = 0; i < n && !disables_only; i++)
-		if (policies[i].is_enabled)
-			*causing = lappend(*causing, &policies[i]);
 	*tiers = set;
 	PG_RETURN_INT32(changed);
 }
