@@ -260,7 +260,7 @@ extern bool tier_relation_someone_waits_for(const LOCKTAG *tag, const LOCKTAG *o
 
 /*
  * The number of attempts to lock before a move gives up.  With the growing pauses in between,
- * that is about two minutes, which is long enough for most transactions.
+ * that is one to two minutes, which is long enough for most transactions.
  */
 #define TIER_LOCK_ATTEMPTS tier_debug_constant(lock_attempts, 30)
 

@@ -184,7 +184,8 @@ COMMENT ON FUNCTION tiered_storage.alter_policy IS
 'changes the policy with this number, the tiering policies of a relation (only the one for this'
 ' tier if given), or, without a relation, the fullness policy of a tier; changes has properties'
 ' of add_tiering_policy() or add_fullness_policy(), such as {"move_after": "90 days", '
-'"idle_for": null}, where null removes a property; returns the number of policies changed';
+'"idle_for": null}, where null removes a property; a NOTICE says what becomes due, and the worker '
+'waits for one migrate_interval; returns the number of policies changed';
 
 CREATE FUNCTION tiered_storage.remove_policy(
 	relation regclass DEFAULT NULL,
