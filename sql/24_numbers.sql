@@ -302,7 +302,8 @@ BEGIN
 		SELECT device_wait_fraction IS NOT NULL INTO known FROM _tiered_storage.placement_summary()
 			WHERE tier_name IS NULL;
 		advice := regress_n_absurd('SELECT * FROM _tiered_storage.placement_summary()');
-		SELECT sum(p.total) INTO commits FROM tiered_storage.load_profile() p WHERE p.metric = 'commits';
+		SELECT sum(p.total) INTO commits FROM _tiered_storage.load_state s,
+			_tiered_storage.load_totals(s.observed_since, s.sampled_at) p WHERE p.metric = 'commits';
 		PERFORM set_config('tiered_storage.test_now',
 			(current_setting('tiered_storage.test_now')::timestamptz + interval '4 hours')::text, false);
 		CALL tiered_storage.sample();

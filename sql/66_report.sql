@@ -285,7 +285,7 @@ SELECT r ->> 'name' AS name, h.reads, h.writes, (r ->> 'reads')::float8 = h.read
 	AND (r ->> 'writes')::float8 = h.writes AS same,
 	abs((SELECT sum(value::float8) FROM jsonb_each_text(r -> 'parts')) - h.reads - h.writes) < 0.001 AS cells,
 		r #>> '{moved,0,to_tier}' AS moved_to
-FROM jsonb_array_elements(_tiered_storage.report_heat('2030-01-03', '2030-01-05', 60) -> 'rows') r
+FROM jsonb_array_elements(_tiered_storage.report_heat('2030-01-03', '2030-01-05', '[]', 60) -> 'rows') r
 JOIN (SELECT relation_oid, sum((random_reads + sequential_reads) * s.share) AS reads, sum(page_writes * s.share)
 	AS writes FROM tiered_storage.history
 	CROSS JOIN LATERAL _tiered_storage.period_share(period_start, period_s, '2030-01-03', '2030-01-05') s (share)
@@ -293,18 +293,28 @@ JOIN (SELECT relation_oid, sum((random_reads + sequential_reads) * s.share) AS r
 	ON h.relation_oid = (r ->> 'relation_oid')::oid ORDER BY (r ->> 'place')::int;
 \echo '-- What reaches over several parts is shared among them.'
 SELECT (p ->> 'at')::timestamptz AS at, h #> ARRAY['rows', '0', 'parts', p ->> 'part'] AS blocks
-FROM _tiered_storage.report_heat('2030-01-03', '2030-01-05', 60) h CROSS JOIN jsonb_array_elements(h -> 'parts') p
+FROM _tiered_storage.report_heat('2030-01-03', '2030-01-05', '[]', 60) h CROSS JOIN jsonb_array_elements(h -> 'parts') p
 WHERE (p ->> 'at')::timestamptz BETWEEN '2030-01-04 18:00' AND '2030-01-04 23:00' ORDER BY 1;
 \echo '-- The busiest two, and the others together.'
 SELECT jsonb_array_length(h -> 'rows') AS rows, h -> 'others' ->> 'relations' AS others, h -> 'others' -> 'reads'
 	AS reads
-FROM _tiered_storage.report_heat('2030-01-03', '2030-01-05', 2) h;
+FROM _tiered_storage.report_heat('2030-01-03', '2030-01-05', '[]', 2) h;
 \echo '-- A period is cut into parts of a round length, at most 54.'
 SELECT h ->> 'width_s' AS width_s, jsonb_array_length(h -> 'parts') AS parts,
 	(SELECT round(sum((p ->> 'hours')::numeric), 6) FROM jsonb_array_elements(h -> 'parts') p) AS hours
 FROM (VALUES ('1 minute'::interval), ('1 hour'), ('25 hours'), ('30 days'), ('90 days'), ('50 years')) v (length)
 CROSS JOIN LATERAL _tiered_storage.report_heat('2030-01-05 00:00:30', '2030-01-05 00:00:30'::timestamptz + v.length,
-	60) h;
+	'[]', 60) h;
+\echo '-- What a crash has lost is no time of rest.'
+BEGIN;
+DELETE FROM _tiered_storage.load_history WHERE period_start >= '2030-01-03 06:00' AND period_start < '2030-01-03 08:00';
+DELETE FROM _tiered_storage.relation_history WHERE period_start >= '2030-01-03 06:00'
+	AND period_start < '2030-01-03 08:00';
+SELECT * FROM _tiered_storage.unsampled('2030-01-03', '2030-01-05');
+SELECT tiered_storage.report('2030-01-03', '2030-01-05') AS gap \gset
+SELECT count(*) AS bars FROM regexp_matches(:'gap', '<rect [^>]*class="unknown"', 'g');
+SELECT m[1] AS what FROM regexp_matches(:'gap', '(Activity from [0-9][^<]*)<', 'g') m;
+ROLLBACK;
 
 \echo '-- Where history begins is asked once for each that reads it, not for each row.'
 BEGIN;

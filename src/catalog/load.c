@@ -4,8 +4,8 @@
  *		The store of the load of the database and of the server: load_history, file_history.
  *
  * Runs with each sample, in its transaction: one statement reads the server's counters and
- * those of the last sample, one writes the differences and the counters.  Nothing is written
- * to the history for a period in which the database was idle.
+ * those of the last sample, one writes the differences and the counters.  A period without a
+ * row in the history was not sampled.
  *
  * load_state holds the counters of the last sample, in one array in the order of the table of
  * metrics below; load_history holds the differences between samples. Counters of one group are
@@ -27,12 +27,6 @@
 #include "src/catalog/tables.h"
 #include "src/model/heat.h"
 #include "src/server/waits.h"
-
-/*
- * As many transactions in a period may be our own and those of a monitoring
- * system: a database in which no relation is used either is idle.
- */
-#define IDLE_TRANSACTIONS 10
 
 /* Within an hour, to tell how many clients are active in it: a minute of looks. */
 #define LEAST_LOOKED_MS 60000
@@ -101,9 +95,6 @@ static const LoadMetric metrics[] = {
 };
 
 #define NMETRICS ((int) lengthof(metrics))
-#define METRIC_COMMITS 0
-#define METRIC_ROLLBACKS 1
-#define METRIC_TEMP_FILES 9
 #define METRIC_WAIT_SAMPLED 23
 
 StaticAssertDecl(lengthof(metrics) == METRIC_WAIT_SAMPLED + 1 + TIER_WAIT_CLASSES,
@@ -219,14 +210,6 @@ compute_delta(const Counters *before, const Counters *now, Counters *delta)
 		delta->known[i] = delta->known[i] && delta->values[METRIC_WAIT_SAMPLED] > 0;
 }
 
-static bool
-is_idle(const Counters *delta, bool relations_active)
-{
-	return !relations_active &&
-		delta->values[METRIC_COMMITS] + delta->values[METRIC_ROLLBACKS] <= IDLE_TRANSACTIONS &&
-		delta->values[METRIC_TEMP_FILES] == 0;
-}
-
 static TierValue
 make_array(const Counters *counters)
 {
@@ -290,24 +273,26 @@ store_sql(void)
 }
 
 void
-tier_catalog_sample_load(TimestampTz now_at, bool relations_active, bool by_another_server)
+tier_catalog_sample_load(TimestampTz since, TimestampTz now_at, bool by_another_server)
 {
 	Counters	now;
 	Counters	before;
 	Counters	delta;
 	TimestampTz sampled_at;
+	bool		is_first;
 
 	read_counters(&now, &before, &sampled_at);
+	is_first = sampled_at == 0;
+	since = Max(sampled_at, since);
 	compute_delta(&before, &now, &delta);
 
 	/*
 	 * The first counters of a server are its whole past, and belong to no
 	 * period.
 	 */
-	tier_query(store_sql(), tier_arg_time(now_at), make_array(&now), tier_arg_time(sampled_at),
+	tier_query(store_sql(), tier_arg_time(now_at), make_array(&now), tier_arg_time(since),
 			   make_array(&delta),
-			   tier_arg_bool(sampled_at != 0 && sampled_at < now_at && !by_another_server &&
-							 !is_idle(&delta, relations_active)));
+			   tier_arg_bool(!is_first && since < now_at && !by_another_server));
 }
 
 TierClientTime

@@ -84,8 +84,8 @@ typedef struct TierSampleSummary
 /*
  * Stores a sample: states with their `changed` flag set, history rows for relations with reads
  * or writes, and the summary; deletes the states of `dropped`.  period_start: the time of the
- * last sample; 0: this is the first one, which has no history.  The pass leaves out relations
- * that cannot be stored.  Under the sampler's lock.
+ * last sample, or when the statistics were lost after it; 0: this is the first one, which has no
+ * history.  The pass leaves out relations that cannot be stored.  Under the sampler's lock.
  */
 extern void tier_catalog_store_sample(const TierRelationState *states, int nstates,
 									  const Oid *dropped, int ndropped,
@@ -190,12 +190,12 @@ extern void tier_catalog_store_growths(const TierGrowths *growths);
  */
 
 /*
- * Adds to load_history the load of the database and the server since the last call, unless the
- * database was idle: no relation active, and at most ten transactions.  by_another_server:
- * adds nothing, because the counters are those of another server than at the last call. Under
- * the sampler's lock.
+ * Adds to load_history the load of the database and the server since the last call, or since
+ * `since` if that is later: what was counted before is lost.
+ * by_another_server: adds nothing, because the counters are those of another server than at the
+ * last call.  Under the sampler's lock.
  */
-extern void tier_catalog_sample_load(TimestampTz now_at, bool relations_active,
+extern void tier_catalog_sample_load(TimestampTz since, TimestampTz now_at,
 									 bool by_another_server);
 
 /*

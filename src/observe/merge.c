@@ -447,15 +447,19 @@ advance_slow(double *rate, const TierRelationPeriod *period, double events)
 }
 
 static void
-advance_rates(TierRelationStored *stored, TierRelationPeriod *period, TimestampTz period_start,
-			  TimestampTz now)
+advance_rates(TierRelationStored *stored, TierRelationPeriod *period, TimestampTz last_sample_at,
+			  TimestampTz period_start, TimestampTz now)
 {
 	TierRates  *rates = &stored->rates;
 	const TierCostAttribution *split = &period->attribution;
 	const TierCounters *there = &period->standby;
 	double		random = split->misses - split->sequential_mid;
 
-	period->idle_s = tier_seconds_between(stored->heat_at, period_start);
+	/*
+	 * Of the time that a crash has lost nothing is known, nor that it was
+	 * idle.
+	 */
+	period->idle_s = tier_seconds_between(stored->heat_at, last_sample_at);
 	period->active_s = tier_seconds_between(Max(stored->heat_at, period_start), now);
 	advance_fast(&rates->random_fast, period, random);
 	advance_slow(&rates->random_slow, period, random);
@@ -562,7 +566,8 @@ advance(TierRelationState *state, const TierAccessCount *count, TimestampTz peri
 		note_past(state, period_start, input);
 	else if (period->active || period->writes.wal_bytes > 0)
 	{
-		advance_rates(&state->stored, period, period_start, input->now);
+		advance_rates(&state->stored, period, Min(input->last_sample_at, period_start),
+					  period_start, input->now);
 		note_evidence(state, period_start, input);
 	}
 	else if (period->size_change != 0 && state->stored.evidence.interval_s > 0.0)
@@ -713,7 +718,9 @@ tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input, 
 	{
 		result->was_emptied = merge.period.was_emptied =
 			merge.period.start > input->last_sample_at;
-		merge.period.start = Min(input->last_sample_at, input->now);
+		if (!result->was_emptied || result->began_ahead)
+			merge.period.start = input->last_sample_at;
+		result->since = merge.period.start = Min(merge.period.start, input->now);
 	}
 	for_each(&merge, compare_step);
 	if (merge.nlost > 0)

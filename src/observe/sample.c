@@ -14,9 +14,11 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
+#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
@@ -245,6 +247,7 @@ tier_sample_look(const TierSampleMemory *memory, const TierDevices *devices, Tie
 	input.carry = is_sample;
 	tier_pass_begin(&view.pass, TIER_STEP_SAMPLE);
 	merged = tier_merge(view.states, view.nstates, &input, &view.pass);
+	view.since = merged.since;
 	view.saw_reset = merged.saw_reset;
 	view.origin = origin_of(memory, &merged, &taken, view.at);
 
@@ -320,20 +323,17 @@ maintain_step(void *now)
 	tier_catalog_maintain_history(*(TimestampTz *) now);
 }
 
-/* What has been sampled stays when history cannot be rolled up; the next sample tries again. */
+/* What has been sampled stays when history cannot be rolled up; a later sample tries again. */
 static void
-maintain(TimestampTz now)
+maintain(TierPass *pass, TimestampTz now)
 {
-	ErrorData  *error = tier_attempt(maintain_step, &now);
+	Oid			history_oid = get_relname_relid("history_hour",
+												get_namespace_oid(TIER_CATALOG_SCHEMA, false));
+	ErrorData  *error = tier_pass_skips(pass, history_oid) ? NULL :
+	tier_attempt(maintain_step, &now);
 
-	if (error == NULL)
-		return;
-	if (tier_error_is_about_all(error))
-		ReThrowError(error);
-	ereport(WARNING,
-			(errcode(error->sqlerrcode),
-			 errmsg("could not roll up the history: %s", error->message),
-			 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail)));
+	if (error != NULL)
+		(void) tier_pass_failed(pass, history_oid, NULL, error);
 }
 
 bool
@@ -392,9 +392,8 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	for (int i = 0; i < view.nstates; i++)
 		summary.active += view.states[i].period.active ? 1 : 0;
 	summary.duration_ms = tier_seconds_between(started_at, tier_clock_now()) * 1000.0;
-	tier_catalog_store_sample(view.states, view.nstates, dropped, ndropped, memory.sampled_at,
+	tier_catalog_store_sample(view.states, view.nstates, dropped, ndropped, view.since,
 							  &summary, &view.pass);
-	tier_pass_end(&view.pass);
 	tier_catalog_store_counts_origin(&view.origin);
 	tier_catalog_store_growths(growths);
 	tier_writes_end(writes);
@@ -404,9 +403,10 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 							   tier_writes_counted(writes));
 	tier_catalog_store_devices(result->devices);
 	tier_catalog_count_wear(result->devices, view.at);
-	tier_catalog_sample_load(view.at, summary.active > 0, is_another_server(&memory));
+	tier_catalog_sample_load(view.since, view.at, is_another_server(&memory));
 	tier_catalog_sample_files(view.at, is_another_server(&memory));
-	maintain(view.at);
+	maintain(&view.pass, view.at);
+	tier_pass_end(&view.pass);
 	tier_catalog_leave(&scope);
 	return true;
 }

@@ -32,6 +32,7 @@ typedef struct TierSampleView
 {
 	TierRelationState *states;	/* by OID */
 	int			nstates;
+	TimestampTz since;			/* see TierMergeResult; 0: without memory */
 	TimestampTz at;
 	bool		saw_reset;		/* counters went backwards */
 	TierCountsOrigin origin;

@@ -3,9 +3,9 @@
 ---------------------------------------------------------------------------
 
 /*
- * Activity of this database and of the server by sample, until the hour has ended; one in which
- * the database was idle has no row.  Statistics are of this database, waits of its backends;
- * WAL, checkpoints, written buffers and SLRU are of the whole server.
+ * Activity of this database and of the server by sample, until the hour has ended.  Statistics
+ * are of this database, waits of its backends; WAL, checkpoints, written buffers and SLRU are of
+ * the whole server.
  */
 CREATE UNLOGGED TABLE _tiered_storage.load_history
 (
@@ -79,6 +79,30 @@ CREATE VIEW _tiered_storage.load_rows AS
 		NULL::_tiered_storage.load_history, h.load) l
 	WHERE h.load IS NOT NULL AND _tiered_storage.load_is_possible(l);
 
+/*
+ * The parts of a period that were not sampled, in order: before the first sample, after the last
+ * one, and what a crash has lost.
+ */
+CREATE FUNCTION _tiered_storage.unsampled(begins_at timestamptz, ends_at timestamptz,
+	OUT from_at timestamptz, OUT to_at timestamptz)
+RETURNS SETOF record
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT g.known_to, g.known_from
+	FROM (SELECT k.known_from, max(k.known_to) OVER (ORDER BY k.known_from, k.known_to
+			ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS known_to
+		FROM (SELECT GREATEST(h.period_start, begins_at), LEAST(ends_at,
+				h.period_start + h.period_s * interval '1 second')
+			FROM _tiered_storage.load_rows h
+			WHERE h.hour >= (SELECT _tiered_storage.first_hour(begins_at)) AND h.hour < ends_at
+				AND h.period_start < ends_at
+				AND h.period_start + h.period_s * interval '1 second' > begins_at
+			UNION ALL VALUES (begins_at, begins_at), (ends_at, ends_at))
+			k (known_from, known_to)) g
+	WHERE g.known_from > g.known_to + interval '1 second'
+	ORDER BY g.known_from
+$$;
+
 /* The cumulative counters at the last sample, in the order of the columns of load_history. */
 CREATE UNLOGGED TABLE _tiered_storage.load_state
 (
@@ -107,8 +131,7 @@ AS 'MODULE_PATHNAME', 'tier_wait_times';
  * The load of a period, one row per metric.
  *
  * A sample that reaches beyond the period counts in proportion; prorated is how much of it
- * does.  Where there is no row, the database was idle: a sum is 0, but of what is only counted
- * by some servers (WAL writes, waits) null.
+ * does.  What was not sampled is no part of the period.
  */
 CREATE FUNCTION _tiered_storage.load_totals(begins_at timestamptz, ends_at timestamptz,
 	OUT place integer, OUT metric text, OUT unit text, OUT total float8)
@@ -132,7 +155,9 @@ AS $$
 					'prorated', CASE WHEN p.share < 1 THEN (p.h).period_s END)) e
 			GROUP BY e.key) s)
 	SELECT m.place::integer, m.metric, m.unit, CASE
-		WHEN m.metric = 'period' THEN EXTRACT(epoch FROM ends_at - begins_at)::float8
+		WHEN m.metric = 'period' THEN EXTRACT(epoch FROM ends_at - begins_at
+			- COALESCE((SELECT sum(u.to_at - u.from_at)
+				FROM _tiered_storage.unsampled(begins_at, ends_at) u), '0'))::float8
 		WHEN m.metric = 'hit_ratio' THEN (s.t ->> 'block_hits')::float8
 			/ NULLIF((s.t ->> 'block_hits')::float8 + (s.t ->> 'block_reads')::float8, 0)
 		WHEN starts_with(m.metric, 'wait_') THEN (s.t ->> (m.metric || '_ms'))::float8 / 1000
@@ -201,6 +226,15 @@ BEGIN
 	SELECT max(t.total) FILTER (WHERE t.metric = 'period'),
 		NULLIF(max(t.total) FILTER (WHERE t.metric = 'transactions'), 0)
 		INTO period_s, transactions FROM _tiered_storage.load_totals(begins_at, ends_at) t;
+	IF period_s <= 0 THEN
+		PERFORM _tiered_storage.refuse('no_data_found', 'the load of that period was not sampled',
+			detail => 'A crash of the server loses the samples since the last full hour.');
+	ELSIF period_s < EXTRACT(epoch FROM ends_at - begins_at) - 1 THEN
+		RAISE NOTICE 'the load of % of these % was not sampled', date_trunc('second',
+				ends_at - begins_at - period_s * interval '1 second'), ends_at - begins_at
+			USING DETAIL = 'A crash of the server loses the samples since the last full hour. '
+				'The figures are those of the remaining time.';
+	END IF;
 	RETURN QUERY
 		SELECT t.metric, _tiered_storage.readable(t.total),
 			CASE WHEN t.unit <> 'ratio' AND t.place > 2

@@ -11,11 +11,11 @@
  * What the report says of the activity of relations in a period: so many of the busiest, and
  * the others together.
  *
- * Time is cut into at most 54 equal parts.  There may be millions of rows, which are read
- * once.
+ * Time is cut into at most 54 equal parts, whose hours are those that were sampled.  There may
+ * be millions of rows, which are read once.
  */
 CREATE FUNCTION _tiered_storage.report_heat(from_at timestamptz, to_at timestamptz,
-	at_most integer)
+	unsampled jsonb, at_most integer)
 RETURNS jsonb
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -79,10 +79,16 @@ BEGIN
 			FROM busy b WHERE b.relation_oid = 0),
 		'width_s', width_s, 'start_s', start_s,
 		'parts', (SELECT jsonb_agg(jsonb_build_object('part', p.part, 'at',
-				to_timestamp(start_s + p.part * width_s), 'hours', (LEAST(until_s, start_s
-					+ (p.part + 1) * width_s) - GREATEST(from_s, start_s + p.part * width_s))
-					/ 3600) ORDER BY p.part)
-			FROM generate_series(0, ceil((until_s - start_s) / width_s)::integer - 1) p (part)))
+				to_timestamp(start_s + p.part * width_s), 'hours', p.sampled_s / 3600)
+				ORDER BY p.part)
+			FROM (SELECT g.part, LEAST(until_s, start_s + (g.part + 1) * width_s)
+					- GREATEST(from_s, start_s + g.part * width_s)
+					- COALESCE(sum(GREATEST(0, LEAST((u ->> 'to_s')::float8,
+						start_s + (g.part + 1) * width_s) - GREATEST((u ->> 'from_s')::float8,
+						start_s + g.part * width_s))) FILTER (WHERE u IS NOT NULL), 0) AS sampled_s
+				FROM generate_series(0, ceil((until_s - start_s) / width_s)::integer - 1) g (part)
+				LEFT JOIN jsonb_array_elements(unsampled) u ON true
+				GROUP BY g.part) p))
 		INTO result;
 	RETURN result;
 END
@@ -200,7 +206,8 @@ AS $$
 				ORDER BY t.rank, t.random_read_ms, t.tier_name LIMIT 1) f WHERE f.n > 1),
 			jsonb_build_object('why',
 				'There are no two tiers with tablespaces whose sizes could be compared.')),
-		'heat', _tiered_storage.report_heat(from_at, to_at, 60),
+		'unsampled', u.parts,
+		'heat', _tiered_storage.report_heat(from_at, to_at, u.parts, 60),
 		'moves', (WITH moves AS MATERIALIZED (
 			SELECT m.*, row_number() OVER (ORDER BY m.started_at DESC, m.move_id DESC) AS place,
 				m.finished_at >= to_at - interval '24 hours' AS is_of_last_day
@@ -249,4 +256,7 @@ AS $$
 		'writes', COALESCE((SELECT jsonb_agg(to_jsonb(w) ORDER BY w.is_total, t.rank, w.tier_name)
 			FROM _tiered_storage.write_amplification w
 			LEFT JOIN _tiered_storage.tiers t ON t.tier_name = w.tier_name), '[]'))
+	FROM (SELECT COALESCE(jsonb_agg(jsonb_build_object('from_s', date_part('epoch', u.from_at),
+			'to_s', date_part('epoch', u.to_at)) ORDER BY u.from_at), '[]') AS parts
+		FROM _tiered_storage.unsampled(from_at, to_at) u) u
 $$;

@@ -37,8 +37,6 @@ AS $$
 			(facts ->> 'from')::timestamptz AS from_at, (facts ->> 'to')::timestamptz AS to_at,
 			date_part('epoch', (facts ->> 'from')::timestamptz) AS from_s,
 			date_part('epoch', (facts ->> 'to')::timestamptz) AS to_s,
-			date_part('epoch', (facts ->> 'load_since')::timestamptz) AS since_s,
-			date_part('epoch', (facts #>> '{sampler,last_sample_at}')::timestamptz) AS last_s,
 			(facts #>> '{heat,start_s}')::float8 AS start_s,
 			620.0 / jsonb_array_length(facts #> '{heat,parts}') AS cell,
 			620.0 / jsonb_array_length(facts #> '{heat,parts}')
@@ -135,8 +133,9 @@ AS $$
 		SELECT string_agg(_tiered_storage.report_bar(g.x0 + (u.begins_s - g.start_s)
 			* g.pixels_per_s, 24, (u.ends_s - u.begins_s) * g.pixels_per_s,
 			g.high * (SELECT count(*) FROM line), 'unknown'), '') AS bars
-		FROM given g CROSS JOIN LATERAL (VALUES (g.from_s, LEAST(g.since_s, g.to_s)),
-			(GREATEST(g.last_s, g.from_s), g.to_s)) u (begins_s, ends_s)
+		FROM given g CROSS JOIN LATERAL (SELECT (x ->> 'from_s')::float8 AS begins_s,
+				(x ->> 'to_s')::float8 AS ends_s
+			FROM jsonb_array_elements(facts -> 'unsampled') x) u
 		WHERE u.ends_s > u.begins_s + 0.002 * (g.to_s - g.from_s)),
 	scale AS (
 		SELECT array_agg(format('h%s|%s', k.class, CASE WHEN k.class = 1 THEN '&lt; '
@@ -162,7 +161,8 @@ AS $$
 		FROM named n CROSS JOIN given g),
 	numbers AS (
 		SELECT jsonb_agg(jsonb_build_object('name', n.name) || (SELECT jsonb_object_agg(p.part,
-				COALESCE(_tiered_storage.report_words(c.per_hour), '0'))
+				CASE WHEN p.hours > 0 THEN COALESCE(_tiered_storage.report_words(c.per_hour), '0')
+				END)
 			FROM part p LEFT JOIN cell c ON c.part = p.part AND c.place = n.place)
 			ORDER BY n.place) AS rows
 		FROM named n)

@@ -21,7 +21,7 @@ AS $$
 			SELECT _tiered_storage.report_cell(t ->> 'tier_name', 'name') AS name) n),
 	known AS (
 		SELECT l.*, NULLIF(facts -> 'sampler', 'null') AS sampler,
-			(facts ->> 'load_since')::timestamptz AS since, facts #>> '{worker,state}' AS worker,
+			facts #>> '{worker,state}' AS worker,
 			_tiered_storage.report_escape(facts #>> '{worker,reason}') AS reason,
 			date_trunc('second', (facts ->> 'now')::timestamptz
 				- (facts ->> 'load_since')::timestamptz) AS observed,
@@ -36,13 +36,6 @@ AS $$
 				'No tier is defined.', 'SELECT * FROM tiered_storage.discover_tiers();'),
 			(2, k.sampler IS NULL, 'Activity',
 				'No sample was taken in this database.', 'CALL tiered_storage.sample();'),
-			(3, k.since > (facts ->> 'from')::timestamptz,
-				'Activity before ' || to_char(k.since, 'YYYY-MM-DD HH24:MI'),
-				'Samples of this database begin then.', NULL),
-			(4, (k.sampler ->> 'last_sample_at')::timestamptz < (facts ->> 'to')::timestamptz
-				- interval '1 hour', 'Activity after ' || to_char(
-				(k.sampler ->> 'last_sample_at')::timestamptz, 'YYYY-MM-DD HH24:MI'),
-				'That was the last sample.', NULL),
 			(5, k.observed < k.needed, 'Typical load',
 				format('Observed for %s of %s (<code>observation_period</code>), so that no '
 					'recommendation is firm.', justify_interval(k.observed), k.needed), NULL),
@@ -76,6 +69,13 @@ AS $$
 				'This server is a standby: samples are those of its primary.', NULL)
 			) u (n, holds, what, why, remedy)
 		WHERE u.holds AND u.what IS NOT NULL AND u.why IS NOT NULL
+		UNION ALL
+		SELECT 3, true, format('Activity from %s to %s', to_char(to_timestamp(u.from_s),
+				'YYYY-MM-DD HH24:MI'), to_char(to_timestamp(u.to_s), 'YYYY-MM-DD HH24:MI')),
+			'It was not sampled, or a crash has lost the samples.', NULL
+		FROM jsonb_to_recordset(facts -> 'unsampled') u (from_s float8, to_s float8)
+		WHERE u.to_s - u.from_s > 0.02 * date_part('epoch', (facts ->> 'to')::timestamptz
+			- (facts ->> 'from')::timestamptz)
 		UNION ALL
 		SELECT 20, true, 'I/O of ' || (f ->> 'file_class'), string_agg(
 			_tiered_storage.report_escape(f ->> 'null_reason'), '; '), NULL

@@ -92,7 +92,7 @@ BEGIN
 		access_tracking,relation_entry(oid),"relation_entry(name, name)",relation_persistence,
 		present_relation,present_pinned,smoothed_rate,period_share,wal_written_ratio,
 		device_fit,wear_state,relation_write_amplification,
-		load_is_possible,load_totals,default_profiles,file_class_io,file_period,
+		load_is_possible,load_totals,unsampled,default_profiles,file_class_io,file_period,
 		server_directories,directory_tiers,settings_of_tablespaces,settings_of_temp,
 		settings_of_wal_place,settings_of_temp_rights,role_list,temp_saved_s,roles_without_create,
 		temp_places,wal_places,roomiest_places,wal_move_command,settings_of_wal_sync,

@@ -80,9 +80,32 @@ sub observed
 }
 my $observed = observed();
 is($observed, 'firm', 'observed since the first sample');
+$primary->safe_psql('postgres', 'CREATE DATABASE app2');
+$primary->safe_psql(
+	'app2', q(
+CREATE TABLE t (a int) WITH (autovacuum_enabled = off);
+CREATE EXTENSION tiered_storage;
+CALL tiered_storage.sample();
+));
 $primary->stop('immediate');
 $primary->start;
 $primary->wait_for_log(qr/ready to accept connections/);
+
+# By the true clock: the time before the crash is part of no period.
+$primary->safe_psql(
+	'app2', q(
+INSERT INTO t SELECT generate_series(1, 7);
+SELECT pg_stat_force_next_flush();
+CALL tiered_storage.sample();
+));
+is( $primary->safe_psql(
+		'app2', q(
+SELECT row_changes, period_start >= stats_reset,
+	(SELECT max(l.period_start) >= stats_reset FROM _tiered_storage.load_rows l)
+FROM tiered_storage.history, pg_stat_archiver WHERE relation_oid = 't'::regclass)
+	),
+	'7|t|t',
+	'what is counted after the crash happened after it');
 is( $node->safe_psql(
 		'app', 'SELECT count(*) FROM _tiered_storage.relation_history'),
 	0,
