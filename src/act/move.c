@@ -178,10 +178,6 @@ move_online(TierMove *move)
 	TierOnlineReport online;
 	TierOnlineResult result;
 
-	if (is_rebuilt(move, &thrown))
-		report_rebuilt(move);
-	if (thrown != NULL || move->is_rebuilt)
-		return thrown;
 	memset(&request, 0, sizeof(request));
 	memset(&online, 0, sizeof(online));
 	online.lock_held_ms = -1;
@@ -239,10 +235,14 @@ move_with_retries(TierMove *move)
 	TierMoveReport *report = move->report;
 	TierMoveOutcome *outcome = &move->outcome;
 
-	for (outcome->attempts = 1;; outcome->attempts++)
+	for (;;)
 	{
-		ErrorData  *thrown;
+		ErrorData  *thrown = tier_move_try(move, tier_move_ask_step);
 
+		if (thrown != NULL || move->is_unwanted)
+			return thrown;		/* reported */
+		tier_move_run_idle(move);
+		outcome->attempts++;
 		memset(&move->timing, 0, sizeof(move->timing));
 		thrown = tier_attempt(attempt_step, move);
 
@@ -276,10 +276,6 @@ move_with_retries(TierMove *move)
 		}
 		move->backoff_ms = move->backoff_ms == 0 ? FIRST_BACKOFF_MS :
 			Min(move->backoff_ms * 2, LONGEST_BACKOFF_MS);
-		thrown = tier_move_try(move, tier_move_ask_step);
-		if (thrown != NULL || move->is_unwanted)
-			return thrown;		/* reported */
-		tier_move_run_idle(move);
 	}
 }
 

@@ -260,6 +260,40 @@ warn_standby_user(TierAdmission *admission)
 			 errdetail_internal("%s", tier_preflight_standby_conflict_text(user))));
 }
 
+/*
+ * Returns true if the relation was moved since its place was recorded.  Then the decision to
+ * move, and the place to which undo_move() would return it, are outdated.
+ */
+static bool
+is_moved_meanwhile(TierMove *move)
+{
+	TierRelationInfo now;
+
+	if (!tier_relation_lookup(move->request->relation_oid, &now) ||
+		now.tablespace_oid == move->info->tablespace_oid ||
+		now.tablespace_oid == move->request->tablespace_oid)
+		return false;
+	tier_move_report_skipped(move->report, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+							 "it was moved to another tablespace concurrently", NULL);
+	return true;
+}
+
+static bool
+idle_is_due(const TierMove *move)
+{
+	return move->request->idle != NULL && move->request->idle->is_due();
+}
+
+/* Takes a place among the movers if it may begin at once. */
+static bool
+enter(const TierMove *move)
+{
+	Oid			requester_oid = move->request->requester_oid;
+
+	return !tier_throttle_is_paused() &&
+		tier_throttle_enter(requester_oid, tier_is_administrator(requester_oid));
+}
+
 static void
 preflight_step(void *argument)
 {
@@ -287,12 +321,10 @@ preflight_step(void *argument)
 			"relations of its owner",
 			.hint = "It is tried again later."
 	};
-}
-
-static bool
-idle_is_due(const TierMove *move)
-{
-	return move->request->idle != NULL && move->request->idle->is_due();
+	if (move->obstacle.message != NULL)
+		return;
+	move->is_unwanted = is_moved_meanwhile(move);
+	move->has_entered = !move->is_unwanted && !idle_is_due(move) && enter(move);
 }
 
 void
@@ -329,11 +361,8 @@ static void
 queue_step(void *argument)
 {
 	TierMove   *move = argument;
-	Oid			requester_oid = move->request->requester_oid;
-	bool		is_administrator = tier_is_administrator(requester_oid);
 
-	while (tier_throttle_is_paused() ||
-		   !(move->has_entered = tier_throttle_enter(requester_oid, is_administrator)))
+	while (!(move->has_entered = enter(move)))
 	{
 		bool		is_paused = tier_throttle_is_paused();
 
@@ -381,24 +410,6 @@ is_forbidden_meanwhile(TierMove *move)
 								 tier_preflight_unpin_hint(pinned));
 	MemoryContextSwitchTo(old_context);
 	return pinned != NULL;
-}
-
-/*
- * Returns true if the relation was moved since its place was recorded.  Then the decision to
- * move, and the place to which undo_move() would return it, are outdated.
- */
-static bool
-is_moved_meanwhile(TierMove *move)
-{
-	TierRelationInfo now;
-
-	if (!tier_relation_lookup(move->request->relation_oid, &now) ||
-		now.tablespace_oid == move->info->tablespace_oid ||
-		now.tablespace_oid == move->request->tablespace_oid)
-		return false;
-	tier_move_report_skipped(move->report, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-							 "it was moved to another tablespace concurrently", NULL);
-	return true;
 }
 
 /*
@@ -509,20 +520,14 @@ tier_move_why_wait(const TierOnlineRequest *request)
 }
 
 /*
- * Checks whether the move is still to be made when its turn has come.  The request was decided
- * just now, unless it has waited since, for others or for resume(); then a window may have ended,
- * too.
+ * Checks whether the move is still to be made, after a wait for others, for resume() or for what
+ * was due first; a window may have ended, too.
  */
 static void
 turn_step(void *argument)
 {
 	TierMove   *move = argument;
 
-	if (!move->has_told)
-	{
-		move->is_unwanted = is_forbidden_meanwhile(move) || is_moved_meanwhile(move);
-		return;
-	}
 	tier_move_ask_step(move);
 	if (move->is_unwanted || !move->request->obeys_windows)
 		return;
@@ -551,6 +556,8 @@ tier_move_may_begin(TierMove *move, ErrorData **thrown)
 		move->report->why = move->obstacle;
 		return false;
 	}
+	if (*thrown != NULL || move->is_unwanted || move->has_entered)
+		return *thrown == NULL && !move->is_unwanted;
 	while (*thrown == NULL && !move->has_entered)
 	{
 		*thrown = tier_move_try(move, queue_step);

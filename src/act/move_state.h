@@ -44,8 +44,8 @@ typedef struct TierMove
 	TierIndexIdentity identity; /* see tier_relation_present() */
 
 	bool		is_unwanted;	/* the last time that it was asked */
-	bool		has_entered;	/* by queue_step(): the move does not wait for
-								 * the queue */
+	bool		has_entered;	/* by preflight_step() or queue_step(): the
+								 * move does not wait for the queue */
 	bool		has_told;		/* that it waits */
 	bool		only_record;	/* finish_step() does nothing else */
 	TierObstacle obstacle;		/* by preflight_step(); before it, nothing */
