@@ -179,9 +179,6 @@ static void
 note_consequences(const TierMove *move)
 {
 	tier_debug_point("recorded");
-	if (move->result == TIER_MOVE_DONE)
-		tier_catalog_note_moved(move->move_id, move->request->relation_oid,
-								move->request->tablespace_oid);
 
 	/* The table itself has moved, and not a part of it only. */
 	if (move->outcome.state != NULL && strcmp(move->outcome.state, "done") == 0 &&
@@ -200,6 +197,8 @@ finish_step(void *argument)
 
 	if (!tier_catalog_try_enter(&scope))
 		return;
+	if (move->result == TIER_MOVE_DONE && !move->only_record)
+		tier_catalog_note_moved(move->request->relation_oid, move->request->tablespace_oid);
 	if (move->outcome.state == NULL)
 		tier_catalog_forget_move(move->move_id);
 	else

@@ -134,7 +134,7 @@ void
 tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 {
 	static const char sql[] =
-	"UPDATE _tiered_storage.move SET state = $2, finished_at = clock_timestamp(), "
+	"UPDATE _tiered_storage.move m SET state = $2, finished_at = clock_timestamp(), "
 	"attempts = attempts + $3, lock_wait_ms = $4, lock_held_ms = $5, elapsed_ms = $6, "
 	"lock_flush_ms = $9, copied_bytes = $10, waited_ms = $12, "
 	"error = $7, sqlstate = $8, pid = NULL, backend_start = NULL, "
@@ -144,8 +144,11 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 	"next_attempt_at = CASE WHEN $2 = 'done' OR $14 THEN NULL ELSE clock_timestamp() + "
 	"least(interval '1 hour', interval '1 minute' * "
 	"CASE WHEN $13 THEN least(10, power(2, least(failures, 10))) "
-	"ELSE power(2, least(costly_failures, 10)) END) END "
-	"WHERE move_id = $1";
+	"ELSE power(2, least(costly_failures, 10)) END) END, "
+	"placed_at = CASE WHEN $2 = 'done' AND NOT EXISTS (SELECT "
+	"FROM _tiered_storage.relation_state s WHERE s.relation_oid = m.relation_oid "
+	"AND s.tablespace_oid <> m.to_tablespace_oid) THEN $15 END "
+	"WHERE m.move_id = $1";
 
 	tier_query(sql, tier_arg_int8(move_id), tier_arg_text(outcome->state),
 			   tier_arg_int4(outcome->attempts), tier_arg_float8(outcome->lock_wait_ms),
@@ -155,7 +158,8 @@ tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome)
 			   tier_arg_if(outcome->lock_flush_ms >= 0, tier_arg_float8(outcome->lock_flush_ms)),
 			   tier_arg_if(outcome->copied_bytes >= 0, tier_arg_int8(outcome->copied_bytes)),
 			   tier_arg_bool(outcome->is_tried_again), tier_arg_float8(outcome->waited_ms),
-			   tier_arg_bool(outcome->found_no_room), tier_arg_bool(outcome->was_paused));
+			   tier_arg_bool(outcome->found_no_room), tier_arg_bool(outcome->was_paused),
+			   tier_arg_time(tier_clock_now()));
 }
 
 int64
@@ -344,9 +348,9 @@ tier_catalog_forget_move(int64 move_id)
 }
 
 void
-tier_catalog_note_moved(int64 move_id, Oid relation_oid, Oid tablespace_oid)
+tier_catalog_note_moved(Oid relation_oid, Oid tablespace_oid)
 {
-	static const char state_sql[] =
+	static const char sql[] =
 	"UPDATE _tiered_storage.relation_state s "
 	"SET tablespace_oid = $2, file_number = u.relfilenode, "
 	"placed_at = CASE WHEN s.tablespace_oid <> $2 THEN $3 ELSE s.placed_at END, "
@@ -356,17 +360,9 @@ tier_catalog_note_moved(int64 move_id, Oid relation_oid, Oid tablespace_oid)
 	TIER_SQL_UNIT_OF_RELATION " FOR UPDATE OF x SKIP LOCKED) o "
 	"CROSS JOIN LATERAL _tiered_storage.relation_entry(o.relation_oid) c) u "
 	"WHERE u.oid = s.relation_oid AND u.relfilenode <> s.file_number";
-	static const char move_sql[] =
-	"UPDATE _tiered_storage.move m SET placed_at = $3 WHERE m.move_id = $4 "
-	"AND NOT EXISTS (SELECT FROM _tiered_storage.relation_state s "
-	"WHERE s.relation_oid = $1 AND s.tablespace_oid <> $2)";
-	const TierValue values[] = {
-		tier_arg_oid(relation_oid), tier_arg_oid(tablespace_oid),
-		tier_arg_time(tier_clock_now()), tier_arg_int8(move_id)
-	};
 
-	tier_catalog_run(state_sql, values, 3);
-	tier_catalog_run(move_sql, values, 4);
+	tier_query(sql, tier_arg_oid(relation_oid), tier_arg_oid(tablespace_oid),
+			   tier_arg_time(tier_clock_now()));
 }
 
 TierMovePace

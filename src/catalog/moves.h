@@ -79,6 +79,9 @@ extern int64 tier_catalog_begin_move(const TierMoveRow *row);
  * each failure in a row, at most one hour.  A move that was refused for lack of space waits
  * for at most ten minutes, and does not count for the doubling: a check of the space is cheap,
  * and no event signals free space.
+ *
+ * Records the time of a move in its row if no later sample will detect the move: after
+ * tier_catalog_note_moved().
  */
 extern void tier_catalog_finish_move(int64 move_id, const TierMoveOutcome *outcome);
 
@@ -176,10 +179,9 @@ extern void tier_catalog_forget_move(int64 move_id);
 /*
  * Brings the stored state of a relation and its TOAST table up to date after a move, so that
  * the next move sees the current use of the tier.  Never waits: rows that a sample has locked
- * are left to the next sample.  Records the time in the row of the move, if no later sample
- * will detect the move.
+ * are left to the next sample.
  */
-extern void tier_catalog_note_moved(int64 move_id, Oid relation_oid, Oid tablespace_oid);
+extern void tier_catalog_note_moved(Oid relation_oid, Oid tablespace_oid);
 
 /* A relation whose last move failed or was skipped, and the time of the next attempt. */
 typedef struct TierBackoff
