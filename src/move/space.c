@@ -43,7 +43,7 @@
  */
 #define WAL_BYTES_PER_BYTE 1.01
 
-/* With fs_id only if it is asked for, since that reads all mounts. */
+/* With fs_id only if it is asked for, since that may read all mounts. */
 static TierRoom
 look_at(const char *path, bool with_fs_id)
 {

@@ -460,7 +460,16 @@ tier_device_fs_id(const char *path)
 	struct stat st;
 	uint64		fs_id;
 
-	if (!tier_path_resolve(path, resolved) || stat(resolved, &st) != 0)
+	if (stat(path, &st) != 0)
+		return 0;
+
+	/*
+	 * Only a number without a device, as of a subvolume, is looked up among
+	 * the mounts.
+	 */
+	if (major(st.st_dev) != 0)
+		return (uint64) st.st_dev;
+	if (!tier_path_resolve(path, resolved))
 		return 0;
 	scratch = AllocSetContextCreate(caller, "tiered_storage mounts", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(scratch);
