@@ -122,11 +122,12 @@ tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tabl
 static double
 factor_of(const TierDeviceState *device, TierEffectWork *work, const TierCostProfile *profile)
 {
-	double		request_bytes = tier_device_request_bytes(device);
+	double		request_bytes;
 
-	if (!tier_device_is_explained(device) ||
-		(tier_device_holds_wal(device) &&
-		 !tier_effect_drop_writes(work, profile, request_bytes)))
+	if (!tier_device_is_explained(device))
+		return NAN;
+	request_bytes = tier_device_request_bytes(device);
+	if (tier_device_holds_wal(device) && !tier_effect_drop_writes(work, profile, request_bytes))
 		return NAN;
 	return tier_effect_device_factor(work, profile, request_bytes);
 }
