@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/emptying.h
- *		A tier that a run empties: its lock, and the report of its policy.
+ *		A tier that a run empties, and the result of its policy.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,20 +23,10 @@ typedef struct TierEmptying
 								 * held_up */
 	char	   *held_up;		/* why nothing more leaves in this run; NULL:
 								 * it may */
-	bool		is_busy;		/* another process empties the tier */
-	Oid		   *locked;			/* tablespaces, by tier_emptying_lock() */
-	int			nlocked;
 } TierEmptying;
 
 /* That of a policy of the plan; made in the current memory context if it is not in the list. */
 extern TierEmptying *tier_emptying_find(List **emptyings, const TierPlan *plan, int policy_id);
-
-/*
- * Locks the tablespaces of the tier for the session, of all databases; false: another process has
- * locked one, and none is locked.
- */
-extern bool tier_emptying_lock(TierEmptying *emptying, const TierSet *set);
-extern void tier_emptying_unlock(TierEmptying *emptying);
 
 /*
  * Records the results of the policies of the plan, except those in the list of ids.  Outside of a

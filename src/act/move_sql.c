@@ -421,12 +421,9 @@ report_emptied(const TierFullnessSummary *emptied, bool dry_run)
 			emptied->failed == 0 ? NULL :
 			psprintf("%d of them cannot be evaluated; see the view tiered_storage.policies.",
 					 emptied->failed));
-	else if (dry_run || emptied->busy == emptied->too_full)
-		ereport(NOTICE,
-				(errmsg("tiers that are too full: %d; relations that have to leave: %d",
-						emptied->too_full, emptied->leaving),
-				 emptied->busy == 0 ? 0 :
-				 errdetail("Another process is emptying them.")));
+	else if (dry_run)
+		say(psprintf("tiers that are too full: %d; relations that have to leave: %d",
+					 emptied->too_full, emptied->leaving), NULL);
 	else
 		say(psprintf("tiers that were too full: %d; relations moved: %d, not moved: %d",
 					 emptied->too_full, emptied->counts.moved, emptied->counts.not_moved),

@@ -95,7 +95,6 @@ typedef struct TierFullnessSummary
 	int			disabled;
 	int			failed;			/* could not be evaluated */
 	int			too_full;		/* tiers from which relations have to leave */
-	int			busy;			/* of these, another process empties */
 	int			leaving;		/* relations that have to */
 	TierMoveCounts counts;
 } TierFullnessSummary;

@@ -77,7 +77,7 @@ is_too_full(TierRun *run, const TierPlanEntry *entry)
 
 			is_held_up = is_held_up ||
 				(strcmp(NameStr(emptying->tier_name), lfirst(cell)) == 0 &&
-				 (emptying->held_up != NULL || emptying->is_busy));
+				 emptying->held_up != NULL);
 		}
 		is_any = is_any || (!is_held_up && (tier < 0 || !bms_is_member(tier, entry->above)));
 	}
@@ -387,8 +387,6 @@ tier_run(const TierPlanOptions *options, const TierIdle *idle)
 	}
 	PG_FINALLY();
 	{
-		if (run.emptying != NULL)
-			tier_emptying_unlock(run.emptying);
 		if (run.is_alone)
 			LockRelease(&run.alone, ExclusiveLock, true);
 	}

@@ -102,7 +102,6 @@ tier_run_end_emptying(TierRun *run)
 	if (emptying == NULL)
 		return;
 	run->emptying = NULL;
-	tier_emptying_unlock(emptying);
 	if (emptying->missed == 0 || emptying->waiting > 0 || emptying->held_up != NULL ||
 		run->is_over || run->tried == 0)
 		return;
@@ -124,12 +123,8 @@ tier_run_begin_emptying(TierRun *run, const TierPlanEntry *entry)
 	emptying = tier_emptying_find(&run->emptyings, run->plan, entry->policy_id);
 	if (emptying->held_up != NULL)
 		note_waiting(run, entry, emptying->held_up);
-	if (emptying == run->emptying || emptying->is_busy || emptying->held_up != NULL)
-		return !emptying->is_busy && emptying->held_up == NULL;
-	emptying->is_busy = !tier_emptying_lock(emptying, run->plan->set);
-	run->summary->emptied.busy += emptying->is_busy;
-	if (emptying->is_busy)
-		return false;
+	if (emptying == run->emptying || emptying->held_up != NULL)
+		return emptying->held_up == NULL;
 	run->emptying = emptying;
 	emptying->missed = 0;
 	if (run->options.ignore_windows)
