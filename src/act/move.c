@@ -192,7 +192,6 @@ move_online(TierMove *move)
 	request.why_wait = tier_move_why_wait;
 	request.argument = move;
 	request.idle = move->request->idle;
-	request.is_tried_again = move->request->is_tried_again;
 	request.waits_for_wal_readers = move->request->obeys_windows;
 	result = tier_online_move(&request, &online);
 	add_online_report(&move->outcome, &online);

@@ -23,12 +23,6 @@
 #include "src/decide/tier_fullness.h"
 #include "src/move/preflight.h"
 
-/*
- * Returns true if the obstacle may disappear when other moves have been made: the relation was in
- * use, or there was no room.
- */
-extern bool tier_move_is_worth_retrying(const TierMoveReport *report);
-
 /* Returns true if the relation, or a catalog row that the move needs, could not be locked. */
 extern bool tier_move_was_busy(const TierMoveReport *report);
 

@@ -102,14 +102,6 @@ tier_move_was_busy(const TierMoveReport *report)
 		report->why.sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
-bool
-tier_move_is_worth_retrying(const TierMoveReport *report)
-{
-	return report->state == TIER_STATE_SKIPPED &&
-		(report->why.sqlstate == ERRCODE_LOCK_NOT_AVAILABLE ||
-		 report->why.sqlstate == ERRCODE_DISK_FULL);
-}
-
 void
 tier_move_count(const TierMoveRequest *request, const TierMoveReport *report)
 {
@@ -122,8 +114,7 @@ tier_move_count(const TierMoveRequest *request, const TierMoveReport *report)
 		counts->moved++;
 		counts->moved_bytes += report->size_bytes;
 	}
-	else if ((report->state == TIER_STATE_SKIPPED || report->state == TIER_STATE_FAILED) &&
-			 !(request->is_tried_again && tier_move_is_worth_retrying(report)))
+	else if (report->state == TIER_STATE_SKIPPED || report->state == TIER_STATE_FAILED)
 		counts->not_moved++;
 }
 
@@ -228,8 +219,7 @@ tier_move_finish_record(TierMove *move)
 
 	/* That another process is at it, or was faster, is no failure either. */
 	move->outcome.is_tried_again = report->state == TIER_STATE_WAITING || move->is_above_mark ||
-		(report->state == TIER_STATE_SKIPPED && report->why.sqlstate == ERRCODE_OBJECT_IN_USE) ||
-		(move->request->is_tried_again && tier_move_is_worth_retrying(report));
+		(report->state == TIER_STATE_SKIPPED && report->why.sqlstate == ERRCODE_OBJECT_IN_USE);
 	move->outcome.found_no_room = report->state == TIER_STATE_SKIPPED &&
 		report->why.sqlstate == ERRCODE_DISK_FULL;
 	move->outcome.was_paused = report->state == TIER_STATE_WAITING &&

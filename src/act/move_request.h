@@ -57,9 +57,6 @@ struct TierMoveRequest
 	const char *reason;
 	bool		allow_lock;		/* a relation that cannot be moved online may
 								 * be locked for the whole copy */
-	bool		is_tried_again; /* if it is busy, by the caller and soon:
-								 * patience is short, and such an end counts
-								 * as no failure */
 	bool		is_one_of_many; /* an error without a record is reported, not
 								 * thrown, unless it is about all of them */
 	bool		obeys_windows;	/* automatic move: begins while a move window

@@ -24,10 +24,6 @@ begin_advised(TierPlanning *planning, const TierCandidate *candidate, TierMoveRe
 								 candidate->unit->recommended_tier, info);
 }
 
-/*
- * Foresees one.  True: it has no room yet, and is asked again after the others; then it is not
- * listed.
- */
 static void
 add_candidate(void *argument)
 {
@@ -46,13 +42,6 @@ add_candidate(void *argument)
 	entry->candidate = candidate;
 	prospect = tier_plan_judge(planning, entry, &request, &info);
 	tier_plan_note_above(planning);
-	if (!item->is_last &&
-		(entry->waits_for_room || prospect.obstacle.sqlstate == ERRCODE_DISK_FULL))
-	{
-		tier_plan_remove_last(planning);
-		item->answer = true;
-		return;
-	}
 	if (entry->obstacle.message != NULL)
 	{
 		applied->counts.not_moved++;
@@ -93,41 +82,6 @@ add_left(TierPlanning *planning, const TierCandidate *candidate, const char *rea
 		tier_plan_set_waiting(entry, planning->held_up);
 }
 
-/* Repeats in rounds, like a run: a relation without room may have it after others have moved. */
-static void
-add_candidates(TierPlanning *planning)
-{
-	TierPlan   *plan = planning->plan;
-	int			n = plan->arrangement.possible;
-	int		   *left = palloc_extended(sizeof(int) * Max(n, 1), MCXT_ALLOC_HUGE);
-	bool		got_on = true;
-	bool		is_last = false;
-
-	for (int i = 0; i < n; i++)
-		left[i] = i;
-	while (n > 0 && !is_last)
-	{
-		int			moved = plan->applied.counts.moved;
-		int			kept = 0;
-
-		is_last = !got_on;
-		for (int i = 0; i < n; i++)
-		{
-			TierPlanItem item = {
-				.planning = planning,.candidate = &plan->candidates[left[i]],
-				.relation_oid = plan->candidates[left[i]].unit->relation_oid,
-				.is_last = is_last
-			};
-
-			if (tier_plan_add(&item, add_candidate))
-				left[kept++] = left[i];
-		}
-		n = kept;
-		got_on = plan->applied.counts.moved > moved;
-	}
-	pfree(left);
-}
-
 void
 tier_plan_add_advised(TierPlanning *planning)
 {
@@ -143,7 +97,15 @@ tier_plan_add_advised(TierPlanning *planning)
 	plan->left_out = plan->applied.counts.not_moved + arrangement->left_over -
 		plan->applied.beyond_limit + arrangement->spare;
 	plan->applied.counts.not_moved = plan->left_out;
-	add_candidates(planning);
+	for (int i = 0; i < arrangement->possible; i++)
+	{
+		TierPlanItem item = {
+			.planning = planning,.candidate = &plan->candidates[i],
+			.relation_oid = plan->candidates[i].unit->relation_oid
+		};
+
+		(void) tier_plan_add(&item, add_candidate);
+	}
 	plan->left_bytes = Max(plan->left_bytes - (double) plan->applied.counts.moved_bytes, 0.0);
 	candidate = &plan->candidates[arrangement->possible];
 	for (int i = 0; i < arrangement->left_over; i++, candidate++)

@@ -271,12 +271,3 @@ tier_plan_note_above(TierPlanning *planning)
 		plan->entries[plan->n - 1].above = bms_copy(above);
 	bms_free(above);
 }
-
-void
-tier_plan_remove_last(TierPlanning *planning)
-{
-	TierPlan   *plan = planning->plan;
-	const TierPlanEntry *entry = &plan->entries[--plan->n];
-
-	(void) hash_search(planning->listed, &entry->relation_oid, HASH_REMOVE, NULL);
-}

@@ -34,14 +34,6 @@ tell_left(const TierPlan *plan)
 	}
 }
 
-void
-tier_apply_tell_tried_again(const TierMoveReport *report, bool by_worker)
-{
-	ereport(by_worker ? DEBUG1 : NOTICE,
-			(errmsg("%s is moved later in this batch: %s", report->relation_name,
-					report->why.message)));
-}
-
 /* Returns true if the confidence of any move is at least `least` and below `below`. */
 static bool
 is_advised_any(const TierAdvice *advice, TierConfidence least, TierConfidence below)

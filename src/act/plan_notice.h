@@ -19,9 +19,6 @@
  */
 extern void tier_apply_tell(TierPlan *plan, bool is_dry_run);
 
-/* For a session; a worker does not log a repeated attempt. */
-extern void tier_apply_tell_tried_again(const TierMoveReport *report, bool by_worker);
-
 /* Raises the error that another session has a batch under way. */
 extern void tier_apply_raise_busy(void);
 

@@ -63,8 +63,7 @@ typedef struct TierPlanItem
 	Oid			relation_oid;
 	bool		answer;			/* of the function; false: it has failed */
 	const TierPolicyCandidate *job; /* of tiering policies */
-	const TierCandidate *candidate; /* of the advice, */
-	bool		is_last;		/* in the last round */
+	const TierCandidate *candidate; /* of the advice */
 	TierFullnessEvaluation *evaluation; /* of a fullness policy, */
 	int			member;			/* whose member; */
 	const char *closed;			/* why none leaves now; NULL: it may */
@@ -92,9 +91,6 @@ extern TierPlanEntry *tier_plan_begin_entry(TierPlanning *planning,
 											const TierMoveRequest *request,
 											TierPlanSource source, int to_tier,
 											TierRelationInfo *info);
-
-/* Takes the last entry back. */
-extern void tier_plan_remove_last(TierPlanning *planning);
 
 /* A tiering policy cannot move the relation, which has an entry. */
 extern void tier_plan_set_in_vain(TierPlanning *planning, Oid relation_oid);

@@ -6,8 +6,7 @@
  * Runs in the worker and in sessions that CALL migrate() or apply_placement(). The plan
  * (act/plan.h) is made from one state; then its moves are made one after the other, in its order.
  * Each move is a series of transactions, and is checked again before it (act/recheck.h). A
- * relation that fails does not stop the others.  A relation is tried once in a run; one that is
- * busy may be tried again after the others.
+ * relation that fails does not stop the others.  A relation is tried once in a run.
  *
  * A new plan is made when the plan is outdated: a tier has become too full, or was not emptied
  * enough by the planned moves; or the plan is old.
@@ -36,13 +35,6 @@
 #include "src/base/transaction.h"
 #include "src/catalog/tables.h"
 #include "src/move/pending_file.h"
-
-/*
- * How often a run tries advised moves that are busy, the first time included.  Between the
- * attempts others are moved, which makes room, and relieves the device for which the transactions
- * wait that have them locked.
- */
-#define MOST_ROUNDS 5
 
 /* A plan is not made again before the run has taken so many times as long as the plan. */
 #define LEAST_USE_OF_PLAN 10
@@ -115,13 +107,12 @@ is_switched_off(const TierRun *run, const TierPlanEntry *entry)
 								   TIER_AUTO_MIGRATE_PLACEMENT : TIER_AUTO_MIGRATE_POLICIES);
 }
 
-/* Entry i, if it is its turn.  True: it is to be tried again. */
-static bool
-visit(TierRun *run, int i, bool is_last)
+/* Entry i, if it is its turn. */
+static void
+visit(TierRun *run, int i)
 {
 	TierPlanEntry *entry = &run->plan->entries[i];
 	int			ended = run->ended;
-	bool		again;
 
 	CHECK_FOR_INTERRUPTS();
 	run->recheck.next = i;
@@ -131,19 +122,19 @@ visit(TierRun *run, int i, bool is_last)
 	if (i == run->plan->cut_at && run->tried > 0)
 		run->is_stale = true;
 	if (run->is_stale)
-		return false;
+		return;
 	run->recheck.next = i + 1;
 	if (entry->source == TIER_SOURCE_ADVICE)
 		tier_run_begin_advice(run);
 	if (!tier_run_is_to_try(entry) || (entry->source == TIER_SOURCE_ADVICE && run->skips_advice))
-		return false;
+		return;
 	run->is_over = is_switched_off(run, entry);
 	if (run->is_over)
-		return false;
+		return;
 	if (entry->source == TIER_SOURCE_FULLNESS && !tier_run_begin_emptying(run, entry))
-		return false;
+		return;
 	tier_debug_point(entry->source == TIER_SOURCE_FULLNESS ? "leaving" : "between_moves");
-	again = tier_run_take_turn(run, entry, is_last);
+	tier_run_take_turn(run, entry);
 	if (entry->source == TIER_SOURCE_FULLNESS)
 		tier_debug_point("looked_at");
 	if (run->idle != NULL && run->idle->is_due())
@@ -151,47 +142,14 @@ visit(TierRun *run, int i, bool is_last)
 	MemoryContextSwitchTo(run->context);
 	if (!run->is_over && run->tried > 0 && run->ended > ended && is_outdated(run, entry))
 		run->is_stale = true;
-	return again;
 }
 
-static int
-count_advised(const TierRun *run)
-{
-	int			n = 0;
-
-	for (int i = 0; i < run->plan->n; i++)
-		n += run->plan->entries[i].source == TIER_SOURCE_ADVICE &&
-			tier_run_is_to_try(&run->plan->entries[i]);
-	return n;
-}
-
-/*
- * Makes one pass over the whole plan.  Then advised moves that were busy are tried again, as long
- * as each round makes a move, and then a last time with full patience.  So relations that are not
- * busy are not held up by those that are.
- */
 static void
 walk(TierRun *run)
 {
-	int			n = run->plan->n;
-	int		   *left = MemoryContextAllocHuge(run->plan_context, sizeof(int) * Max(n, 1));
-	bool		is_last = count_advised(run) == 1;
-
-	for (int i = 0; i < n; i++)
-		left[i] = i;
-	for (int round = 1; n > 0 && !run->is_over && !run->is_stale; round++)
-	{
-		int			moved = run->summary->applied.counts.moved;
-		int			kept = 0;
-
-		for (int i = 0; i < n && !run->is_over && !run->is_stale; i++)
-			if (visit(run, left[i], is_last))
-				left[kept++] = left[i];
-		tier_run_end_emptying(run);
-		n = kept;
-		is_last = n == 1 || round + 1 >= MOST_ROUNDS ||
-			run->summary->applied.counts.moved == moved;
-	}
+	for (int i = 0; i < run->plan->n && !run->is_over && !run->is_stale; i++)
+		visit(run, i);
+	tier_run_end_emptying(run);
 	if (!run->is_over && !run->is_stale && run->plan->advice != NULL)
 		tier_run_begin_advice(run);
 	if (!run->is_over && !run->is_stale && run->tried > 0 && run->options.apply == NULL)

@@ -60,10 +60,9 @@ typedef struct TierRun
 extern bool tier_run_is_to_try(const TierPlanEntry *entry);
 
 /*
- * Moves the entry before recheck.next, if it may begin and is still asked for.  True: nothing came
- * of it, and it is to be tried again, with all patience if it is_last.
+ * Moves the entry before recheck.next, if it may begin and is still asked for.
  */
-extern bool tier_run_take_turn(TierRun *run, TierPlanEntry *entry, bool is_last);
+extern void tier_run_take_turn(TierRun *run, TierPlanEntry *entry);
 
 /*
  * Begins the turn of an entry of a fullness policy.  False: the tier has no turn in this run.

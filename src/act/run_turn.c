@@ -379,9 +379,8 @@ note_emptying(TierRun *run, const TierMoveReport *report)
 		run->emptying->missed++;
 }
 
-/* True: nothing came of it, and it is to be tried again. */
-static bool
-move_one(Turn *turn, bool is_last)
+static void
+move_one(Turn *turn)
 {
 	TierRun    *run = turn->run;
 	const TierPlanEntry *entry = turn->entry;
@@ -404,7 +403,6 @@ move_one(Turn *turn, bool is_last)
 	request->idle = run->idle;
 	request->counts = counts;
 	request->is_one_of_many = true;
-	request->is_tried_again = entry->source == TIER_SOURCE_ADVICE && !is_last;
 	MemoryContextSwitchTo(run->step);
 	report = tier_move_one(request);
 	run->ended++;
@@ -414,12 +412,6 @@ move_one(Turn *turn, bool is_last)
 		note_emptying(run, &report);
 	if (report.state == TIER_STATE_WAITING)
 		note_waiting(run, entry, report.why.message);
-	if (report.unrecorded == NULL && request->is_tried_again &&
-		tier_move_is_worth_retrying(&report))
-	{
-		tier_apply_tell_tried_again(&report, run->options.by_worker);
-		return true;
-	}
 	in_vain = entry->job != NULL &&
 		(report.state == TIER_STATE_SKIPPED || report.state == TIER_STATE_FAILED);
 	if (report.unrecorded != NULL)
@@ -427,28 +419,26 @@ move_one(Turn *turn, bool is_last)
 	else
 		tier_move_warn(&report, run->options.by_worker);
 	note_tried(run, entry, in_vain);
-	return false;
 }
 
 /* The same with the steps before it. */
-bool
-tier_run_take_turn(TierRun *run, TierPlanEntry *entry, bool is_last)
+void
+tier_run_take_turn(TierRun *run, TierPlanEntry *entry)
 {
 	Turn		turn = {.run = run,.entry = entry};
 	ErrorData  *error;
-	bool		again = false;
 
 	if (entry->waits_for_room)
 	{
 		note_waiting(run, entry, entry->reason);
-		return false;
+		return;
 	}
 	if (tier_pass_skips(&run->checks, entry->relation_oid) ||
 		tier_pass_skips(&run->moves, entry->relation_oid))
 	{
 		counts_of(run, entry)->not_moved++;
 		note_tried(run, entry, false);
-		return false;
+		return;
 	}
 	error = tier_attempt(check_step, &turn);
 	if (error != NULL)
@@ -462,7 +452,7 @@ tier_run_take_turn(TierRun *run, TierPlanEntry *entry, bool is_last)
 	switch (turn.state)
 	{
 		case TURN_MOVES:
-			again = move_one(&turn, is_last);
+			move_one(&turn);
 			break;
 		case TURN_WAITS:
 			wait_for_start(&turn);
@@ -482,5 +472,4 @@ tier_run_take_turn(TierRun *run, TierPlanEntry *entry, bool is_last)
 			break;
 	}
 	MemoryContextSwitchTo(run->context);
-	return again;
 }

@@ -74,12 +74,6 @@ struct TierOnlineRequest
 	 * (server/wal_lag.h).
 	 */
 	bool		waits_for_wal_readers;
-
-	/*
-	 * The caller retries later, so the move waits for conflicting locks at
-	 * most as long as the copy has taken, and does not use all attempts.
-	 */
-	bool		is_tried_again;
 };
 
 typedef enum TierOnlineResult

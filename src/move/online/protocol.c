@@ -71,13 +71,6 @@
 #define LONGEST_PATIENT_BACKOFF_MS (5 * 60 * 1000)
 
 /*
- * A move that is retried later waits at most as long as its copy has taken, so that the total
- * cost at most doubles, and others need not wait for all of its attempts.  But even after a
- * very short copy this many attempts are made.
- */
-#define FEW_ATTEMPTS 5
-
-/*
  * After a pause of so many times the wait for the strong lock, the lock is queued for again;
  * before that, it is taken only if it is free.  While our request is queued, new requests of
  * others queue behind it, or are refused.
@@ -122,14 +115,7 @@ tier_online_patience_ms(int64 copy_ms)
 static bool
 may_try_again(TierOnline *move)
 {
-	int64		now = tier_clock_monotonic_us();
-
-	if (move->busy++ == 0)
-		move->busy_since = now;
-	if (move->busy >= TIER_LOCK_ATTEMPTS)
-		return false;
-	return !move->request->is_tried_again || move->busy < FEW_ATTEMPTS ||
-		now - move->busy_since < move->busy_since - move->began_at;
+	return ++move->busy < TIER_LOCK_ATTEMPTS;
 }
 
 /* A step, repeated as long as others are in the way. */

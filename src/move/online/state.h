@@ -130,7 +130,6 @@ typedef struct TierOnline
 	/* Retries. */
 	long		backoff_ms;		/* before the next attempt */
 	int			busy;			/* attempts in a row without a lock */
-	int64		busy_since;		/* the first of them; means nothing without */
 	int64		may_queue_at;	/* not before that for the strong lock */
 
 	/* Moments, all by tier_clock_monotonic_us. */
