@@ -178,7 +178,7 @@ result_of(const TierEvaluation *evaluation, const int *n)
 					psprintf(", %d left out after errors", n[TIER_VERDICT_ERROR]));
 }
 
-/* For the view of policies. */
+/* For the view of policies.  begun: ids of fullness policies whose result is known already. */
 static void
 record_evaluations(const TierPlan *plan, const List *begun)
 {
@@ -200,8 +200,19 @@ record_evaluations(const TierPlan *plan, const List *begun)
 		result.text = result_of(evaluation, n);
 		tier_catalog_policy_evaluated(evaluation->policy->policy_id, &result);
 	}
+	for (int i = 0; i < plan->nfullness; i++)
+	{
+		const TierPlanFullness *fullness = &plan->fullness[i];
+		const char *summary = fullness->closed == NULL ? fullness->summary :
+		psprintf("%s; %s", fullness->summary, fullness->closed);
+		TierPolicyResult result = {
+			-1, -1, fullness->share, fullness->leaving, tier_catalog_clip(summary)
+		};
+
+		if (!list_member_int(begun, fullness->policy.policy_id))
+			tier_catalog_policy_evaluated(fullness->policy.policy_id, &result);
+	}
 	tier_catalog_leave(&scope);
-	tier_emptying_record_plan(plan, begun);
 }
 
 static void

@@ -15,11 +15,23 @@
 
 #include "storage/lock.h"
 
-#include "src/act/emptying.h"
 #include "src/act/recheck.h"
 #include "src/base/left_out.h"
 
 struct TierRunSummary;
+
+/* The moves of a run for one fullness policy. */
+typedef struct TierEmptying
+{
+	int			policy_id;
+	NameData	tier_name;
+	int			missed;			/* of the plan that is carried out: that were
+								 * to leave, and have not */
+	int			waiting;		/* moves that wait, for reasons other than
+								 * held_up */
+	char	   *held_up;		/* why nothing more leaves in this run; NULL:
+								 * it may */
+} TierEmptying;
 
 /* In the memory of the process that runs; nothing else sees it. */
 typedef struct TierRun

@@ -112,6 +112,28 @@ tier_run_end_emptying(TierRun *run)
 	MemoryContextSwitchTo(run->context);
 }
 
+/* That of a policy of the plan; made in the current memory context if there is none. */
+static TierEmptying *
+find_emptying(TierRun *run, int policy_id)
+{
+	TierEmptying *emptying;
+	ListCell   *cell;
+
+	foreach(cell, run->emptyings)
+	{
+		emptying = lfirst(cell);
+		if (emptying->policy_id == policy_id)
+			return emptying;
+	}
+	emptying = palloc0(sizeof(TierEmptying));
+	emptying->policy_id = policy_id;
+	for (int i = 0; i < run->plan->nfullness; i++)
+		if (run->plan->fullness[i].policy.policy_id == policy_id)
+			emptying->tier_name = run->plan->fullness[i].policy.tier_name;
+	run->emptyings = lappend(run->emptyings, emptying);
+	return emptying;
+}
+
 /* False: it is not the turn of this tier, in this run. */
 bool
 tier_run_begin_emptying(TierRun *run, const TierPlanEntry *entry)
@@ -120,7 +142,7 @@ tier_run_begin_emptying(TierRun *run, const TierPlanEntry *entry)
 	TierMoveStart start;
 
 	MemoryContextSwitchTo(run->context);
-	emptying = tier_emptying_find(&run->emptyings, run->plan, entry->policy_id);
+	emptying = find_emptying(run, entry->policy_id);
 	if (emptying->held_up != NULL)
 		note_waiting(run, entry, emptying->held_up);
 	if (emptying == run->emptying || emptying->held_up != NULL)
