@@ -39,7 +39,7 @@ int			tier_debug_lock_attempts = -1;
 int			tier_debug_lock_hold_limit_ms = -1;
 int			tier_debug_lag_timeout_s = -1;
 int			tier_debug_tracked_relations = -1;
-int			tier_debug_track_percent = -1;
+int			tier_debug_track_group = -1;
 
 static char *debug_skip = NULL;
 static char *debug_fault = NULL;
@@ -142,7 +142,7 @@ tier_debug_init(void)
 					PGC_USERSET, GUC_UNIT_MS);
 	define_constant("tiered_storage.debug_lag_timeout", &tier_debug_lag_timeout_s,
 					PGC_SUSET, GUC_UNIT_S);
-	define_constant("tiered_storage.debug_track_percent", &tier_debug_track_percent, PGC_SUSET, 0);
+	define_constant("tiered_storage.debug_track_group", &tier_debug_track_group, PGC_SUSET, 0);
 	define_constant("tiered_storage.debug_tracked_relations", &tier_debug_tracked_relations,
 					process_shared_preload_libraries_in_progress ? PGC_POSTMASTER : PGC_SIGHUP,
 					0);

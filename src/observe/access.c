@@ -57,46 +57,57 @@ watch_probability(const QueryDesc *query)
 	return Min(Max(by_cost, TIER_TRACK_SHARE), 1.0);
 }
 
+/*
+ * Of each group of cheap plans one is chosen, at a random place.  Cheaper than a random number
+ * for each, and at least as exact, whatever they read: no two of a group count.
+ */
+static inline bool
+is_chosen(double probability)
+{
+	static uint32 left = 0;		/* plans of the group that are to come */
+	static uint32 chosen;		/* how many will be left then */
+
+	if (probability > TIER_TRACK_SHARE)
+		return pg_prng_uint32(&pg_global_prng_state) < probability * (PG_UINT32_MAX + 1.0);
+	if (left == 0)
+		chosen = pg_prng_uint32(&pg_global_prng_state) % (left = TIER_TRACK_GROUP);
+	return --left == chosen;
+}
+
 /* Returns true if the name is in the list.  Names are separated by commas, and trimmed. */
-static bool
+static pg_noinline bool
 is_in_list(const char *list, const char *name)
 {
 	size_t		length = strlen(name);
 
-	while (*list != '\0')
+	for (size_t n;; list += n)
 	{
-		size_t		n = strcspn(list, ",");
-		const char *item = list;
-		size_t		item_length = n;
+		size_t		trimmed;
 
-		while (item_length > 0 && *item == ' ')
-			item++, item_length--;
-		while (item_length > 0 && item[item_length - 1] == ' ')
-			item_length--;
-		if (item_length == length && length > 0 && strncmp(item, name, length) == 0)
+		list += strspn(list, ", ");
+		trimmed = n = strcspn(list, ",");
+		if (n == 0)
+			return false;
+		while (list[trimmed - 1] == ' ')
+			trimmed--;
+		if (trimmed == length && strncmp(list, name, length) == 0)
 			return true;
-		list += n;
-		if (*list == ',')
-			list++;
 	}
-	return false;
 }
 
 /*
  * Returns true if this session's reads do not count as use.  Searches only when the name or
  * the list has changed.
  */
-static bool
+static inline bool
 is_ignored_application(void)
 {
 	static char checked_name[NAMEDATALEN];
 	static uint32 checked_list = 0;
 	static bool is_ignored = false;
 
-	if (tier_ignore_applications == NULL || application_name == NULL)
-		return false;
-	if (checked_list != tier_ignore_applications_version ||
-		strcmp(checked_name, application_name) != 0)
+	if (unlikely(checked_list != tier_ignore_applications_version ||
+				 strcmp(checked_name, application_name) != 0))
 	{
 		is_ignored = is_in_list(tier_ignore_applications, application_name);
 		strlcpy(checked_name, application_name, sizeof(checked_name));
@@ -116,20 +127,14 @@ access_executor_start(QueryDesc *query, int eflags)
 	else
 		standard_ExecutorStart(query, eflags);
 
-	/*
-	 * The cheap tests that rule most plans out come first: every plan pays
-	 * for them.
-	 */
+	/* Every plan pays for these tests. */
 	if (unlikely(!pgstat_track_counts) && (eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
 		tier_access_shared_note_uncounted();
 	if (!tier_track_access || (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
 		return;
 	ignored = is_ignored_application();
 	probability = ignored ? 1.0 : watch_probability(query);
-	if (probability < 1.0 &&
-		pg_prng_uint32(&pg_global_prng_state) >= probability * (PG_UINT32_MAX + 1.0))
-		return;
-	if (tier_access_shared_wanted())
+	if ((ignored || is_chosen(probability)) && tier_access_shared_wanted())
 	{
 		plans_begun++;
 		tier_access_plan_watch(query, probability, ignored);

@@ -17,12 +17,9 @@
  */
 #define TIER_COST_OF_CERTAINTY 1000.0
 
-/*
- * The share of cheaper plans that are watched.  Watching all costs 0.9 % of the throughput of
- * short queries, this share 0.4 % (bench/overhead); of 30 plans, at least one is almost always
- * seen.
- */
-#define TIER_TRACK_SHARE (tier_debug_constant(track_percent, 10) / 100.0)
+/* Of so many cheaper plans, one is watched; what that costs, bench/instructions says. */
+#define TIER_TRACK_GROUP Max(tier_debug_constant(track_group, 10), 1)
+#define TIER_TRACK_SHARE (1.0 / TIER_TRACK_GROUP)
 
 /* Installs the executor hooks and their shared memory; only while preloading. */
 extern void tier_access_init(void);

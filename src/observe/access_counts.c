@@ -57,10 +57,10 @@ static LocalEntry *local_entries = first_entries;	/* or a larger one */
 static int	local_slots = LOCAL_SLOTS;
 static int	nlocal = 0;			/* slots that are not free */
 static bool local_ignored = false;	/* something in them is ignored */
-static double local_misses = 0.0;	/* none: it is not urgent; of what could
-									 * not be handed on some at least */
+static double local_misses = 0.0;
 static double local_dropped = 0.0;	/* reads that found no room */
 static TimestampTz flushed_at = 0;
+static bool is_due = true;		/* the end of a transaction has to look */
 
 static void (*before_exit_callback) (void) = NULL;
 
@@ -117,12 +117,13 @@ flush(bool wait)
 		local->relation_oid = InvalidOid;
 	}
 	nlocal = left;
+	is_due |= left > 0;
 	if (left == 0)
 	{
 		local_ignored = false;
 		shrink();
 	}
-	local_misses = left > 0 ? Max(left_misses, 1.0) : 0.0;
+	local_misses = left_misses;
 	flushed_at = GetCurrentStatementStartTimestamp();
 
 	if (local_dropped > 0.0)
@@ -217,6 +218,7 @@ tier_access_counts_add(Oid relation_oid, const TierSplitPlans *plans)
 	}
 	tier_split_add_plans(local, plans);
 	local_misses += Max(tier_split_misses(plans), 0.0);
+	is_due = true;
 }
 
 void
@@ -228,6 +230,7 @@ tier_access_counts_add_hits(Oid relation_oid, double hits)
 		return;
 	local->hits += hits;
 	local->plans += 1.0;
+	is_due |= GetCurrentStatementStartTimestamp() - flushed_at > FLUSH_INTERVAL_S * USECS_PER_SEC;
 }
 
 void
@@ -247,7 +250,7 @@ tier_access_counts_add_ignored(Oid relation_oid, const TierCompatBlockCounts *co
 	ignored.misses = counts->fetched - counts->hit;
 	ignored.plans = 1.0;
 	tier_split_add_ignored(&local->ignored, &ignored);
-	local_ignored = true;
+	local_ignored = is_due = true;
 }
 
 static void
@@ -267,6 +270,8 @@ static bool has_exit_callback = false;
 static void
 at_transaction_end(XactEvent event, void *arg)
 {
+	if (!is_due)
+		return;
 	switch (event)
 	{
 		case XACT_EVENT_COMMIT:
@@ -299,7 +304,8 @@ at_transaction_end(XactEvent event, void *arg)
 		has_exit_callback = true;
 		before_shmem_exit(at_exit, (Datum) 0);
 	}
-	if (nlocal == 0 || ActivePortal != NULL)
+	is_due = ActivePortal != NULL;
+	if (nlocal == 0 || is_due)
 		return;
 	if (local_ignored)
 	{
@@ -307,8 +313,7 @@ at_transaction_end(XactEvent event, void *arg)
 		pgstat_force_next_flush();
 		flush(true);
 	}
-	else if (local_misses > 0.0 ||
-			 GetCurrentStatementStartTimestamp() - flushed_at > FLUSH_INTERVAL_S * USECS_PER_SEC)
+	else
 		flush(local_misses >= MANY_MISSES);
 }
 
@@ -353,6 +358,7 @@ tier_access_counts_take(bool drain)
 
 	if (drain)
 		tier_access_counts_prepare(NULL);
+	is_due |= drain;
 
 	/* From here on, that is before something can fail, an abort loses counts. */
 	if (tier_access_shared_take_database(&taken, drain, drained_at_level > 0) && drain)

@@ -104,7 +104,7 @@ static int64 device_bytes_known = 0;
 static int64 reads_when_known = -1;
 
 /* Bytes that this process has read from devices, including read-ahead. */
-static int64
+static pg_noinline int64
 ask_device_bytes(void)
 {
 	struct rusage usage;
@@ -340,27 +340,22 @@ find_measures(TierAccessPlan *plan, PlanState *node)
 static int64
 misses_so_far(const TierAccessPlan *plan, const RelationUse *use)
 {
-	int64		misses = use->own.fetched - use->own.hit;
+	int64		fetched;
+	int64		hit;
 
-	if (plan == current_plan)
-	{
-		TierCompatBlockCounts now;
-
-		read_counts(use, &now);
-		misses += (now.fetched - use->base.fetched) - (now.hit - use->base.hit);
-	}
-	return misses;
+	read_unmeasured(plan, use, &fetched, &hit);
+	return fetched + use->measured_fetched - hit - use->measured_hit;
 }
 
-/* The reads of the plan itself, without those of nested plans: blocks, and bytes from devices. */
-static int64
-plan_reads(const TierAccessPlan *plan)
+/* The reads of the plan itself, without nested plans: unwatched blocks, and bytes from devices. */
+static inline int64
+unwatched_misses(const TierAccessPlan *plan)
 {
-	return plan->all_misses +
+	return plan->all_misses - plan->watched_misses +
 		(plan == current_plan ? pgBufferUsage.shared_blks_read - plan->read_base : 0);
 }
 
-static int64
+static inline int64
 plan_device_bytes(const TierAccessPlan *plan)
 {
 	int64		device_bytes = plan == current_plan ?
@@ -396,7 +391,7 @@ take_misses(TierAccessPlan *plan, int use, int64 *rest)
  * A bitmap scan prefetches blocks: blocks that were read in one call and not missed may be
  * those that the next call misses.
  */
-static void
+static pg_noinline void
 note_requests(TierAccessPlan *plan, NodeMeasure *first, int nmeasures, int64 misses,
 			  double blocks)
 {
@@ -443,8 +438,7 @@ measure_node(PlanState *node)
 	NodeMeasure *first = find_measures(plan, node);
 	int64		device_bytes = plan_device_bytes(plan);
 	int64		temp_blocks = pgBufferUsage.temp_blks_read;
-	int64		misses = plan_reads(plan);
-	int64		watched_misses = plan->watched_misses;
+	int64		misses = unwatched_misses(plan);
 	double		watched_blocks = plan->watched_blocks;
 	int64		fetched[MAX_MEASURES_OF_NODE];
 	int64		hit[MAX_MEASURES_OF_NODE];
@@ -463,7 +457,7 @@ measure_node(PlanState *node)
 
 	slot = first->real(node);
 
-	misses = plan_reads(plan) - misses - (plan->watched_misses - watched_misses);
+	misses = unwatched_misses(plan) - misses;
 	if (misses > 0 && pgBufferUsage.temp_blks_read == temp_blocks)
 		note_requests(plan, first, n, misses,
 					  Max((double) (plan_device_bytes(plan) - device_bytes) / BLCKSZ -

@@ -19,7 +19,7 @@ my $node = new_node(
 	conf => q(
 tiered_storage.sample_interval = '1d'
 tiered_storage.migrate_interval = '1d'
-tiered_storage.debug_track_percent = 100
+tiered_storage.debug_track_group = 1
 tiered_storage.debug_tracked_relations = 1024
 max_parallel_workers_per_gather = 0
 fsync = off
@@ -249,7 +249,7 @@ ok( $node->safe_psql('app',
 restart_cold();
 $node->safe_psql('app', 'VACUUM (DISABLE_PAGE_SKIPPING) t');
 $node->safe_psql('app',
-	'SET tiered_storage.debug_track_percent = 1; CALL tiered_storage.sample()'
+	'SET tiered_storage.debug_track_group = 100; CALL tiered_storage.sample()'
 );
 is(last_period('t'), 'e|0|0', 'vacuum is no use, without any tracked plan');
 
@@ -257,7 +257,7 @@ is(last_period('t'), 'e|0|0', 'vacuum is no use, without any tracked plan');
 # what costs 1000, which is 100 blocks here.
 reload_with(
 	$node,
-	'tiered_storage.debug_track_percent' => '-1',
+	'tiered_storage.debug_track_group' => '-1',
 	'seq_page_cost' => '10');
 cmp_ok($pages, '>', 2 * 300, 'the table has more than that');
 restart_cold();
@@ -293,7 +293,7 @@ is(misses('t_pad') - $before, 1, 'the planner has read a block of an index');
 sample();
 is(last_period('t_pad'), 'e|0|0', 'which is no use of it');
 $node->safe_psql('app', 'ALTER SYSTEM RESET seq_page_cost');
-reload_with($node, 'tiered_storage.debug_track_percent' => '100');
+reload_with($node, 'tiered_storage.debug_track_group' => '1');
 
 # ---------------------------------------------------------------------
 note 'Databases';

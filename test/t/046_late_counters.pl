@@ -376,7 +376,7 @@ session_preload_libraries = ''
 shared_preload_libraries = 'tiered_storage'
 tiered_storage.sample_interval = '1d'
 tiered_storage.migrate_interval = '1d'
-tiered_storage.debug_track_percent = 100
+tiered_storage.debug_track_group = 1
 ));
 
 sub start_cold
@@ -418,7 +418,7 @@ is_little(
 
 # A table was vacuumed, and the reads for it come when those of others have.
 value_of('CREATE TABLE next_one (id int)');
-reload_with($node, 'tiered_storage.debug_track_percent' => '1');
+reload_with($node, 'tiered_storage.debug_track_group' => '100');
 start_cold();
 $before = reads('idle');
 $gate = $node->background_psql('postgres');
