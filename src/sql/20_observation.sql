@@ -157,6 +157,7 @@ CREATE UNLOGGED TABLE _tiered_storage.rebuilt_index
 	rebuilt_at timestamptz NOT NULL
 ) WITH (autovacuum_analyze_threshold = 2147483647);
 SELECT _tiered_storage.define_stored('rebuilt_index');
+ALTER FUNCTION _tiered_storage.stored_rebuilt_index() ROWS 10;	-- else all of history is sorted
 
 /*
  * The last sample: time, duration, number of active relations.
