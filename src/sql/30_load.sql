@@ -80,8 +80,8 @@ CREATE VIEW _tiered_storage.load_rows AS
 	WHERE h.load IS NOT NULL AND _tiered_storage.load_is_possible(l);
 
 /*
- * The parts of a period that were not sampled, in order: before the first sample, after the last
- * one, and what a crash has lost.
+ * The parts of a period that were not sampled: before the first sample, after the last one, and
+ * what a crash has lost.
  */
 CREATE FUNCTION _tiered_storage.unsampled(begins_at timestamptz, ends_at timestamptz,
 	OUT from_at timestamptz, OUT to_at timestamptz)
@@ -100,7 +100,6 @@ AS $$
 			UNION ALL VALUES (begins_at, begins_at), (ends_at, ends_at))
 			k (known_from, known_to)) g
 	WHERE g.known_from > g.known_to + interval '1 second'
-	ORDER BY g.known_from
 $$;
 
 /* The cumulative counters at the last sample, in the order of the columns of load_history. */
