@@ -169,7 +169,7 @@ result_of(const TierEvaluation *evaluation, const int *n)
 		return evaluation->error;
 	if (evaluation->policy->on_shards && evaluation->nleaves == 0)
 		return "its rows are in shards of Citus, none of which is on this node";
-	return psprintf("%d of %d partitions are due%s%s%s", n[TIER_VERDICT_DUE], evaluation->nleaves,
+	return psprintf("%d of %d were due%s%s%s", n[TIER_VERDICT_DUE], evaluation->nleaves,
 					n[TIER_VERDICT_RETURNS] == 0 ? "" :
 					psprintf(", %d return", n[TIER_VERDICT_RETURNS]),
 					n[TIER_VERDICT_PINNED] == 0 ? "" :

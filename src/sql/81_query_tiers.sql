@@ -83,8 +83,8 @@ BEGIN ATOMIC
 			sum(p.random), sum(p.sequential), sum(p.ms)
 		FROM priced p GROUP BY p.supposed, p.rank, p.tier)
 	SELECT s.node_id, s.supposed, s.node, s.relation_oid::regclass, s.tier,
-		_tiered_storage.significant(s.random),
-		_tiered_storage.significant(s.sequential), _tiered_storage.significant(s.ms)
+		_tiered_storage.readable(s.random),
+		_tiered_storage.readable(s.sequential), _tiered_storage.significant(s.ms)
 	FROM shown s
 	ORDER BY s.n NULLS LAST, s.supposed, s.rank, s.tier;
 END;

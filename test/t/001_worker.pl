@@ -217,7 +217,7 @@ ok( $node->poll_query_until(
 	'a partition that is created later is moved too');
 ok( $node->poll_query_until(
 		'app',
-		"SELECT last_due = 0 AND last_on_target = 3 AND last_result = '0 of 4 partitions are due' FROM _tiered_storage.policies"
+		"SELECT last_due = 0 AND last_on_target = 3 AND last_result = '0 of 4 were due' FROM _tiered_storage.policies"
 	),
 	'the policy says that everything is where it should be');
 
