@@ -298,14 +298,6 @@ throw_cancel(ErrorData *error)
 	ThrowErrorData(error);
 }
 
-/* Frees the tiers that tier_move_load_tiers() has loaded. */
-static void
-free_tiers(MemoryContext tiers_context)
-{
-	if (tiers_context != NULL)
-		MemoryContextDelete(tiers_context);
-}
-
 /* Step 3: moves the relation unless an obstacle is found.  A returned error has been reported. */
 static ErrorData *
 carry_out(TierMove *move, bool online)
@@ -406,7 +398,6 @@ typedef struct Preparation
 {
 	TierMove	move;
 	TierRelationInfo info;
-	MemoryContext tiers_context;	/* NULL: nothing to free */
 	const char *why_not_online;
 } Preparation;
 
@@ -430,7 +421,7 @@ prepare_step(void *argument)
 	if (!tier_move_is_needed(request->relation_oid, request->tablespace_oid))
 		return;
 	preparation->why_not_online = tier_relation_why_not_online(info);
-	move->set = tier_move_load_tiers(request, &preparation->tiers_context);
+	move->set = tier_move_load_tiers(request);
 	if (move->set == NULL)
 		return;
 
@@ -481,7 +472,6 @@ move_as_it_is(const TierMoveRequest *request, Oid *present)
 	if (error != NULL)
 	{
 		report_unrecorded(request, &report, error);
-		free_tiers(preparation.tiers_context);
 		tier_transaction_commit();
 		MemoryContextSwitchTo(move->context);
 		tier_move_report_thrown(&report, error);
@@ -490,17 +480,13 @@ move_as_it_is(const TierMoveRequest *request, Oid *present)
 		return report;
 	}
 	if (move->set == NULL)
-	{
-		free_tiers(preparation.tiers_context);
 		return report;			/* there is nothing to do */
-	}
 
 	/* The first commit of the move itself makes this one durable, too. */
 	tier_transaction_commit_async();
 	if (move->move_id == 0)
 	{
 		tier_move_count(request, &report);
-		free_tiers(preparation.tiers_context);
 		return report;
 	}
 
@@ -510,7 +496,6 @@ move_as_it_is(const TierMoveRequest *request, Oid *present)
 	tier_move_count(request, &report);
 	if (report.state == TIER_STATE_DONE && tier_log_moves)
 		tier_move_log_done(move);
-	free_tiers(preparation.tiers_context);
 	if (thrown != NULL && thrown->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		throw_cancel(thrown);
 	if (late != NULL && late->sqlerrcode == ERRCODE_QUERY_CANCELED)

@@ -69,20 +69,43 @@ tier_move_target(const TierMoveRequest *request)
 /* A definition of tiers that is younger, in microseconds, need not be loaded again. */
 #define RECENT_TIERS_US 1000000
 
+/*
+ * The tiers that tier_move_load_tiers() has loaded last, and when; NULL: none.  Of the process,
+ * which has one move at a time.
+ */
+static const TierSet *loaded;
+static int64 loaded_at;
+static MemoryContext loaded_context;
+
+/* Those of the request, or of an earlier move of the same call; NULL: they are not recent. */
+static const TierSet *
+recent_tiers(const TierMoveRequest *request)
+{
+	int64		since = tier_clock_monotonic_us() - RECENT_TIERS_US;
+
+	if (request->set == NULL || request->set_at > since)
+		return request->set;
+	return loaded_at > Max(since, request->set_at) ? loaded : NULL;
+}
+
 const TierSet *
-tier_move_load_tiers(const TierMoveRequest *request, MemoryContext *tiers_context)
+tier_move_load_tiers(const TierMoveRequest *request)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	const TierSet *set;
+	const TierSet *set = recent_tiers(request);
 
-	if (request->set != NULL && tier_clock_monotonic_us() - request->set_at < RECENT_TIERS_US)
-		return request->set;
-	*tiers_context = AllocSetContextCreate(caller, "tiered_storage tiers of a move",
-										   ALLOCSET_DEFAULT_SIZES);
-	MemoryContextSwitchTo(*tiers_context);
-	set = tier_catalog_tiers_now();
+	if (set != NULL)
+		return set;
+	loaded = NULL;
+	if (loaded_context == NULL)
+		loaded_context = AllocSetContextCreate(TopMemoryContext, "tiered_storage tiers of a move",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContextReset(loaded_context);
+	MemoryContextSwitchTo(loaded_context);
+	loaded = tier_catalog_tiers_now();
+	loaded_at = tier_clock_monotonic_us();
 	MemoryContextSwitchTo(caller);
-	return set;
+	return loaded;
 }
 
 /* Whether a tier has more than one tablespace, of which the one with most room is chosen. */
@@ -114,23 +137,26 @@ tier_move_arriving(const TierTablespace *tablespace, const void *set)
 void
 tier_move_choose(TierMoveRequest *request, const char *tier_name)
 {
-	MemoryContext context = NULL;
-	TierMoveRequest fresh = *request;
-	const TierSet *set;
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(caller, "tiered_storage choice",
+												  ALLOCSET_DEFAULT_SIZES);
+	const TierSet *set = recent_tiers(request);
 	int			tier;
 	Oid			chosen_oid;
 
 	/* Each move changes how much room there is. */
-	if (fresh.set != NULL && has_choice(fresh.set, tier_set_find_tier(fresh.set, tier_name)))
-		fresh.set = NULL;
-	set = tier_move_load_tiers(&fresh, &context);
+	if (set == NULL || has_choice(set, tier_set_find_tier(set, tier_name)))
+	{
+		MemoryContextSwitchTo(context);
+		set = tier_catalog_tiers_now();
+		MemoryContextSwitchTo(caller);
+	}
 	tier = set == NULL ? -1 : tier_set_find_tier(set, tier_name);
 	chosen_oid = tier < 0 ? InvalidOid :
 		tier_set_usable_after(set, tier, request->requester_oid, tier_move_arriving, set);
 	if (OidIsValid(chosen_oid))
 		request->tablespace_oid = chosen_oid;
-	if (context != NULL)
-		MemoryContextDelete(context);
+	MemoryContextDelete(context);
 }
 
 /* The bytes that moves announced earlier have still to write, for each tablespace of a set. */

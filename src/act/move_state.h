@@ -139,11 +139,11 @@ extern bool tier_move_is_still_wanted(const TierOnlineRequest *request);
 extern char *tier_move_why_wait(const TierOnlineRequest *request);
 
 /*
- * The present tiers: those of the request, if they are recent, or else loaded into a separate
- * context, since a batch may have begun hours ago, and capacities and reserves may have been
- * changed since.  NULL: the extension has gone.  In a transaction, outside of a scope.
+ * The present tiers: those of the request if they are recent, or else loaded, since a batch may
+ * have begun hours ago, and capacities and reserves may have been changed since.  Valid until it
+ * is called for the next move.  NULL: the extension has gone.  In a transaction, outside of a
+ * scope.
  */
-extern const TierSet *tier_move_load_tiers(const TierMoveRequest *request,
-										   MemoryContext *tiers_context);
+extern const TierSet *tier_move_load_tiers(const TierMoveRequest *request);
 
 #endif							/* TIER_MOVE_STATE_H */
