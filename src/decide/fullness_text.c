@@ -153,8 +153,8 @@ append_shortage(StringInfo line, const TierFullnessEvaluation *evaluation, doubl
 	}
 	if (leaving >= needed)
 	{
-		appendStringInfo(line, "of %s that may leave, tier \"%s\" has no room for enough",
-						 tier_advice_bytes(leaving), tier_name(evaluation, evaluation->target));
+		appendStringInfo(line, "tier \"%s\" has no room for enough of the %s that may leave",
+						 tier_name(evaluation, evaluation->target), tier_advice_bytes(leaving));
 		return;
 	}
 	obstacles = obstacles_text(evaluation);

@@ -104,7 +104,7 @@ means_fullness(FunctionCallInfo fcinfo)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("\"relation\" must not be null"),
-					 errhint("Leave it out for the fullness policy of a tier.")));
+					 errhint("Omit relation for the fullness policy of a tier.")));
 		return true;
 	}
 	tier_catalog_enter(&scope);

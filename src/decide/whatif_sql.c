@@ -227,7 +227,7 @@ notice_taken(const TierAdvice *advice, const TierAdvice *simulated, int tier)
 	ereport(NOTICE,
 			(errmsg("the capacity of %s for tier \"%s\" is simulated without other files",
 					tier_advice_bytes((double) then->capacity_bytes), NameStr(today->name)),
-			 errdetail("%s would be placed there, and %s of its file systems are other files now.",
+			 errdetail("%s would be placed there. Other files occupy %s there now.",
 					   tier_advice_bytes(placed), tier_advice_bytes(others)),
 			 errhint("A device has to hold both.")));
 }

@@ -90,7 +90,7 @@ BEGIN
 			hint => 'Use starts => ''00:00'', ends => ''24:00'' for whole days.');
 	ELSIF w.max_bytes <= 0 THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value', 'max_bytes must be positive',
-			hint => 'Leave it out for no limit; enabled => false keeps a window closed.');
+			hint => 'Omit max_bytes for no limit; enabled => false keeps a window closed.');
 	END IF;
 	LOCK TABLE _tiered_storage.move_window IN SHARE ROW EXCLUSIVE MODE;
 	IF EXISTS (SELECT FROM _tiered_storage.move_window x WHERE x.window_name = name) THEN
