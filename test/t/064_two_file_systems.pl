@@ -322,10 +322,8 @@ $says = notices_of($node, 'postgres',
 	'CALL tiered_storage.migrate(dry_run => true)');
 is(scalar(() = $says =~ /would move table public\.hot_/g),
 	6, 'a dry run has room for all of it');
-unlike(
-	notices_of($node, 'postgres', 'CALL tiered_storage.migrate()'),
-	qr/could not/,
-	'all of it is moved at once');
+unlike(notices_of($node, 'postgres', 'CALL tiered_storage.migrate()'),
+	qr/could not/, 'all of it is moved at once');
 $places = places_of('hot');
 like($places, qr/small.*large|large.*small/, 'to both of them');
 is($queued, $places, 'as the queue has said');
