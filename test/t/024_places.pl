@@ -43,6 +43,7 @@ CREATE TABLE two AS SELECT i FROM generate_series(1, 1000) i;
 RESET ROLE;
 CREATE TABLE mine AS SELECT i FROM generate_series(1, 1000) i;
 CREATE TABLE also_mine AS SELECT i FROM generate_series(1, 1000) i;
+CREATE TABLE forbidden AS SELECT i FROM generate_series(1, 1000) i;
 ));
 create_measurements($node, 'app', 1);
 my $stops = new_stops($node, 'app');
@@ -90,7 +91,20 @@ pass('an owner has one place; an administrator gets the other one');
 my $also = start_move($node, 'app', 'also_mine', 'slow');
 wait_phase('also_mine', 'queued');
 pass('there are no more than max_movers');
+
+# What was allowed before the wait may not be after it.
+my $forbidden = start_move($node, 'app', 'forbidden', 'slow');
+wait_phase('forbidden', 'queued');
+$node->safe_psql('app', "SELECT tiered_storage.pin('forbidden')");
 let_go($stops, 'copying');
+like(finish_sql($forbidden), qr/pinned/,
+	'a move that was forbidden while it waited is not made');
+is( $node->safe_psql(
+		'app',
+		q(SELECT state, coalesce(copied_bytes, 0) FROM _tiered_storage.move WHERE relation_name LIKE '%forbidden')
+	),
+	'skipped|0',
+	'and nothing of it is copied');
 is(finish_sql($_), '', 'the moves are done') foreach $one, $two, $mine, $also;
 is(where_is($_), 'slow', "$_ has moved") foreach qw(one two mine also_mine);
 
