@@ -98,6 +98,18 @@ statistics_since(void)
 }
 
 /*
+ * When a crash took all counters; 0: it did not.  It gives those of the archiver and of the WAL
+ * the same time of reset, a reset of some counters does not: then the others go on.
+ */
+static TimestampTz
+lost_at(void)
+{
+	TimestampTz emptied_at = pgstat_fetch_stat_archiver()->stat_reset_timestamp;
+
+	return emptied_at == pgstat_fetch_stat_wal()->stat_reset_timestamp ? emptied_at : 0;
+}
+
+/*
  * Since when these statistics are complete.  They do not include the activity on the server
  * that this one has taken over from or was restored from: until its promotion they are those
  * of a standby, or empty.  The promotion is when the history file of its timeline was written.
@@ -718,8 +730,8 @@ tier_merge(TierRelationState *states, int nstates, const TierMergeInput *input, 
 	{
 		result->was_emptied = merge.period.was_emptied =
 			merge.period.start > input->last_sample_at;
-		if (!result->was_emptied || result->began_ahead)
-			merge.period.start = input->last_sample_at;
+		merge.period.start = result->began_ahead ? input->last_sample_at :
+			Max(input->last_sample_at, lost_at());
 		result->since = merge.period.start = Min(merge.period.start, input->now);
 	}
 	for_each(&merge, compare_step);

@@ -21,7 +21,7 @@ typedef struct TierMergeResult
 	TimestampTz complete_since; /* since when the statistics are complete for
 								 * the existing relations */
 	TimestampTz since;			/* the period begins: at the last sample, or
-								 * when the statistics were lost after it */
+								 * when a crash took the counters after it */
 	bool		began_ahead;	/* they began later than it is now: the clock
 								 * was set back */
 	bool		saw_reset;		/* counters went backwards */

@@ -106,6 +106,23 @@ FROM tiered_storage.history, pg_stat_archiver WHERE relation_oid = 't'::regclass
 	),
 	'7|t|t',
 	'what is counted after the crash happened after it');
+
+# Some counters that are reset do not make the period of all others shorter.
+my $last = $primary->safe_psql('app2',
+	'SELECT last_sample_at FROM _tiered_storage.sampler');
+$primary->safe_psql(
+	'app2', q(
+CREATE TABLE other (a int) WITH (autovacuum_enabled = off);
+INSERT INTO t SELECT generate_series(1, 5);
+SELECT pg_stat_force_next_flush();
+SELECT pg_stat_reset_single_table_counters('other'::regclass), pg_stat_reset_shared('archiver');
+CALL tiered_storage.sample();
+));
+is( $primary->safe_psql(
+		'app2',
+		"SELECT max(period_start) = '$last' FROM _tiered_storage.load_rows"),
+	't',
+	'a reset of some counters does not begin the period anew');
 is( $node->safe_psql(
 		'app', 'SELECT count(*) FROM _tiered_storage.relation_history'),
 	0,
