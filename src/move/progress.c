@@ -203,6 +203,12 @@ tier_progress_announced_bytes(void)
 	return announced.bytes;
 }
 
+int64
+tier_progress_announced_at(void)
+{
+	return OidIsValid(announced.tablespace_oid) ? announced.at_us : PG_INT64_MAX;
+}
+
 bool
 tier_progress_announced(int i, int *pid, TierAnnouncement *announcement)
 {

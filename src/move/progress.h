@@ -100,6 +100,9 @@ extern int64 tier_progress_announce(const TierAnnouncement *announcement);
 extern void tier_progress_announced_written(int64 bytes);
 extern int64 tier_progress_announced_bytes(void);
 
+/* When this process announced its move; PG_INT64_MAX: it has not. */
+extern int64 tier_progress_announced_at(void);
+
 /* The announcement of process number i, from 0 to MaxBackends - 1; false if there is none. */
 extern bool tier_progress_announced(int i, int *pid, TierAnnouncement *announcement);
 

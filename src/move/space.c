@@ -196,6 +196,7 @@ TierSpaceFlight
 tier_space_flight(Oid tablespace_oid)
 {
 	TierSpaceFlight flight = {0};
+	int64		own_at_us = tier_progress_announced_at();
 
 	for (int i = 0; i < MaxBackends; i++)
 	{
@@ -211,7 +212,7 @@ tier_space_flight(Oid tablespace_oid)
 			flight.to_write_bytes += other.bytes;
 			flight.to_write_own_bytes += is_own ? other.bytes : 0;
 		}
-		if (other.from_oid == tablespace_oid)
+		if (other.from_oid == tablespace_oid && is_ahead(i, own_at_us, &other))
 		{
 			flight.leaving_bytes += other.leaving_bytes;
 			flight.leaving_own_bytes += is_own ? other.leaving_bytes : 0;

@@ -120,7 +120,10 @@ typedef struct TierSpaceFlight
 	double		leaving_own_bytes;	/* of these, of this one */
 } TierSpaceFlight;
 
-/* By the current announcements; takes no lock. */
+/*
+ * By the current announcements; takes no lock.  What leaves counts if it was announced before
+ * our own move: of two moves that each suffice to empty a tier, one goes on.
+ */
 extern TierSpaceFlight tier_space_flight(Oid tablespace_oid);
 
 /* Subtracts written bytes from the announcement; and withdraws it. */
