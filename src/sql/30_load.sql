@@ -227,11 +227,11 @@ BEGIN
 		INTO period_s, transactions FROM _tiered_storage.load_totals(begins_at, ends_at) t;
 	IF period_s <= 0 THEN
 		PERFORM _tiered_storage.refuse('no_data_found', 'the load of that period was not sampled',
-			detail => 'A crash of the server loses the samples since the last full hour.');
+			detail => 'No sample was taken, or a crash lost those since the last full hour.');
 	ELSIF period_s < EXTRACT(epoch FROM ends_at - begins_at) - 1 THEN
 		RAISE NOTICE 'the load of % of these % was not sampled', date_trunc('second',
 				ends_at - begins_at - period_s * interval '1 second'), ends_at - begins_at
-			USING DETAIL = 'A crash of the server loses the samples since the last full hour. '
+			USING DETAIL = 'No sample was taken, or a crash lost those since the last full hour. '
 				'The figures are those of the remaining time.';
 	END IF;
 	RETURN QUERY
