@@ -73,7 +73,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('file_counters'), ('file_io_ms'), ('file_io_parts'), ('file_period'), ('file_sample'),
 	('relation_file_counters'), ('relation_file_io'), ('server_directories'), ('slru_directory'),
 	('temp_places'), ('wal_file_counters'), ('hot_range'), ('ignore_replicated'), ('refuse_other_roles'), ('load_is_possible'),
-	('load_totals'), ('measure_device'), ('measure_wal_sync'),
+	('load_totals'), ('unsampled'), ('measure_device'), ('measure_wal_sync'),
 	('settings_of_images'), ('settings_of_io_method'), ('setting_obstacle'), ('settings_of_tablespaces'),
 	('settings_of_temp'), ('settings_of_wal_place'), ('wal_places'), ('temp_saved_s'),
 	('settings_of_temp_rights'), ('role_list'), ('roles_without_create'), ('roomiest_places'),
