@@ -110,6 +110,17 @@ sub on_fast
 	);
 }
 
+sub undo_last
+{
+	my ($db) = @_;
+	my $batch =
+	  $node->safe_psql($db,
+		'SELECT max(batch_id) FROM _tiered_storage.moves');
+
+	$node->safe_psql($db, "CALL tiered_storage.undo_move($batch)");
+	return;
+}
+
 sub result
 {
 	my ($db) = @_;
@@ -208,14 +219,7 @@ like(
 
 # Measured again before each move: somebody makes room while the first one moves.
 drain($disk{fast});
-foreach my $db (qw(app other))
-{
-	my $batch =
-	  $node->safe_psql($db,
-		'SELECT max(batch_id) FROM _tiered_storage.moves');
-
-	$node->safe_psql($db, "CALL tiered_storage.undo_move($batch)");
-}
+undo_last($_) foreach qw(app other);
 is(on_fast('app'), 'a1 a2 a3 a4', 'undone');
 reload_with($node, 'tiered_storage.cooldown' => 0);
 fill($disk{fast}, 96);
@@ -259,6 +263,38 @@ like(
 	'the target is not filled beyond its high watermark');
 cmp_ok(fill_percent($disk{slow}), '<=', 90, 'it is not');
 
-$stops->quit;
+# ---------------------------------------------------------------------
+note 'Two that decide at the same time';
+# ---------------------------------------------------------------------
+
+# Each has decided before the other one has announced itself, and one relation is enough: the
+# one that announced itself first goes on, and the other one gives up.
+drain($disk{$_}) foreach qw(fast slow);
+undo_last('other');
+is(on_fast('other'), 'b1 b2', 'they are back');
+my $others = new_stops($node, 'other');
+$node->safe_psql($_,
+	"SELECT tiered_storage.alter_policy(tier => 'fast', changes => jsonb_build_object('low_watermark', 0.79))"
+) foreach qw(app other);
+fill($disk{fast}, 85);
+hold($stops, 'recording', 'registered');
+$run = start_sql($node, 'app', 'CALL tiered_storage.migrate()');
+wait_stopped($stops, 'recording');
+hold($others, 'registered');
+my $first = start_sql($node, 'other', 'CALL tiered_storage.migrate()');
+wait_stopped($others, 'registered');
+let_go($stops, 'recording');
+wait_stopped($stops, 'registered');
+let_go($others, 'registered');
+like(
+	finish_sql($first),
+	qr/relations moved: 1, not moved: 0/,
+	'the first of two goes on');
+let_go($stops, 'registered');
+finish_sql($run);
+is(on_fast('app'), 'a1 a2 a3 a4', 'the second one gives up');
+cmp_ok(fill_percent($disk{fast}), '<=', 79, 'the low watermark is reached');
+
+$_->quit foreach $stops, $others;
 $node->stop;
 done_testing();
