@@ -171,8 +171,7 @@ END
 $$;
 BEGIN;
 \set ECHO all
-SELECT source, count(DISTINCT sentence) > 3 AS many, bool_and(length(sentence) <= CASE source
-	WHEN 'recommendations' THEN 60 ELSE 120 END)
+SELECT source, count(DISTINCT sentence) > 3 AS many, bool_and(length(sentence) <= 120)
 		FILTER (WHERE source IN ('recommend_placement', 'recommendations')) AS short,
 	bool_or(sentence ~ '[0-9]e[+-]?[0-9]|\m(inf|nan)\M') AS exponent
 	FROM regress_sentences() WHERE sentence IS NOT NULL GROUP BY source ORDER BY source COLLATE "C";

@@ -28,15 +28,14 @@ COMMENT ON FUNCTION tiered_storage.recommend_placement IS
 'and command; include_unchanged: also relations that stay';
 
 /*
- * The first words of a reason of recommend_placement().
+ * The first clause of a reason of recommend_placement(), in lines of at most so many columns.
  *
- * What decides, in few characters: what follows are the numbers of `saves` and what it
- * depends on.
+ * What decides: what follows are the numbers of `saves` and what it depends on.
  */
 CREATE FUNCTION _tiered_storage.short_reason(reason text, width integer) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT _tiered_storage.clip_words(CASE WHEN length(b.line) > short_reason.width
+	SELECT _tiered_storage.wrap(CASE WHEN length(b.line) > short_reason.width
 		THEN regexp_replace(b.line, '^(.{10,}?), .*$', E'\\1') ELSE b.line END, short_reason.width)
 	FROM regexp_replace(short_reason.reason,
 			'(: (over |under )?[0-9,.]+ (s/h|cheaper)|, (over )?[0-9,.]+ s/h more|; ).*$',

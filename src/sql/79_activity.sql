@@ -16,22 +16,6 @@ AS $$
 $$;
 
 /*
- * A text in one line of at most so many columns of a screen, without the words that do not fit.
- *
- * A name says most by its letters, a sentence by its words; one word too long is cut.
- */
-CREATE FUNCTION _tiered_storage.clip_words(what text, width integer) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE WHEN length(t) = length(clip_words.what) THEN t
-		WHEN length(w) > clip_words.width / 2 THEN w || '...'
-		ELSE _tiered_storage.first_columns(t, clip_words.width - 3) || '...' END
-	FROM _tiered_storage.first_columns(clip_words.what, clip_words.width) t,
-		rtrim(regexp_replace(_tiered_storage.first_columns(t, clip_words.width - 2),
-			E'\\S*$', ''), ' ,;:') w
-$$;
-
-/*
  * A text in lines of at most so many columns of a screen, broken between words.
  *
  * One with a statement is broken outside of its quotes only, and no word of it is cut: it can be
@@ -61,7 +45,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN _tiered_storage.short_quantity(bytes, 1024, ' B', ' kB', ' MB', ' GB', ' TB', ' PB');
 
 /*
- * Rows of tiered_storage.activity, not clipped.
+ * Rows of tiered_storage.activity, each text in one line.
  *
  * What was read lately is that of the last sample; how it is called in psql: watch.
  */

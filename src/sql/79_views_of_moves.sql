@@ -161,7 +161,7 @@ COMMENT ON COLUMN tiered_storage.move_batches.undo IS
 
 CREATE VIEW tiered_storage.activity AS
 	SELECT a.part, _tiered_storage.clip(a.name, 34) AS name,
-		_tiered_storage.clip_words(a.now, 52) AS now
+		_tiered_storage.wrap(a.now, 52) AS now
 	FROM _tiered_storage.activity_rows() a;
 COMMENT ON VIEW tiered_storage.activity IS
 E'current activity on one screen, for \\watch: worker, tiers, running moves, queue, hot '

@@ -136,7 +136,8 @@ CREATE VIEW _tiered_storage.query_costs AS
 CREATE VIEW tiered_storage.query_tiers AS
 	WITH texts AS MATERIALIZED (SELECT * FROM _tiered_storage.query_texts())
 	SELECT q.query_id,
-		_tiered_storage.clip(regexp_replace(t.query, E'\\s+', ' ', 'g'), 20) AS query,
+		_tiered_storage.wrap(_tiered_storage.clip(regexp_replace(t.query, E'\\s+', ' ', 'g'), 100),
+			24) AS query,
 		_tiered_storage.significant(q.calls) AS calls, q.tier_name AS tier,
 		_tiered_storage.significant(q.reads) AS reads,
 		_tiered_storage.significant(q.ms) AS device_ms,

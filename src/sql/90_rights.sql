@@ -99,7 +99,7 @@ BEGIN
 		settings_of_images,settings_of_io_method,setting_obstacle,hot_range,
 		partition_interval,partition_key,partition_advice,effect_verdict,mover_progress,
 		move_window_state,move_queue_entries,worker_status,short_recommendations,short_reason,
-		short_number,first_columns,clip,clip_words,wrap,short_quantity,short_bytes,short_rate,
+		short_number,first_columns,clip,wrap,short_quantity,short_bytes,short_rate,
 		short_saving,no_heat,now_and_then,short_price,explain_placement,placement_summary,
 		simulate_placement,evaluate_policies,tier_size_curve,unused_relations,
 		recommend_partitioning,recommend_settings,device_profiles,estimate_compression,

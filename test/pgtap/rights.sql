@@ -124,7 +124,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.short_bytes', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.first_columns', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.clip', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.clip_words', 'pg_monitor', 'EXECUTE'), ('_tiered_storage.wrap', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.wrap', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.no_heat', 'pg_monitor', 'EXECUTE'), ('_tiered_storage.now_and_then', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.short_price', 'pg_monitor', 'EXECUTE'), ('_tiered_storage.explain_placement', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.placement_summary', 'pg_monitor', 'EXECUTE'), ('_tiered_storage.simulate_placement', 'pg_monitor', 'EXECUTE'),

@@ -93,7 +93,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('tier_require'), ('tier_require_unused'), ('tier_set_tablespaces'), ('tier_misfit'),
 	('tier_watermarks_fit'), ('load_library'), ('default_profiles'), ('profile_check'),
 	('tier_with_profile'), ('tier_with_values'), ('tier_without'), ('activity_rows'),
-	('first_columns'), ('clip'), ('clip_words'), ('wrap'), ('no_heat'), ('now_and_then'), ('short_price'),
+	('first_columns'), ('clip'), ('wrap'), ('no_heat'), ('now_and_then'), ('short_price'),
 	('explain_placement'), ('placement_summary'), ('simulate_placement'), ('evaluate_policies'), ('short_number'), ('short_quantity'), ('short_bytes'),
 	('short_reason'), ('short_recommendations'), ('worker_status'), 
 	('report_answer'), ('report_bar'), ('report_bars'), ('report_budget'), ('report_cell'), ('report_escape'),
