@@ -575,7 +575,7 @@ find_dependence(TierAdvice *advice)
 		TierAdviceUnit *unit = &advice->units[i];
 
 		if (unit->confidence == TIER_CONFIDENCE_FIRM && !unit->makes_room &&
-			(unit->depends_on_load || unit->is_early || unit->is_unexplained))
+			(unit->depends_on_load || unit->is_early))
 			unit->confidence = TIER_CONFIDENCE_TENTATIVE;
 	}
 }

@@ -432,9 +432,6 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 						tier_advice_obstacle(advice, unit, wanted));
 	if (unit->recommended_tier == unit->current_tier || unit->makes_room)
 		return NULL;
-	if (unit->is_unexplained)
-		return psprintf("reads of %s do not follow those of this database",
-						short_name(unit->device));
 	if (unit->depends_on_load)
 		return range_text(unit);
 	if (unit->is_early)
@@ -454,8 +451,6 @@ tier_advice_firm_when(const TierAdvice *advice, const TierAdviceUnit *unit)
 	if (is_observed_little(unit))
 		return psprintf("in %s", tier_advice_duration(Max(tier_units_required_s() -
 														  unit->known_s, 60.0)));
-	if (unit->is_unexplained)
-		return pstrdup("if reads follow");
 	if (unit->depends_on_load)
 		return pstrdup("if it goes on");
 	if (unit->is_early && tier_advice_gain(advice, unit, &move) > 0.0)

@@ -40,9 +40,6 @@
 #include "src/decide/policy_group.h"
 #include "src/decide/units.h"
 
-/* Blocks: lower rates are not mentioned. */
-#define LEAST_PER_HOUR 0.05
-
 const TierAdviceUnit *
 tier_advice_find(const TierAdvice *advice, Oid relation_oid)
 {
@@ -215,26 +212,6 @@ mark_measured(TierAdvice *advice, const TierSampleMemory *memory,
 		unit->random_reads = (isnan(unit->random_reads) ? 0.0 : unit->random_reads) + random;
 		unit->sequential_reads = (isnan(unit->sequential_reads) ? 0.0 :
 								  unit->sequential_reads) + sequential;
-	}
-}
-
-/* Marks the units on a device whose reads are not explained by those of relations. */
-static void
-mark_devices(TierAdvice *advice, const TierDevices *devices,
-			 const TierRelationState *states, int nstates)
-{
-	for (int i = 0; i < advice->nunits; i++)
-	{
-		TierAdviceUnit *unit = &advice->units[i];
-		const TierRelationState *state = find_state(states, nstates, unit->relation_oid);
-		const TierDeviceState *device = tier_devices_find(devices, state->id.tablespace_oid);
-
-		if (device == NULL)
-			continue;
-		unit->device = device->device;
-		if (tier_test_page_cache && tier_fit_is_known(&device->fit) &&
-			!tier_device_is_explained(device))
-			unit->is_unexplained = unit->loads.misses >= LEAST_PER_HOUR;
 	}
 }
 
@@ -469,8 +446,6 @@ mark_pins(TierAdvice *advice, const TierPins *pins)
 		if (unit == NULL)
 			continue;
 		unit->pinned_tier = tier_set_find_tier(advice->set, NameStr(pins->relations[i].tier_name));
-		if (unit->pinned_tier >= 0)
-			unit->is_unexplained = false;
 	}
 }
 
@@ -711,7 +686,6 @@ tier_units_load(TierAdvice *advice)
 	mark_measured(advice, &memory, view.states, view.nstates, now);
 	discount_builds(advice, &view);
 	mark_unread(advice, now);
-	mark_devices(advice, devices, view.states, view.nstates);
 	tier_pass_begin(&pass, TIER_STEP_ADVISE);
 	mark_policies(advice, &pass, policies, npolicies, pins,
 				  tier_uses_create(&view, &standbys, now));

@@ -95,9 +95,6 @@ typedef struct TierAdviceUnit
 	TierRelationLoad loads;		/* of all its relations; middle counts */
 	double		operations;		/* scans that the server's statistics know, of
 								 * a table also those of its indexes */
-	bool		is_unexplained; /* the reads of its device do not follow those
-								 * of relations */
-	const char *device;			/* NULL: not known */
 	double		observed_s;		/* by samples */
 	double		here_s;			/* of this, where it is now */
 	double		known_s;		/* of observed_s, in which no use can have

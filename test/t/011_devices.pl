@@ -226,17 +226,6 @@ value_of(
 );
 is(device_io('tier_name'), 'main', 'the tier of the device');
 
-sub advice
-{
-	return value_of(
-		qq(SET tiered_storage.observation_period = 0;
-SET tiered_storage.test_now = '2030-01-01 12:00:00+00';
-SELECT r.confidence, r.firm_when FROM tiered_storage.recommend_placement(true) r, _tiered_storage.explain_placement(r.relation) e
-	WHERE e.is_recommended AND r.relation = 't'::regclass)
-	);
-}
-unlike(advice(), qr/follow/, 'advice on a device that is explained');
-
 ######################################################################
 # Counters that are other ones
 ######################################################################
@@ -300,10 +289,6 @@ is( value_of(
 	),
 	't',
 	'then there is no factor');
-like(
-	advice(),
-	qr/^tentative\|if reads follow$/,
-	'and the advice is tentative');
 
 ######################################################################
 # Devices that come and go
