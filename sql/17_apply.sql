@@ -92,12 +92,6 @@ CALL tiered_storage.apply_placement(dry_run => true, relations => '{regress_p_ho
 CALL tiered_storage.apply_placement(dry_run => true, schemas => '{pg_catalog}');
 CALL tiered_storage.apply_placement(dry_run => true, tiers => '{regress_slow}');
 CALL tiered_storage.apply_placement(dry_run => true, objective => 'money');
-\echo '-- Where it came a moment ago it has not cost anything yet.'
-UPDATE _tiered_storage.relation_state SET placed_at = '2030-01-01' WHERE relation_oid = 'regress_p_cold'::regclass;
-SELECT relation, confidence, reason FROM tiered_storage.recommend_placement(objective => 'money',
-	relations => '{regress_p_cold}');
-CALL tiered_storage.apply_placement(dry_run => true, objective => 'money', relations => '{regress_p_cold}');
-UPDATE _tiered_storage.relation_state SET placed_at = '2029-12-01' WHERE relation_oid = 'regress_p_cold'::regclass;
 \echo '-- There is room for one of ten blocks: the cold one makes room for what comes next.'
 SELECT tiered_storage.alter_tier('regress_fast',
 	device => jsonb_build_object('capacity_bytes', 21 * 8192)) \g /dev/null
@@ -134,9 +128,6 @@ CALL tiered_storage.apply_placement();
 \echo '-- What is asked about alone is moved alone.'
 CALL tiered_storage.move_relation('regress_p_hot', 'regress_slow');
 CALL tiered_storage.move_relation('regress_p_small', 'regress_slow');
-\echo '-- Where it came a moment ago it has not lost anything yet.'
-CALL tiered_storage.apply_placement(relations => '{regress_p_hot}');
-CALL regress_heat();
 CALL tiered_storage.apply_placement(relations => '{regress_p_hot}');
 SELECT * FROM regress_places;
 CALL tiered_storage.move_relation('regress_p_small', 'regress_fast');

@@ -28,8 +28,6 @@
 #include "src/decide/wear.h"
 #include "src/model/bottleneck.h"
 
-#define BYTES_PER_GB 1e9
-#define HOURS_PER_MONTH (30.0 * HOURS_PER_DAY)
 
 void
 tier_advice_default_options(TierAdviceOptions *options)
@@ -484,81 +482,44 @@ allocate_placement(TierAdvice *advice)
 	placement->kept = palloc0(sizeof(TierPlacementLimits) * ntiers);
 }
 
-/* Money per hour of the whole tier, which is the price of an hour of its devices' time. */
-static double
-hourly_price(const TierAdvice *advice, int tier)
-{
-	const TierTier *t = &advice->set->tiers[tier];
-
-	return t->profile.price_per_gb_month / HOURS_PER_MONTH / BYTES_PER_GB *
-		(t->capacity_bytes >= 0 ? (double) t->capacity_bytes : advice->now_bytes[tier]);
-}
-
-double
-tier_advice_gain(const TierAdvice *advice, const TierAdviceUnit *unit, double *move)
-{
-	int			from = unit->current_tier;
-	int			to = unit->recommended_tier;
-	double		move_s = tier_advice_move_s(advice, unit, to);
-	double		saved_price = (tier_advice_price(advice, unit, from) -
-							   tier_advice_price(advice, unit, to)) / HOURS_PER_MONTH;
-
-	if (advice->options.objective == TIER_OBJECTIVE_TIME || saved_price == 0.0)
-	{
-		*move = move_s;
-		return unit->saved_s;
-	}
-	*move = move_s / SECS_PER_HOUR * (hourly_price(advice, from) + hourly_price(advice, to));
-	return saved_price;
-}
-
-/*
- * Returns true if a unit has lost less by its place than its move costs.  Until then it is not
- * known whether the load lasts that long.  Waiting until the loss equals the cost of the change
- * never costs more than twice the best choice in hindsight, for any future load (rent or buy).
- */
+/* Returns true if the unit is worse off where it goes. */
 static bool
-is_early(const TierAdvice *advice, const TierAdviceUnit *unit)
+gives_way(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
-	double		move;
-	double		gain = tier_advice_gain(advice, unit, &move);
-	double		hours = unit->observed_s / SECS_PER_HOUR;
-	double		lost = unit->observed_s > 0.0 ?
-	gain * hours * (unit->here_s / unit->observed_s) : 0.0;
+	double		cheaper = tier_advice_price(advice, unit, unit->current_tier) -
+	tier_advice_price(advice, unit, unit->recommended_tier);
 
-	return gain > 0.0 && unit->pinned_tier < 0 && lost < move;
+	return advice->options.objective == TIER_OBJECTIVE_TIME || cheaper == 0.0 ?
+		unit->saved_s < 0.0 : cheaper < 0.0;
 }
 
 /*
- * A unit that makes room is at most as certain as all units for which it makes room.  A unit
- * leaves a tier that receives none because of that tier's limits.
+ * A unit that gives way is not firm before one for which it does.  A unit leaves a tier that
+ * receives none because of that tier's limits.
  */
 static void
-mark_early(TierAdvice *advice)
+limit_confidence(TierAdvice *advice)
 {
 	bool	   *takes_any = palloc0(sizeof(bool) * advice->set->ntiers);
 	bool	   *takes_firm = palloc0(sizeof(bool) * advice->set->ntiers);
 
 	for (int i = 0; i < advice->nunits; i++)
 	{
-		TierAdviceUnit *unit = &advice->units[i];
+		const TierAdviceUnit *unit = &advice->units[i];
 
 		if (unit->recommended_tier == unit->current_tier)
 			continue;
-		unit->is_early = is_early(advice, unit);
 		takes_any[unit->recommended_tier] = true;
-		if (!unit->is_early)
-			takes_firm[unit->recommended_tier] = true;
+		takes_firm[unit->recommended_tier] |= unit->confidence == TIER_CONFIDENCE_FIRM;
 	}
 	for (int i = 0; i < advice->nunits; i++)
 	{
 		TierAdviceUnit *unit = &advice->units[i];
-		double		move;
 
-		if (unit->recommended_tier != unit->current_tier &&
-			tier_advice_gain(advice, unit, &move) < 0.0 && unit->pinned_tier < 0 &&
-			takes_any[unit->current_tier] && !takes_firm[unit->current_tier])
-			unit->is_early = true;
+		if (unit->recommended_tier != unit->current_tier && takes_any[unit->current_tier] &&
+			!takes_firm[unit->current_tier] && unit->pinned_tier < 0 && !unit->makes_room &&
+			gives_way(advice, unit))
+			unit->confidence = Min(unit->confidence, TIER_CONFIDENCE_TENTATIVE);
 	}
 	pfree(takes_any);
 	pfree(takes_firm);
@@ -569,15 +530,15 @@ static void
 find_dependence(TierAdvice *advice)
 {
 	mark_dependence(advice);
-	mark_early(advice);
 	for (int i = 0; i < advice->nunits; i++)
 	{
 		TierAdviceUnit *unit = &advice->units[i];
 
 		if (unit->confidence == TIER_CONFIDENCE_FIRM && !unit->makes_room &&
-			(unit->depends_on_load || unit->is_early))
+			unit->depends_on_load)
 			unit->confidence = TIER_CONFIDENCE_TENTATIVE;
 	}
+	limit_confidence(advice);
 }
 
 /*
@@ -651,7 +612,7 @@ tier_advice_decide(TierAdvice *advice)
 		if (unit->pinned_tier >= 0 && unit->current_tier >= 0 && unit->is_selected &&
 			unit->recommended_tier != unit->pinned_tier)
 			unit->wanted_tier = unit->pinned_tier;
-		unit->depends_on_load = unit->is_early = false;
+		unit->depends_on_load = false;
 		unit->saved_s = unit->current_tier < 0 ? 0.0 :
 			tier_advice_busy(advice, unit, unit->current_tier) -
 			tier_advice_busy(advice, unit, unit->recommended_tier);

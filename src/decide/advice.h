@@ -99,13 +99,6 @@ extern void tier_advice_add_bytes(const TierAdvice *advice, double *bytes);
 extern double tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit *unit, int tier);
 
 /*
- * For a decided advice: the saving per hour by the recommended tier in the objective: device
- * time, or money.  In the same unit, *move: the cost of its move, once.
- */
-extern double tier_advice_gain(const TierAdvice *advice, const TierAdviceUnit *unit,
-							   double *move);
-
-/*
  * The bytes that the units may have of a tier with this capacity, and of its file systems.  Other
  * files count as taken, whatever capacity is given.  A capacity beyond the size of the file
  * systems is that of larger ones.  Negative: not known, INFINITY.  Other files within the

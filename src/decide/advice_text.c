@@ -420,7 +420,6 @@ tier_advice_obstacle(const TierAdvice *advice, const TierAdviceUnit *unit, int t
 static char *
 but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
-	double		move;
 	int			wanted = unit->wanted_tier;
 
 	if (is_observed_little(unit))
@@ -434,28 +433,19 @@ but_text(const TierAdvice *advice, const TierAdviceUnit *unit)
 		return NULL;
 	if (unit->depends_on_load)
 		return range_text(unit);
-	if (unit->is_early)
-		return pstrdup(tier_advice_gain(advice, unit, &move) > 0.0 ?
-					   "if it goes on for long enough to pay" :
-					   "if the relations that need its place move");
-	return NULL;
+	return unit->confidence < TIER_CONFIDENCE_FIRM ?
+		pstrdup("if the relations that need its place move") : NULL;
 }
 
 char *
 tier_advice_firm_when(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
-	double		move;
-
 	if (unit->confidence == TIER_CONFIDENCE_FIRM)
 		return NULL;
 	if (is_observed_little(unit))
 		return psprintf("in %s", tier_advice_duration(Max(tier_units_required_s() -
 														  unit->known_s, 60.0)));
-	if (unit->depends_on_load)
-		return pstrdup("if it goes on");
-	if (unit->is_early && tier_advice_gain(advice, unit, &move) > 0.0)
-		return pstrdup("once it pays");
-	return pstrdup("if others move");
+	return pstrdup(unit->depends_on_load ? "if it goes on" : "if others move");
 }
 
 /* The difference of the command from an ordinary one, or why there is none; or NULL. */

@@ -131,8 +131,6 @@ build_units(TierAdvice *advice, const TierRelationState *states, int nstates, Ti
 		unit->proven_s = Max(tier_seconds_between(Max(state->stored.proven_since,
 													  advice->uses_since), now),
 							 unit->known_s);
-		unit->here_s = state->stored.placed_at == 0 ? unit->observed_s :
-			Min(tier_seconds_between(state->stored.placed_at, now), unit->observed_s);
 		unit->last_used_at = state->stored.last_used_at;
 		unit->last_read_at = state->stored.last_read_at;
 		unit->never_scanned = unit->last_read_at == 0 &&

@@ -96,7 +96,6 @@ typedef struct TierAdviceUnit
 	double		operations;		/* scans that the server's statistics know, of
 								 * a table also those of its indexes */
 	double		observed_s;		/* by samples */
-	double		here_s;			/* of this, where it is now */
 	double		known_s;		/* of observed_s, in which no use can have
 								 * been missed */
 	double		proven_s;		/* the same by the server's statistics, at
@@ -113,8 +112,6 @@ typedef struct TierAdviceUnit
 									 * leads to another tier */
 	double		saved_s;		/* device time by the recommended tier, s per
 								 * hour; negative: an additional cost */
-	bool		is_early;		/* has not lost as much by being where it is
-								 * as its move costs */
 	bool		makes_room;		/* leaves a tier that is too full among the
 								 * first, which are enough */
 	bool		is_urgent;		/* does so without having been observed for
