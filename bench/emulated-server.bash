@@ -164,7 +164,7 @@ calibrate() { # tier...
 	sql "SELECT format('SELECT tiered_storage.add_tier(%L, %L, profile => %L, reserve_fraction => 0, device => %L);',
 			tier_name, tier_name, profile, jsonb_build_object('random_read_ms', random_read_ms, 'random_write_ms', random_write_ms,
 			'sequential_read_mb_per_s', sequential_read_mb_per_s, 'sequential_write_mb_per_s', sequential_write_mb_per_s,
-			'fsync_ms', fsync_ms, 'parallelism', parallelism, 'scan_start_ms', scan_start_ms)) FROM _tiered_storage.tier
+			'fsync_ms', fsync_ms, 'parallelism', parallelism)) FROM _tiered_storage.tier
 		UNION ALL SELECT format('INSERT INTO _tiered_storage.tier_calibration SELECT (%L::_tiered_storage.tier_calibration).*;', c)
 			FROM _tiered_storage.tier_calibration c" >"$dir/tiers.sql"
 	sql "DROP EXTENSION tiered_storage"

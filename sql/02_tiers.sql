@@ -90,25 +90,8 @@ SELECT t.tier_name, (t.random_read_ms, t.random_write_ms, t.sequential_read_mb_p
 	FROM _tiered_storage.tiers t JOIN _tiered_storage.device_profiles() p USING (profile)
 	ORDER BY t.rank;
 SELECT profile, random_read_ms, random_write_ms, sequential_read_mb_per_s, sequential_write_mb_per_s, fsync_ms,
-	parallelism, price_per_gb_month, endurance_dwpd, scan_start_ms
+	parallelism, price_per_gb_month, endurance_dwpd
 	FROM _tiered_storage.device_profiles();
-\echo '-- The start of a scan comes with the profile, and grows with a random read, while nobody has measured it.'
-BEGIN;
-CREATE FUNCTION pg_temp.start() RETURNS float8 LANGUAGE sql AS $$ SELECT scan_start_ms FROM _tiered_storage.tiers
-	WHERE tier_name = 'regress_slow' $$;
-SELECT tiered_storage.alter_tier('regress_slow', profile => 'cloud_gp3') \g /dev/null
-SELECT pg_temp.start();
-SELECT tiered_storage.alter_tier('regress_slow', device => '{"random_read_ms": 2}') \g /dev/null
-SELECT pg_temp.start();
-SELECT tiered_storage.alter_tier('regress_slow', device => '{"random_read_ms": 1e6}') \g /dev/null
-SELECT pg_temp.start();
-SELECT tiered_storage.alter_tier('regress_slow', device => '{"random_read_ms": 2, "scan_start_ms": 3}') \g /dev/null
-SELECT pg_temp.start();
-SELECT tiered_storage.alter_tier('regress_slow', device => '{"scan_start_ms": null}') \g /dev/null
-SELECT pg_temp.start();
-SELECT tiered_storage.alter_tier('regress_slow', profile => 'hdd_7200') \g /dev/null
-SELECT pg_temp.start();
-ROLLBACK;
 
 \echo '-- What cannot be a tier.  Nothing may change in between.'
 CREATE TEMP VIEW everything AS

@@ -50,19 +50,6 @@ SELECT count(*) AS times, bool_and(a.previous = b.measured) AS previous_is_the_o
 FROM _tiered_storage.tier_calibration a JOIN _tiered_storage.tier_calibration b USING (tier_name, measurement)
 WHERE a.calibrated_at > b.calibrated_at AND measurement = 'random_read_ms';
 
--- The start of a scan is at least one random read, and belongs to it.
-SELECT t.scan_start_ms = m.measured AS taken, t.scan_start_ms >= t.random_read_ms AS begins_with_a_read
-FROM _tiered_storage.tiers t, _tiered_storage.tier_calibration m
-	WHERE t.tier_name = 'measured' AND m.measurement = 'scan_start_ms';
-SELECT tiered_storage.alter_tier('measured', device => '{"random_read_ms": 9, "scan_start_ms": 40}');
-SELECT scan_start_ms FROM _tiered_storage.tiers WHERE tier_name = 'measured';
-SELECT tiered_storage.alter_tier('measured', device => '{"random_read_ms": 10}');
-SELECT scan_start_ms FROM _tiered_storage.tiers WHERE tier_name = 'measured';
-SELECT tiered_storage.alter_tier('measured', device => '{"scan_start_ms": "NaN"}');
-SELECT tiered_storage.alter_tier('measured', device => '{"scan_start_ms": 20}');
-SELECT tiered_storage.alter_tier('measured', device => '{"scan_start_ms": null}');
-SELECT scan_start_ms FROM _tiered_storage.tiers WHERE tier_name = 'measured';
-
 -- No more than ten are kept.
 -- Made up, since no call makes it in the time of a test: what devices were measured to do.
 INSERT INTO _tiered_storage.tier_calibration

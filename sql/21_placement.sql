@@ -385,26 +385,6 @@ SELECT objective, what, (SELECT count(*) FROM tiered_storage.recommend_placement
 SELECT tier_name, simulated_bytes
 	FROM _tiered_storage.simulate_placement('{"regress_fast": {"sequential_read_mb_per_s": 1e-300, "sequential_write_mb_per_s": 1e-300}}', 1e6);
 
-\echo '-- What scans of small tables cost where requests are limited'
-
-BEGIN;
--- Ten scans of 256 kB an hour, on a disk: 124 ms and the bytes; on a volume that takes 1 MiB for a request: 460 ms and
--- the bytes.
-UPDATE _tiered_storage.relation_state SET random_fast = 0, random_slow = 0, device_random_fast = 0,
-	device_random_slow = 0, scans_slow = 10,
-	sequential_fast = 320, sequential_slow = 320, sequential_low_slow = 320, sequential_high_slow = 320,
-		device_sequential_fast = 320, device_sequential_slow = 320
-	WHERE relation_oid = 'regress_l3'::regclass;
-CREATE FUNCTION regress_scan(overrides jsonb DEFAULT NULL) RETURNS numeric LANGUAGE sql AS $$
-	SELECT round(sequential_read_s_per_hour::numeric, 4) FROM _tiered_storage.explain_placement('regress_l3',
-		overrides => $1) WHERE tier_name = 'regress_slow'
-$$;
-SELECT tiered_storage.alter_tier('regress_slow', profile => 'hdd_7200') \g /dev/null
-SELECT regress_scan() AS hdd_7200;
-SELECT tiered_storage.alter_tier('regress_slow', profile => 'cloud_st1') \g /dev/null
-SELECT regress_scan() AS cloud_st1, regress_scan('{"regress_slow": {"random_read_ms": 13}}') AS if_twice_as_fast;
-ROLLBACK;
-
 \echo '-- What cannot be meant'
 
 SELECT * FROM pg_temp.refused($refused$

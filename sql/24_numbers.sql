@@ -69,10 +69,10 @@ CREATE FUNCTION regress_n_calls() RETURNS TABLE (call text, argument text, type 
 		c.name, c.fixed, c.object, c.others, k.name, k.type)
 	FROM (VALUES
 		('add_tier', 'name => ''b'', tablespaces => ''{regress_n_slow}''', 'device', '{}', '{random_read_ms,random_write_ms,
-			sequential_read_mb_per_s,sequential_write_mb_per_s,scan_start_ms,fsync_ms,parallelism,endurance_tbw,endurance_dwpd}',
+			sequential_read_mb_per_s,sequential_write_mb_per_s,fsync_ms,parallelism,endurance_tbw,endurance_dwpd}',
 			'double precision'),
 		('alter_tier', 'name => ''a''', 'device', '{}', '{random_read_ms,random_write_ms,sequential_read_mb_per_s,
-			sequential_write_mb_per_s,scan_start_ms,fsync_ms,parallelism,endurance_tbw,endurance_dwpd}', 'double precision'),
+			sequential_write_mb_per_s,fsync_ms,parallelism,endurance_tbw,endurance_dwpd}', 'double precision'),
 		('alter_tier', 'name => ''a''', 'device', '{}', '{capacity_bytes}', 'bigint'),
 		('alter_tier', 'name => ''a''', 'device', '{"compressed": true}', '{compression_ratio}', 'double precision'),
 		('add_tiering_policy', 'relation => ''regress_n'', tier => ''a''', 'options', '{}', '{below_reads_per_hour}',

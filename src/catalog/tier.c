@@ -46,12 +46,11 @@ read_tier(TierTier *tier, uint64 row)
 	tier->endurance_tbw = tier_get_float8_or(row, 16, 0.0);
 	tier->endurance_dwpd = tier_get_float8_or(row, 17, 0.0);
 	tier->profile.calibrated = tier_get_bool(row, 18);
-	tier->profile.scan_start_ms = tier_get_float8_or(row, 19, 0.0);
-	tier->low_watermark = tier_get_float8(row, 20);
-	if (tier_get_bool(row, 21))
+	tier->low_watermark = tier_get_float8(row, 19);
+	if (tier_get_bool(row, 20))
 	{
-		tier->emptied_above = tier_get_float8(row, 22);
-		tier->emptied_to = tier_get_float8(row, 23);
+		tier->emptied_above = tier_get_float8(row, 21);
+		tier->emptied_to = tier_get_float8(row, 22);
 	}
 }
 
@@ -111,7 +110,6 @@ tier_catalog_load_tiers(MemoryContext context)
 	"reserve_fraction, t.high_watermark, compressed, t.capacity_bytes::float8, "
 	"compression_ratio, endurance_tbw, endurance_dwpd, "
 	"EXISTS (SELECT FROM _tiered_storage.tier_calibration c WHERE c.tier_name = t.tier_name), "
-	"scan_start_ms, "
 	"t.low_watermark, f.policy_id IS NOT NULL, COALESCE(f.high_watermark, t.high_watermark), "
 	"COALESCE(f.low_watermark, t.low_watermark) "
 	"FROM _tiered_storage.tier t LEFT JOIN _tiered_storage.fullness_policy f "
@@ -185,12 +183,12 @@ tier_catalog_find_profile(const char *name, TierCostProfile *figures, double *en
 	static const char sql[] =
 	"SELECT random_read_ms, random_write_ms, sequential_read_mb_per_s, "
 	"sequential_write_mb_per_s, fsync_ms, parallelism, price_per_gb_month::float8, "
-	"COALESCE(scan_start_ms, 0), COALESCE(endurance_dwpd, 0) "
+	"COALESCE(endurance_dwpd, 0) "
 	"FROM _tiered_storage.device_profiles() WHERE profile = $1";
 	double	   *fields[] = {
 		&figures->random_read_ms, &figures->random_write_ms, &figures->sequential_read_mb_per_s,
 		&figures->sequential_write_mb_per_s, &figures->fsync_ms, &figures->parallelism,
-		&figures->price_per_gb_month, &figures->scan_start_ms, endurance_dwpd
+		&figures->price_per_gb_month, endurance_dwpd
 	};
 
 	memset(figures, 0, sizeof(TierCostProfile));

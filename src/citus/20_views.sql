@@ -215,7 +215,6 @@ AS $$
 						p.sequential_read_mb_per_s),
 					'sequential_write_mb_per_s', NULLIF(t.sequential_write_mb_per_s,
 						p.sequential_write_mb_per_s),
-					'scan_start_ms', NULLIF(t.scan_start_ms, p.scan_start_ms),
 					'fsync_ms', NULLIF(t.fsync_ms, p.fsync_ms),
 					'parallelism', NULLIF(t.parallelism, p.parallelism),
 					'capacity_bytes', t.capacity_bytes, 'endurance_tbw', t.endurance_tbw,

@@ -90,18 +90,6 @@ tier_advice_move_s(const TierAdvice *advice, const TierAdviceUnit *unit, int tie
  * ---------------------------------------------------------------------
  */
 
-/*
- * The start of a scan was measured together with a random read; so that of another random read is
- * not known.  An assumed start is a multiple of the random read.
- */
-static void
-override_random_read(TierCostProfile *profile, double random_read_ms)
-{
-	profile->scan_start_ms *= profile->calibrated ? 0.0 :
-		random_read_ms / profile->random_read_ms;
-	profile->random_read_ms = random_read_ms;
-}
-
 /* Measurements of the present device do not apply to another one. */
 static void
 replace_device(TierTier *tier, const TierOverride *override)
@@ -126,8 +114,6 @@ apply_overrides(TierAdvice *advice)
 			replace_device(tier, override);
 		else if (override->offset == offsetof(TierTier, capacity_bytes))
 			tier->capacity_bytes = (int64) override->value;
-		else if (override->offset == offsetof(TierTier, profile.random_read_ms))
-			override_random_read(&tier->profile, override->value);
 		else if (override->offset != 0)
 			*(double *) ((char *) tier + override->offset) = override->value;
 		if (override->offset == offsetof(TierTier, profile.price_per_gb_month))

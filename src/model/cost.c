@@ -232,26 +232,7 @@ ratio_of(const TierCostProfile *profile)
 }
 
 /*
- * The time of scans beyond their bytes.  The kernel reads ahead by little at first and by twice
- * as much each time (mm/readahead.c), so the number of requests grows with the logarithm of the
- * blocks.  On a volume whose requests are limited, each of these takes as long as a random one; a
- * disk arm is already in place.  The calibration measures it.
- */
-static double
-scan_starts_s(double scans, double blocks, double read_s, const TierCostProfile *profile)
-{
-	double		start_s = tier_amount(profile->scan_start_ms) / MS_PER_S;
-	double		share;
-
-	if (!(start_s > read_s) || !(scans > 0.0))
-		return scans * read_s;
-	share = log2(tier_clamp(blocks / scans, 1.0, TIER_SCAN_START_BLOCKS)) /
-		log2(TIER_SCAN_START_BLOCKS);
-	return scans * (read_s + share * (start_s - read_s));
-}
-
-/*
- * busy = (R * read_ms + n' * start_ms) / 1000 + B / bandwidth
+ * busy = (R + n') * read_ms / 1000 + B / bandwidth
  *		+ (W - m) * write_ms / 1000 + M / write bandwidth		[s per hour]
  * B = sequential blocks * 8192 bytes, M = m * 8192 bytes.  n' counts the scans for
  * which the device has to take up a new position: no more than blocks were read, for
@@ -294,8 +275,7 @@ tier_cost_on(const TierCostLoad *load, const TierCostProfile *profile)
 		}
 		written_bytes *= REWRITE_BYTES;
 	}
-	read_single_s = random * read_s +
-		scan_starts_s(scans, sequential, read_s, profile);
+	read_single_s = (random + scans) * read_s;
 	single_s = read_single_s + writes * write_s;
 	stream_s = transfer_s(sequential * page_bytes, profile->sequential_read_mb_per_s);
 	merged_s = transfer_s(merged * page_bytes, profile->sequential_write_mb_per_s);

@@ -15,14 +15,8 @@
 #define TIER_BLOCK_BYTES 8192.0
 
 /*
- * Blocks of a scan after which its start is over, 256 kB: read-ahead has grown to its usual
- * size of 128 kB by then.
- */
-#define TIER_SCAN_START_BLOCKS 32
-
-/*
- * A device profile; every field but scan_start_ms, the price and those after it is positive and
- * finite.  Compressed data takes 1 / compression_ratio of its size.  The figures of a calibrated
+ * A device profile; every field but the price and those after it is positive and finite.
+ * Compressed data takes 1 / compression_ratio of its size.  The figures of a calibrated
  * tier were measured through the compression, those of a profile are the bare device's.
  */
 typedef struct TierCostProfile
@@ -31,10 +25,6 @@ typedef struct TierCostProfile
 	double		random_write_ms;	/* one 8 kB write */
 	double		sequential_read_mb_per_s;	/* 1 MB = 10^6 bytes */
 	double		sequential_write_mb_per_s;
-	double		scan_start_ms;	/* the time of a scan of
-								 * TIER_SCAN_START_BLOCKS or more beyond its
-								 * bytes at the rate above; not positive: not
-								 * measured */
 	double		fsync_ms;
 	double		parallelism;	/* requests the device serves at once */
 	double		price_per_gb_month; /* 0 where unknown; 1 GB = 10^9 bytes */
@@ -113,10 +103,9 @@ typedef struct TierCostAttribution
 extern TierCostAttribution tier_cost_attribute(const TierCostCounters *counters);
 
 /*
- * busy_s = R * read + n * start + B / bandwidth + (W - m) * write + M / write bandwidth,
+ * busy_s = (R + n) * read + B / bandwidth + (W - m) * write + M / write bandwidth,
  * with n the scans, but at most sequential_reads: a scan that reads nothing here
- * moves no disk arm.  A start is a random read for a scan of one block, scan_start_ms for
- * one of TIER_SCAN_START_BLOCKS, and between them grows with the logarithm.  B are the
+ * moves no disk arm.  B are the
  * bytes of sequential reads, M those of merged writes m: a write merged with a page
  * beside it adds bytes, but no request.
  * occupied_s has the times of single requests divided by the parallelism.

@@ -19,7 +19,6 @@ AS $$
 		('random_write_ms',           1e-6,       1e6),
 		('sequential_read_mb_per_s',  1e-6,       1e9),
 		('sequential_write_mb_per_s', 1e-6,       1e9),
-		('scan_start_ms',             1e-6,       1e6),
 		('fsync_ms',                  1e-6,       1e6),
 		('parallelism',               1e-3,       1e6),
 		('price_per_gb_month',        1e-9,       1e9),	-- or 0
@@ -81,7 +80,6 @@ CREATE TABLE _tiered_storage.tier
 	-- created by discover_tiers() and never changed by a person since: not dumped, and replaced
 	-- when a person defines a tier of this name
 	discovered boolean NOT NULL,
-	scan_start_ms float8,
 	-- a restore has brought it, or a row that names it: more of what belongs to it may come
 	restored boolean,
 	-- the rank that a restore has brought; null: none has, or ranks were given since
@@ -132,7 +130,7 @@ BEGIN
 			low_watermark = t.low_watermark, high_watermark = t.high_watermark,
 			endurance_tbw = t.endurance_tbw, endurance_dwpd = t.endurance_dwpd,
 			compressed = t.compressed, compression_ratio = t.compression_ratio,
-			discovered = t.discovered, scan_start_ms = t.scan_start_ms, restored = t.restored,
+			discovered = t.discovered, restored = t.restored,
 			restored_rank = t.restored_rank
 		WHERE x.tier_name = t.tier_name AND (x.discovered OR NOT only_discovered);
 	RETURN FOUND;

@@ -19,7 +19,6 @@ CREATE TABLE _tiered_storage.device_profile
 	parallelism float8,
 	price_per_gb_month numeric,
 	endurance_dwpd float8,
-	scan_start_ms float8,
 	provider text,
 	prices_as_of date,
 	price_source text
@@ -35,17 +34,10 @@ SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.device_profile', '')
  * one's own hardware only give the curves a shape until the user sets real ones; those of
  * volumes are what their providers list, and change.
  *
- * The start of a scan (256 kB, see scan_start_ms of a tier) is longer than a random read
- * where requests are limited, not positions:
- *
- * cloud_gp3: 3,000 requests a second, 125 MiB/s.  Read-ahead that has grown asks for 128 kB
- * at a time, which is that rate with one request under way.  Until then its requests are
- * small: on an emulated volume of the same shape it took 4.7 times a random read.
- *
  * cloud_st1: 40 MiB/s for each TiB, from which each request takes 1 MiB if it is not merged with
  * one beside it, and what is smaller than 32 KiB never is (AWS, "Why isn't my SC1 or ST1
  * EBS volume achieving the rated throughput performance?").  So a random read or write is
- * 1 MiB at that rate, and a scan two of them, its first 16 kB and the rest, less its bytes.
+ * 1 MiB at that rate.
  *
  * Where performance depends on the size or is sold by itself, figures and price are those of
  * the volume that price_source names.  Latencies of volumes are assumptions: providers promise
@@ -56,44 +48,44 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	VALUES
 		('memory'::text, 0.001::float8, 0.001::float8, 8000::float8, 8000::float8,
-			0.001::float8, 8::float8, 2.0::numeric, NULL::float8, NULL::float8, NULL::text,
+			0.001::float8, 8::float8, 2.0::numeric, NULL::float8, NULL::text,
 			NULL::date, 'assumed: no list price'::text),
-		('nvme', 0.09, 0.16, 6500, 3500, 0.1, 32, 0.10, 1.3, NULL, 'local', NULL,
+		('nvme', 0.09, 0.16, 6500, 3500, 0.1, 32, 0.10, 1.3, 'local', NULL,
 			'assumed: no list price'),
-		('sata_ssd', 0.15, 0.33, 530, 500, 0.5, 10, 0.08, 1.0, NULL, 'local', NULL,
+		('sata_ssd', 0.15, 0.33, 530, 500, 0.5, 10, 0.08, 1.0, 'local', NULL,
 			'assumed: no list price'),
-		('cloud_gp3', 1.0, 1.0, 131, 131, 2.0, 3, 0.08, NULL, 4.7, 'aws', '2025-06-01',
+		('cloud_gp3', 1.0, 1.0, 131, 131, 2.0, 3, 0.08, NULL, 'aws', '2025-06-01',
 			'AWS, EBS pricing, us-east-1; 3,000 IOPS'),
-		('cloud_st1', 26, 26, 40, 40, 10, 1, 0.045, NULL, 46, 'aws', '2025-06-01',
+		('cloud_st1', 26, 26, 40, 40, 10, 1, 0.045, NULL, 'aws', '2025-06-01',
 			'AWS, EBS pricing, us-east-1; of 1.1 TB'),
-		('hdd_15k', 4.9, 5.0, 200, 200, 5.0, 1, 0.05, NULL, NULL, 'local', NULL,
+		('hdd_15k', 4.9, 5.0, 200, 200, 5.0, 1, 0.05, NULL, 'local', NULL,
 			'assumed: no list price'),
-		('hdd_7200', 12.4, 10.0, 150, 150, 8.0, 1, 0.025, NULL, NULL, 'local', NULL,
+		('hdd_7200', 12.4, 10.0, 150, 150, 8.0, 1, 0.025, NULL, 'local', NULL,
 			'assumed: no list price'),
-		('cloud_io2', 0.5, 0.5, 750, 750, 1.0, 1.5, 0.32, NULL, NULL, 'aws', '2025-06-01',
+		('cloud_io2', 0.5, 0.5, 750, 750, 1.0, 1.5, 0.32, NULL, 'aws', '2025-06-01',
 			'AWS, EBS pricing, us-east-1; of 1 TB with 3,000 IOPS: 0.125 a GB, 0.065 an IOPS'),
-		('cloud_sc1', 83, 83, 12.6, 12.6, 20, 1, 0.015, NULL, 145, 'aws', '2025-06-01',
+		('cloud_sc1', 83, 83, 12.6, 12.6, 20, 1, 0.015, NULL, 'aws', '2025-06-01',
 			'AWS, EBS pricing, us-east-1; of 1.1 TB'),
-		('cloud_pd_ssd', 0.7, 0.7, 480, 480, 1.5, 14.7, 0.17, NULL, NULL, 'google',
+		('cloud_pd_ssd', 0.7, 0.7, 480, 480, 1.5, 14.7, 0.17, NULL, 'google',
 			'2025-06-01', 'Google Cloud, disk pricing, us-central1; of 500 GB'),
-		('cloud_pd_balanced', 1.0, 1.0, 280, 280, 2.0, 6, 0.10, NULL, NULL, 'google',
+		('cloud_pd_balanced', 1.0, 1.0, 280, 280, 2.0, 6, 0.10, NULL, 'google',
 			'2025-06-01', 'Google Cloud, disk pricing, us-central1; of 500 GB'),
-		('cloud_pd_standard', 10, 5, 60, 60, 10, 3.75, 0.04, NULL, NULL, 'google',
+		('cloud_pd_standard', 10, 5, 60, 60, 10, 3.75, 0.04, NULL, 'google',
 			'2025-06-01', 'Google Cloud, disk pricing, us-central1; of 500 GB'),
-		('cloud_hyperdisk', 0.7, 0.7, 140, 140, 1.5, 2.1, 0.08, NULL, NULL, 'google',
+		('cloud_hyperdisk', 0.7, 0.7, 140, 140, 1.5, 2.1, 0.08, NULL, 'google',
 			'2025-06-01',
 			'Google Cloud, Hyperdisk Balanced pricing, us-central1; 3,000 IOPS'),
-		('cloud_local_ssd', 0.1, 0.19, 660, 350, 0.2, 17, 0.08, NULL, NULL, 'google',
+		('cloud_local_ssd', 0.1, 0.19, 660, 350, 0.2, 17, 0.08, NULL, 'google',
 			'2025-06-01',
 			'Google Cloud, Local SSD pricing, us-central1; not kept when the machine stops'),
-		('cloud_premium_v2', 0.8, 0.8, 125, 125, 1.5, 2.4, 0.081, NULL, NULL, 'azure',
+		('cloud_premium_v2', 0.8, 0.8, 125, 125, 1.5, 2.4, 0.081, NULL, 'azure',
 			'2025-06-01', 'Azure, managed disks, Premium SSD v2, East US; 3,000 IOPS'),
-		('cloud_premium_ssd', 2.0, 2.0, 200, 200, 3.0, 10, 0.132, NULL, NULL, 'azure',
+		('cloud_premium_ssd', 2.0, 2.0, 200, 200, 3.0, 10, 0.132, NULL, 'azure',
 			'2025-06-01', 'Azure, managed disks, Premium SSD (P30), East US; of 1 TB'),
-		('cloud_standard_ssd', 5, 5, 100, 100, 6.0, 2.5, 0.075, NULL, NULL, 'azure',
+		('cloud_standard_ssd', 5, 5, 100, 100, 6.0, 2.5, 0.075, NULL, 'azure',
 			'2025-06-01',
 			'Azure, managed disks, Standard SSD (E30), East US; without its price per operation'),
-		('cloud_standard_hdd', 10, 10, 60, 60, 12, 5, 0.04, NULL, NULL, 'azure',
+		('cloud_standard_hdd', 10, 10, 60, 60, 12, 5, 0.04, NULL, 'azure',
 			'2025-06-01',
 			'Azure, managed disks, Standard HDD (S30), East US; without its price per operation')
 $$;
@@ -108,7 +100,6 @@ CREATE FUNCTION _tiered_storage.device_profiles(
 	OUT parallelism float8,
 	OUT price_per_gb_month numeric,
 	OUT endurance_dwpd float8,
-	OUT scan_start_ms float8,
 	OUT provider text,
 	OUT prices_as_of date,
 	OUT price_source text,

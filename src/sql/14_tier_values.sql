@@ -109,13 +109,6 @@ CREATE FUNCTION _tiered_storage.tier_with_values(t _tiered_storage.tier,
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF given.random_read_ms IS NOT NULL THEN
-		t.scan_start_ms := (SELECT LEAST(given.random_read_ms
-				* (p.scan_start_ms / p.random_read_ms), l.highest::float8)
-			FROM _tiered_storage.device_profiles() p, _tiered_storage.tier_limits() l
-			WHERE p.profile = t.profile AND l.property = 'scan_start_ms'
-				AND p.scan_start_ms IS NOT NULL AND given.random_read_ms > 0);
-	END IF;
 	t := jsonb_populate_record(t, jsonb_strip_nulls(to_jsonb(given)));
 	t.price_is_assumed := t.price_is_assumed AND given.price_per_gb_month IS NULL;
 	IF NOT t.compressed THEN
@@ -134,13 +127,13 @@ DECLARE
 	nulls jsonb := (SELECT jsonb_object_agg(e.key, e.value) FROM jsonb_each(device) e
 		WHERE jsonb_typeof(e.value) = 'null');
 	needed text := (SELECT min(k) FROM jsonb_object_keys(nulls - '{capacity_bytes,endurance_tbw,
-		endurance_dwpd,compression_ratio,scan_start_ms}'::text[]) k);
+		endurance_dwpd,compression_ratio}'::text[]) k);
 BEGIN
 	IF needed IS NOT NULL THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
 			format('key "%s" of device must not be null', needed),
-			hint => 'capacity_bytes, endurance_tbw, endurance_dwpd, '
-				'compression_ratio and scan_start_ms can be null.');
+			hint => 'capacity_bytes, endurance_tbw, endurance_dwpd '
+				'and compression_ratio can be null.');
 	END IF;
 	RETURN jsonb_populate_record(t, COALESCE(nulls, '{}'));
 END

@@ -11,7 +11,7 @@ LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	known CONSTANT text[] := '{random_read_ms,random_write_ms,sequential_read_mb_per_s,
-		sequential_write_mb_per_s,scan_start_ms,fsync_ms,parallelism,capacity_bytes,compressed,
+		sequential_write_mb_per_s,fsync_ms,parallelism,capacity_bytes,compressed,
 		compression_ratio,endurance_tbw,endurance_dwpd,device,written_bytes,used_fraction}';
 	unknown text;
 BEGIN
@@ -117,7 +117,7 @@ COMMENT ON FUNCTION tiered_storage.add_tier IS
 '{fast,faster}; figures that are not given'
 ' come from the device profile, and the profile from the device; keys of device: '
 'random_read_ms, random_write_ms, sequential_read_mb_per_s, sequential_write_mb_per_s, '
-'scan_start_ms, fsync_ms, parallelism, capacity_bytes, compressed, compression_ratio, '
+'fsync_ms, parallelism, capacity_bytes, compressed, compression_ratio, '
 'endurance_tbw, endurance_dwpd, and from SMART: written_bytes, used_fraction, device';
 
 CREATE FUNCTION tiered_storage.alter_tier(

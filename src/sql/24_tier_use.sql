@@ -22,7 +22,6 @@ CREATE VIEW _tiered_storage.tiers AS
 		t.endurance_tbw, t.endurance_dwpd, t.discovered, t.compression_ratio,
 		(SELECT max(k.calibrated_at) FROM _tiered_storage.tier_calibration k
 			WHERE k.tier_name = t.tier_name) AS calibrated_at,
-		t.scan_start_ms,
 		(SELECT bool_or(w.wear_exceeded) FROM _tiered_storage.wear_state() w
 			WHERE w.tier_name = t.tier_name) AS wear_exceeded
 	FROM _tiered_storage.tier t

@@ -42,7 +42,7 @@ BEGIN ATOMIC
 	shared AS (
 		SELECT r.*, f.tier_name AS tier, t.tier_name AS supposed_tier, s.is_supposed, h.share,
 			LEAST(h.share, 1) AS random_share, c.starts,
-			sum(c.starts * GREATEST(d.scan_start_ms / d.random_read_ms, 1)) OVER () AS start_waits
+			sum(c.starts) OVER () AS start_waits
 		FROM plan r
 		LEFT JOIN _tiered_storage.tier_tablespaces f ON f.tablespace_oid = r.tablespace_oid
 		LEFT JOIN _tiered_storage.tiers d ON d.tier_name = f.tier_name
@@ -67,7 +67,7 @@ BEGIN ATOMIC
 			r.random_share * r.apart * d.random_read_ms
 				+ (r.share * r.blocks - r.random_share * r.apart) * 8.192
 				/ d.sequential_read_mb_per_s
-				+ r.starts * GREATEST(d.random_read_ms, d.scan_start_ms) AS ms
+				+ r.starts * d.random_read_ms AS ms
 		FROM parted r
 		CROSS JOIN LATERAL (SELECT false AS supposed, r.tier
 			UNION ALL SELECT true, r.supposed_tier WHERE r.is_supposed) l

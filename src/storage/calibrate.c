@@ -51,7 +51,6 @@
 /* The share of the time of each measurement. */
 #define WRITE_SHARE 0.25
 #define READ_SHARE 0.12
-#define SCAN_SHARE 0.05
 #define RANDOM_READ_SHARE 0.18
 #define DEPTH_SHARE 0.20
 #define RANDOM_WRITE_SHARE 0.05
@@ -245,42 +244,6 @@ read_file(Scratch *scratch, double seconds, int fd)
 		read_at(scratch, fd, scratch->chunk, BLCKSZ, n * BLCKSZ);
 	}
 	return n * (double) BLCKSZ / 1e6 / Max(tier_seconds_since(start), 1e-9);
-}
-
-/*
- * Milliseconds that a scan of TIER_SCAN_START_BLOCKS takes longer than its bytes do at the
- * rate of a long one.  It reads the end of the file, which is truncated each time, since
- * behind the end of a relation there is nothing to read ahead, either; so this comes last.
- */
-static double
-start_scans(Scratch *scratch, double seconds, int fd, double mb_per_s)
-{
-	double		spent = 0;
-	double		bytes_ms = TIER_SCAN_START_BLOCKS * BLCKSZ / 1e3 / mb_per_s;
-	int64		end = scratch->blocks;
-	int64		n = 0;
-
-	empty_cache(scratch, fd, POSIX_FADV_NORMAL);
-	while (end >= 2 * TIER_SCAN_START_BLOCKS && (n < LEAST_CHUNKS || spent < seconds))
-	{
-		instr_time	start;
-
-		CHECK_FOR_INTERRUPTS();
-		if (ftruncate(fd, end * BLCKSZ) != 0)
-			fail(scratch, "truncate");
-		INSTR_TIME_SET_CURRENT(start);
-		for (int64 block = end - TIER_SCAN_START_BLOCKS; block < end; block++)
-			read_at(scratch, fd, scratch->chunk, BLCKSZ, block * BLCKSZ);
-		spent += tier_seconds_since(start);
-		n++;
-
-		/* The next one is not beside it: the device has to go there. */
-		end -= (int64) pg_prng_uint64_range(&scratch->prng, TIER_SCAN_START_BLOCKS + 1,
-											Max(TIER_SCAN_START_BLOCKS + 1, end / 8));
-	}
-	if (n == 0)
-		return 0;
-	return spent * 1000.0 / n - bytes_ms;
 }
 
 /*
@@ -565,16 +528,6 @@ tier_calibrate(Oid tablespace_oid, double max_seconds, int64 max_bytes,
 	result->checkpoint_write_ms = write_as_checkpoint(&scratch, max_seconds * CHECKPOINT_SHARE,
 													  cached_fd);
 	result->fsync_ms = write_blocks(&scratch, max_seconds * SYNC_SHARE, true);
-	if (cached_fd >= 0)
-		result->scan_start_ms = start_scans(&scratch, max_seconds * SCAN_SHARE, cached_fd,
-											result->sequential_read_mb_per_s);
-
-	/*
-	 * Its first read is one at random; a limit that lets bursts pass can hide
-	 * that.
-	 */
-	result->scan_start_ms = Max(result->scan_start_ms, result->random_read_ms);
-
 	if (cached_fd >= 0)
 		CloseTransientFile(cached_fd);
 	CloseTransientFile(scratch.fd);

@@ -24,8 +24,6 @@ typedef struct TierCalibration
 	double		sequential_write_mb_per_s;	/* 10^6 bytes, sync included */
 	double		sequential_read_mb_per_s;	/* 10^6 bytes; as a sequential
 											 * scan reads */
-	double		scan_start_ms;	/* what a short scan takes beside its bytes at
-								 * that rate */
 	double		random_read_ms; /* one at a time */
 	double		read_iops_32;	/* so many at a time */
 	double		random_write_ms;	/* one at a time, without sync */

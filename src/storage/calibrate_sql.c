@@ -158,7 +158,6 @@ measure_device(PG_FUNCTION_ARGS)
 	put(&row, "random_write_ms", random_write_ms(found, parallelism), "ms");
 	put(&row, "sequential_read_mb_per_s", found->sequential_read_mb_per_s, "MB/s");
 	put(&row, "sequential_write_mb_per_s", found->sequential_write_mb_per_s, "MB/s");
-	put(&row, "scan_start_ms", found->scan_start_ms, "ms");
 	put(&row, "fsync_ms", found->fsync_ms, "ms");
 	if (found->read_iops_32 >= 0)
 		put(&row, "parallelism", parallelism, "requests");

@@ -249,17 +249,6 @@ is_split(const TierCostCounters *counters, double misses, double low,
 			   misses, low, mid, high);
 }
 
-/* Seconds that a scan of so many blocks takes beside its bytes. */
-static double
-scans_of(double blocks, double scan_start_ms)
-{
-	TierCostProfile profile = hdd;
-	TierCostLoad load = {.scans = 1,.sequential_reads = blocks};
-
-	profile.scan_start_ms = scan_start_ms;
-	return tier_cost_busy_s_per_hour(&load, &profile) - blocks * 8192.0 / 128e6;
-}
-
 static void
 test_cost_attribute_heap(void)
 {
@@ -424,17 +413,6 @@ test_cost_busy(void)
 	load.sequential_reads = 0;
 	is(tier_cost_busy_s_per_hour(&load, &hdd), 0.0,
 	   "busy: cached scans do not");
-
-	/*
-	 * A volume with a limit of requests: 12.5 ms for the first, 50 ms for
-	 * all.
-	 */
-	is(scans_of(1, 50.0), 0.0125, "scan: of one block is one read");
-	is(scans_of(8, 50.0), 0.0125 + 0.6 * 0.0375, "scan: read-ahead doubles");
-	is(scans_of(32, 50.0), 0.05, "scan: has begun");
-	is(scans_of(1000, 50.0), 0.05, "scan: and begins but once");
-	is(scans_of(1000, 5.0), 0.0125, "scan: no less than one read");
-	is(scans_of(1000, NAN), 0.0125, "scan: not measured");
 
 	memset(&load, 0, sizeof(load));
 	load.page_writes = 300;
