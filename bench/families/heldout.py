@@ -15,6 +15,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "layouts"))
+import ablation  # noqa: E402  pylint: disable=wrong-import-position
 import layouts  # noqa: E402  pylint: disable=wrong-import-position
 
 CLIENTS = 8
@@ -57,7 +58,7 @@ def arguments():
     parser = argparse.ArgumentParser()
     for name in ("family", "directory", "raw"):
         parser.add_argument(name)
-    for name in ("devices", "throttle", "hdd", "ssd", "bindir", "capacities", "parts"):
+    for name in ("devices", "throttle", "hdd", "ssd", "bindir", "capacities", "parts", "components", "pgdata", "server-user"):
         parser.add_argument(f"--{name}")
     for name in ("seed", "seconds", "rounds", "search"):
         parser.add_argument(f"--{name}", type=int)
@@ -179,8 +180,7 @@ class Bench:
             "SELECT string_agg(format('SELECT tiered_storage.add_tier(%L, %L, reserve_fraction => 0, "
             " device => %L)', tier_name, tier_name, jsonb_build_object('random_read_ms', random_read_ms,"
             " 'random_write_ms', random_write_ms, 'sequential_read_mb_per_s', sequential_read_mb_per_s,"
-            " 'sequential_write_mb_per_s', sequential_write_mb_per_s, 'fsync_ms', fsync_ms, 'parallelism', parallelism,"
-            " 'scan_start_ms', scan_start_ms)), '; ') FROM _tiered_storage.tier")
+            " 'sequential_write_mb_per_s', sequential_write_mb_per_s, 'fsync_ms', fsync_ms, 'parallelism', parallelism)), '; ') FROM _tiered_storage.tier")
         self.raw(f"tiers: {self.tiers_sql}")
         self.sql("DROP EXTENSION tiered_storage")
 
@@ -220,7 +220,7 @@ class Bench:
     def size_now(self):
         return int(self.sql("SELECT sum(size_bytes) FROM tiered_storage.recommend_placement(include_unchanged => true)"))
 
-    def train(self, tier, rate=None, checkpoints=None):
+    def train(self, tier, rate=None, checkpoints=None, goes_on=False):
         """The load with everything on this tier; then what it did may be asked for.  Checkpoints begin at
         these times, since what they write depends on how many there are; else as often as the device lets them."""
         self.reset()
@@ -260,21 +260,15 @@ class Bench:
             self.raw(f"page writes, merged: {row}")
         self.raw(f"training on {tier}: {did} transactions in {elapsed:.1f} s; {self.device_text(done)}; checkpoints after"
                  f" {', '.join(f'{at:.0f}' for at in began)} s and at the end")
-        self.scale(elapsed)
+        if not goes_on:
+            self.forget_intervals()
         self.raw_observed(tier)
         return done, elapsed, did / elapsed, began
 
-    def scale(self, elapsed, goes_on=False):
-        """A rate of less than an hour is diluted to one: takes this time for an hour."""
-        columns = [name for (name,) in self.rows(
-            "SELECT attname FROM pg_attribute WHERE attrelid = '_tiered_storage.relation_state'::regclass AND attnum > 0"
-            " AND NOT attisdropped AND attname ~ '_(fast|slow)$' AND atttypid = 'float8'::regtype")]
-        self.sql("UPDATE _tiered_storage.relation_state SET " + ", ".join(f"{c} = {c} * 3600 / {elapsed}" for c in columns))
-        # Without intervals nothing speaks against a rate, and nothing is known of growth.  But as long as the load goes
-        # on, the next look begins the first interval, of which nothing is known but what was read just then.
-        if not goes_on:
-            self.sql("UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0",
-                     "UPDATE _tiered_storage.tablespace_growth SET evidence_interval_s = 0")
+    def forget_intervals(self):
+        """Without intervals nothing speaks against a rate, and nothing is known of growth."""
+        self.sql("UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0",
+                 "UPDATE _tiered_storage.tablespace_growth SET evidence_interval_s = 0")
 
     def raw_observed(self, tier):
         for row in self.rows(
@@ -531,6 +525,29 @@ def judge_layouts(bench, units, advice):
     measured.print_spread()
 
 
+def judge_ablation(bench, units, ablated):
+    """Where what is placed differs without a component: measured with and without it, in turns."""
+    if bench.options.rounds < 2:
+        return
+    wanted = [c for c in ablated.advice if not bench.options.components or c in bench.options.components.split(",")]
+    for percent in bench.capacities:
+        measured = Measured(bench, units)
+        ours = measured.same(ablated.advice["nothing"][percent][0])
+        without = {}
+        for component in wanted:
+            without.setdefault(measured.same(ablated.advice[component][percent][0]), []).append(component)
+        without.pop(ours, None)
+        for number in range(bench.options.rounds if without else 0):
+            order = [ours, *without]
+            for layout in order if number % 2 else reversed(order):
+                measured.measure(layout, number)
+        for layout, components in without.items():
+            ratios = [a / b for a, b in zip(measured.scores[ours], measured.scores[layout])]
+            low, high = interval(ratios)
+            print(f"  {percent} %: with it {statistics.median(ratios):.3f} ({low:.3f} .. {high:.3f}) times what is done without"
+                  f" ({statistics.median(measured.scores[ours]):.1f} per second): {', '.join(components)}", flush=True)
+
+
 def judge_gains(bench, units, advice):
     """Of the advice alone, and of what was predicted for it."""
     measured = Measured(bench, units)
@@ -716,7 +733,6 @@ def saturate(bench, way, statements):
             sampled = elapsed
             bench.sql("CALL tiered_storage.sample()")
         if mover is None and elapsed >= part:
-            bench.scale(elapsed, goes_on=True)
             mover = Mover(bench, statements())
             mover.start()
         waiting = int(bench.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'pgbench'"))
@@ -777,11 +793,15 @@ def main():
     bench.sql("CALL tiered_storage.sample()")
     bench.load_units()
     print(f"\n{bench.family}: {len(bench.oids)} units, {bench.total / 1e6:.0f} MB\n")
-    if any(part in bench.options.parts for part in ("training", "layouts", "repeat", "gains")):
-        done, elapsed, rate, checkpoints = bench.train("hdd")
+    if any(part in bench.options.parts for part in ("training", "layouts", "repeat", "gains", "ablation")):
+        done, elapsed, rate, checkpoints = bench.train("hdd", goes_on="ablation" in bench.options.parts)
         judge_writes(bench, done, elapsed)
         units = bench.ask_units()
         from_hdd = bench.ask("hdd")
+        ablated = ablation.Ablation(bench, units) if "ablation" in bench.options.parts else None
+        if ablated:
+            ablated.ask_all()
+            ablated.print_differences()
         bench.keep_trained()
     if "training" in bench.options.parts:
         # The same load: as many transactions as the HDD could do, and as many checkpoints.
@@ -799,6 +819,8 @@ def main():
         saturated(bench)
     if "gains" in bench.options.parts:
         judge_gains(bench, units, from_hdd)
+    if "ablation" in bench.options.parts:
+        judge_ablation(bench, units, ablated)
     if "layouts" in bench.options.parts:
         judge_layouts(bench, units, from_hdd)
     sys.stdout.flush()
