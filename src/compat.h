@@ -928,6 +928,13 @@ tier_compat_buffer_state_without_users(uint64 state)
  * ---------------------------------------------------------------------
  */
 
+/* 17 put it into a struct. */
+#if PG_VERSION_NUM >= 170000
+#define TIER_COMPAT_LXID(proc) ((proc)->vxid.lxid)
+#else
+#define TIER_COMPAT_LXID(proc) ((proc)->lxid)
+#endif
+
 /*
  * The number of transactions with an ID that have ended since the start; 17 renamed the
  * variable.

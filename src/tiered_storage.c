@@ -25,6 +25,7 @@
 #include "src/observe/access.h"
 #include "src/base/clock.h"
 #include "src/base/debug.h"
+#include "src/base/idle.h"
 #include "src/base/session_settings.h"
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
@@ -57,6 +58,7 @@ _PG_init(void)
 	if (!IsBinaryUpgrade)
 	{
 		tier_access_init();
+		tier_idle_init();
 		tier_launcher_init();
 	}
 }

@@ -35,10 +35,8 @@ find_conflict(const TierSet *set, bool publishes)
 		claims[i].tier_name = set->tiers[set->tablespaces[i].tier].name;
 		claims[i].is_weak = set->tablespaces[i].discovered;
 	}
-	conflict = publishes ?
-		tier_shmem_publish_claims(MyDatabaseId, claims, set->ntablespaces, &database_oid,
-								  &tier_name) :
-		tier_shmem_find_conflict(claims, set->ntablespaces, &database_oid, &tier_name);
+	conflict = tier_shmem_find_conflict(claims, set->ntablespaces, publishes, &database_oid,
+										&tier_name);
 	pfree(claims);
 	if (conflict < 0)
 		return NULL;

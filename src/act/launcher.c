@@ -37,6 +37,7 @@
 #include "src/compat.h"
 #include "src/act/launcher.h"
 #include "src/act/worker.h"
+#include "src/base/idle.h"
 #include "src/base/left_out.h"
 #include "src/base/settings.h"
 #include "src/base/shmem.h"
@@ -114,8 +115,6 @@ scan_databases(void)
 		if (tier_shmem_slot(known[i], true) == NULL)
 			overflow = true;
 	tier_shmem->database_overflow = overflow;
-	if (!overflow)
-		tier_shmem_keep_claims(known, nknown);
 	LWLockRelease(tier_shmem->lock);
 }
 
@@ -154,15 +153,15 @@ due_at(const TierDatabaseSlot *slot, TimestampTz now)
 {
 	int64		interval_ms = (int64) tier_sample_interval_s * 1000;
 
-	if (slot->started_at > now ||
+	if (Max(slot->started_at, slot->idle_until) > now ||
 		slot->next_run_at >
 		TimestampTzPlusMilliseconds(now, Max(TIER_LONGEST_BACKOFF_MS, interval_ms)))
 		return now;
 	if (slot->state == TIER_WORKER_WAITING)
 	{
 		TimestampTz at = Min(slot->next_run_at,
-							 TimestampTzPlusMilliseconds(slot->started_at, interval_ms));
-
+							 TimestampTzPlusMilliseconds(Max(slot->started_at, slot->idle_until),
+														 interval_ms));
 		int64		distance_ms = Min(NEW_POLICY_MS, tier_migrate_interval_s * 1000);
 
 		/* A cycle that began after that moment has had its chance. */
@@ -213,7 +212,7 @@ next_start(TimestampTz now, TimestampTz latest)
 	return latest;
 }
 
-/* Starts the next worker that is due; false when there is none or no room. */
+/* Starts the next worker that is due, if needed; false when none is due or there is no room. */
 static bool
 start_next_worker(void)
 {
@@ -221,6 +220,7 @@ start_next_worker(void)
 	TierDatabaseSlot *next;
 	Oid			database_oid = InvalidOid;
 	int			running;
+	bool		is_idle = false;
 
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < tier_shmem->ndatabases; i++)
@@ -232,7 +232,8 @@ start_next_worker(void)
 			tier_worker_end_cycle(slot, TIER_WORKER_FAILED, "the worker did not start in time");
 	}
 	next = find_next(now, &running);
-	if (next != NULL && running < tier_max_workers && due_at(next, now) <= now)
+	if (next != NULL && running < tier_max_workers && due_at(next, now) <= now &&
+		!(is_idle = tier_idle_look(next, now)))
 	{
 		database_oid = next->database_oid;
 		next->state = TIER_WORKER_STARTING;
@@ -240,7 +241,7 @@ start_next_worker(void)
 	}
 	LWLockRelease(tier_shmem->lock);
 	if (!OidIsValid(database_oid))
-		return false;
+		return is_idle;
 
 	if (!tier_worker_start(database_oid))
 	{

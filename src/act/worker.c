@@ -40,6 +40,7 @@
 #include "src/act/verify.h"
 #include "src/act/worker.h"
 #include "src/base/attempt.h"
+#include "src/base/idle.h"
 #include "src/base/left_out.h"
 #include "src/base/session_settings.h"
 #include "src/base/settings.h"
@@ -91,27 +92,15 @@ tier_worker_end_cycle(TierDatabaseSlot *slot, TierWorkerState state, const char 
 	slot->pid = 0;
 	slot->is_moving = false;
 	slot->finished_at = now;
-	switch (state)
-	{
-		case TIER_WORKER_FAILED:
-			slot->failures++;
-			slot->next_run_at =
-				TimestampTzPlusMilliseconds(now, tier_left_out_backoff_ms(slot->failures));
-			set_error(slot, error);
-			break;
-		case TIER_WORKER_NO_EXTENSION:
-		case TIER_WORKER_VERSION_MISMATCH:
-			slot->failures = 0;
-			slot->last_error[0] = '\0';
-			slot->next_run_at = TimestampTzPlusMilliseconds(now, NO_EXTENSION_INTERVAL_MS);
-			break;
-		default:
-			slot->failures = 0;
-			set_error(slot, error);
-			slot->next_run_at = Max(now,
-									TimestampTzPlusMilliseconds(slot->started_at, interval_ms));
-			break;
-	}
+	slot->failures = state == TIER_WORKER_FAILED ? slot->failures + 1 : 0;
+	set_error(slot, error);
+	if (state == TIER_WORKER_FAILED)
+		slot->next_run_at =
+			TimestampTzPlusMilliseconds(now, tier_left_out_backoff_ms(slot->failures));
+	else if (state == TIER_WORKER_WAITING)
+		slot->next_run_at = Max(now, TimestampTzPlusMilliseconds(slot->started_at, interval_ms));
+	else
+		slot->next_run_at = TimestampTzPlusMilliseconds(now, NO_EXTENSION_INTERVAL_MS);
 
 	/* A call while it ran asks for another cycle, but not of what fails. */
 	if (slot->notified && state != TIER_WORKER_FAILED)
@@ -170,37 +159,19 @@ tier_worker_start(Oid database_oid)
  * ---------------------------------------------------------------------
  */
 
-/* Claims this database's tablespaces; NULL, or why nothing may be moved. */
-static char *
-publish_claims(void)
-{
-	MemoryContextSwitchTo(PortalContext);
-	return tier_claims_publish(tier_catalog_tiers_now());
-}
-
-static void
-warn_of_wear(void)
-{
-	TierCatalogScope scope;
-
-	tier_catalog_enter(&scope);
-	MemoryContextSwitchTo(PortalContext);
-	tier_wear_warn();
-	tier_catalog_leave(&scope);
-	MemoryContextSwitchTo(PortalContext);
-}
-
 /*
  * Publications may be created at any time: one of all tables includes those of the extension, and
  * stops a subscriber that does not have them.  Warned once, and again after there was none.
  */
 static void
-warn_of_publication(void)
+warn_of_wear_and_publication(void)
 {
 	TierCatalogScope scope;
 	char	   *name;
 
 	tier_catalog_enter(&scope);
+	MemoryContextSwitchTo(PortalContext);
+	tier_wear_warn();
 	name = tier_catalog_new_publication_of_all(PortalContext);
 	tier_catalog_leave(&scope);
 	MemoryContextSwitchTo(PortalContext);
@@ -239,13 +210,12 @@ try_step(void (*step) (void *argument), void *argument, const char *what)
 
 /*
  * One transaction: takes a sample if the extension exists, unless another process is sampling.
- * *conflict as from publish_claims.
+ * *conflict: why nothing may be moved, or NULL.
  */
 static TierWorkerState
 sample_once(char **conflict, bool *sampled)
 {
 	TierExtensionState extension;
-	TierWorkerState state = TIER_WORKER_WAITING;
 
 	tier_transaction_start();
 	PushActiveSnapshot(GetTransactionSnapshot());
@@ -253,9 +223,8 @@ sample_once(char **conflict, bool *sampled)
 	if (extension == TIER_EXTENSION_PRESENT)
 	{
 		*sampled = tier_verify_sample(SAMPLER_PATIENCE_MS);
-		warn_of_wear();
-		*conflict = publish_claims();
-		warn_of_publication();
+		warn_of_wear_and_publication();
+		*conflict = tier_claims_publish(tier_catalog_tiers_now());
 	}
 	PopActiveSnapshot();
 	CommitTransactionCommand();
@@ -270,11 +239,9 @@ sample_once(char **conflict, bool *sampled)
 	pgstat_report_stat(true);
 	last_sample_at = GetCurrentTimestamp();
 
-	if (extension == TIER_EXTENSION_ABSENT)
-		state = TIER_WORKER_NO_EXTENSION;
-	else if (extension == TIER_EXTENSION_OTHER_VERSION)
-		state = TIER_WORKER_VERSION_MISMATCH;
-	return state;
+	return extension == TIER_EXTENSION_PRESENT ? TIER_WORKER_WAITING :
+		extension == TIER_EXTENSION_ABSENT ? TIER_WORKER_NO_EXTENSION :
+		TIER_WORKER_VERSION_MISMATCH;
 }
 
 /* Moves may take hours, which must not keep samples from being taken. */
@@ -472,6 +439,12 @@ plan_step(void *argument)
 	tier_run_plan();
 }
 
+static void
+rest_step(void *argument)
+{
+	tier_idle_rest(tier_catalog_rest());
+}
+
 /* problem: the obstacle that keeps a healthy worker from moving anything, or NULL. */
 static TierWorkerState
 run_cycle(Oid database_oid, char **problem)
@@ -487,6 +460,8 @@ run_cycle(Oid database_oid, char **problem)
 		try_step(plan_step, NULL, "make the plan of moves");
 	if (!sampled && *problem == NULL)
 		*problem = pstrdup("no sample was taken: a transaction that has taken one is still open");
+	if (state == TIER_WORKER_WAITING && *problem == NULL)
+		try_step(rest_step, NULL, "find out when the next sample is needed");
 	return state;
 }
 
@@ -549,6 +524,7 @@ tier_worker_main(Datum argument)
 	{
 		slot->state = TIER_WORKER_RUNNING;
 		slot->notified = false;
+		slot->wake_at = 0;
 		slot->pid = MyProcPid;
 		slot->started_at = GetCurrentTimestamp();
 	}
@@ -560,6 +536,7 @@ tier_worker_main(Datum argument)
 
 	/* 2. Connect. */
 	tier_left_out_is_worker();
+	tier_idle_ignores_me = true;
 	tier_throttle_leave_on_pause();
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, die);

@@ -117,6 +117,8 @@ describe_slot(const TierDatabaseSlot *slot, const char **state, const char **rea
 	else if (slot->state == TIER_WORKER_WAITING && tier_auto_migrate == TIER_AUTO_MIGRATE_OFF)
 		*reason = "until the next sample; moves nothing, "
 			"because tiered_storage.auto_migrate is off";
+	else if (slot->state == TIER_WORKER_WAITING && slot->idle_until > slot->started_at)
+		*reason = "nothing has happened since the last sample";
 }
 
 static void

@@ -40,6 +40,7 @@ int			tier_debug_lock_hold_limit_ms = -1;
 int			tier_debug_lag_timeout_s = -1;
 int			tier_debug_tracked_relations = -1;
 int			tier_debug_track_group = -1;
+int			tier_debug_counters_lag_ms = -1;
 
 static char *debug_skip = NULL;
 static char *debug_fault = NULL;
@@ -140,6 +141,8 @@ tier_debug_init(void)
 					PGC_USERSET, 0);
 	define_constant("tiered_storage.debug_lock_hold_limit", &tier_debug_lock_hold_limit_ms,
 					PGC_USERSET, GUC_UNIT_MS);
+	define_constant("tiered_storage.debug_counters_lag", &tier_debug_counters_lag_ms,
+					PGC_SIGHUP, GUC_UNIT_MS);
 	define_constant("tiered_storage.debug_lag_timeout", &tier_debug_lag_timeout_s,
 					PGC_SUSET, GUC_UNIT_S);
 	define_constant("tiered_storage.debug_track_group", &tier_debug_track_group, PGC_SUSET, 0);

@@ -41,6 +41,7 @@ extern int	tier_debug_lock_hold_limit_ms;
 extern int	tier_debug_lag_timeout_s;
 extern int	tier_debug_tracked_relations;
 extern int	tier_debug_track_group;
+extern int	tier_debug_counters_lag_ms;
 
 #define tier_debug_constant(name, value) (tier_debug_##name < 0 ? (value) : tier_debug_##name)
 

@@ -145,22 +145,19 @@ tier_shmem_wake_launcher(void)
 void
 tier_shmem_notify(Oid database_oid)
 {
+	TierDatabaseSlot *slot;
+
 	if (tier_shmem == NULL)
 		return;
 
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
+	slot = tier_shmem_slot(database_oid, true);
+	if (slot != NULL)
 	{
-		TierDatabaseSlot *slot = tier_shmem_slot(database_oid, true);
-
-		if (slot != NULL)
-		{
-			slot->notified = true;
-			slot->next_run_at = 0;
-			slot->migrated_at = 0;
-			slot->planned_at = 0;
-		}
-		tier_shmem_wake_launcher();
+		slot->notified = true;
+		slot->next_run_at = slot->migrated_at = slot->planned_at = 0;
 	}
+	tier_shmem_wake_launcher();
 	LWLockRelease(tier_shmem->lock);
 }
 
@@ -255,8 +252,8 @@ find_conflict(const TierClaim *claim)
 }
 
 int
-tier_shmem_publish_claims(Oid database_oid, const TierClaim *claims, int nclaims,
-						  Oid *conflict_database, NameData *conflict_tier)
+tier_shmem_find_conflict(const TierClaim *claims, int nclaims, bool publishes,
+						 Oid *conflict_database, NameData *conflict_tier)
 {
 	int			conflict = -1;
 
@@ -270,55 +267,26 @@ tier_shmem_publish_claims(Oid database_oid, const TierClaim *claims, int nclaims
 	 * The former claims are removed in any case: a claim that was given up
 	 * must not block other databases.
 	 */
-	remove_claims(database_oid);
+	if (publishes)
+		remove_claims(MyDatabaseId);
 	for (int i = 0; i < nclaims; i++)
 	{
-		const TierClaim *other;
+		const TierClaim *other = claims[i].is_weak ? NULL : find_conflict(&claims[i]);
 
-		if (claims[i].is_weak)
-			continue;
-		other = find_conflict(&claims[i]);
-		if (other != NULL)
+		if (other != NULL && conflict < 0)
 		{
-			if (conflict < 0)
-			{
-				*conflict_database = other->database_oid;
-				*conflict_tier = other->tier_name;
-				conflict = i;
-			}
-			continue;
+			*conflict_database = other->database_oid;
+			*conflict_tier = other->tier_name;
+			conflict = i;
 		}
 
 		/*
 		 * Beyond the limit claims are dropped: a disagreement may then go
 		 * unnoticed, which is what a cluster without preload has anyway.
 		 */
-		if (tier_shmem->nclaims < TIER_MAX_CLAIMS)
+		if (publishes && other == NULL && !claims[i].is_weak &&
+			tier_shmem->nclaims < TIER_MAX_CLAIMS)
 			tier_shmem->claims[tier_shmem->nclaims++] = claims[i];
-	}
-	LWLockRelease(tier_shmem->lock);
-	return conflict;
-}
-
-int
-tier_shmem_find_conflict(const TierClaim *claims, int nclaims, Oid *conflict_database,
-						 NameData *conflict_tier)
-{
-	int			conflict = -1;
-
-	if (tier_shmem == NULL)
-		return -1;
-	forget_dropped();
-	LWLockAcquire(tier_shmem->lock, LW_SHARED);
-	for (int i = 0; i < nclaims && conflict < 0; i++)
-	{
-		const TierClaim *other = claims[i].is_weak ? NULL : find_conflict(&claims[i]);
-
-		if (other == NULL)
-			continue;
-		*conflict_database = other->database_oid;
-		*conflict_tier = other->tier_name;
-		conflict = i;
 	}
 	LWLockRelease(tier_shmem->lock);
 	return conflict;
@@ -332,19 +300,4 @@ tier_shmem_copy_claims(int *nclaims)
 		return NULL;
 	forget_dropped();
 	return copy_claims(nclaims);
-}
-
-void
-tier_shmem_keep_claims(const Oid *database_oids, int n)
-{
-	int			kept = 0;
-
-	for (int i = 0; i < tier_shmem->nclaims; i++)
-		for (int j = 0; j < n; j++)
-			if (tier_shmem->claims[i].database_oid == database_oids[j])
-			{
-				tier_shmem->claims[kept++] = tier_shmem->claims[i];
-				break;
-			}
-	tier_shmem->nclaims = kept;
 }

@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "datatype/timestamp.h"
+#include "access/xlogdefs.h"
 #include "storage/lwlock.h"
 #include "src/model/wait_class.h"
 
@@ -21,6 +22,7 @@
 #define TIER_MAX_DATABASES 256
 #define TIER_MAX_CLAIMS 512
 #define TIER_ERROR_LENGTH 256
+#define TIER_TOUCHED 1024
 
 typedef enum TierWorkerState
 {
@@ -92,6 +94,12 @@ typedef struct TierDatabaseSlot
 	TimestampTz next_run_at;	/* 0: as soon as possible; means nothing while
 								 * STARTING or RUNNING.  While WAITING, the
 								 * sample interval in force now counts, too */
+	TimestampTz wake_at;		/* until then no cycle is needed while nothing
+								 * happens (base/idle.h); 0: each is */
+	TimestampTz idle_until;		/* nothing has happened since the last cycle;
+								 * by the launcher; 0, or before started_at:
+								 * nobody has looked */
+	XLogRecPtr	idle_position;	/* end of the flushed WAL at idle_until */
 	TimestampTz migrated_at;	/* when it last began to migrate; 0: migrate
 								 * in the next cycle */
 	TimestampTz planned_at;		/* when it last made the plan of moves; 0: in
@@ -134,8 +142,8 @@ typedef struct TierDatabaseSlot
  * discovered is a weak claim: it was not declared, so it is neither published nor compared.
  *
  * All claims of a database are replaced at once by a process that is connected to it, before
- * that moves anything (tier_shmem_publish_claims).  They are removed when the extension or the
- * database has been dropped, by the next process that reads the claims or by the launcher.
+ * that moves anything (tier_shmem_find_conflict).  They are removed when the extension or the
+ * database has been dropped, by the next process that reads the claims.
  * The claims of one database are adjacent; otherwise they are in no particular order.  Only
  * the first nclaims entries are valid.  Protected by tier_shmem->lock.
  */
@@ -183,6 +191,12 @@ typedef struct TierShmem
 	TierDatabaseSlot databases[TIER_MAX_DATABASES];
 	TierClaim	claims[TIER_MAX_CLAIMS];
 	TierMoverControl movers;
+
+	/*
+	 * When a transaction last ended, in seconds, by the OID of its database
+	 * modulo TIER_TOUCHED.  Without the lock.
+	 */
+	uint32		touched_at[TIER_TOUCHED];
 } TierShmem;
 
 extern TierShmem *tier_shmem;
@@ -210,19 +224,14 @@ extern void tier_shmem_wake_launcher(void);
 extern void tier_shmem_notify(Oid database_oid);
 
 /*
- * The next three functions read the claims of existing databases, so they need a transaction.
+ * The next two functions read the claims of existing databases, so they need a transaction.
  *
- * Publishes the claims of this database, replacing its earlier ones.  A tablespace that
- * another database has claimed for a tier of another name is a conflict: it is not published,
- * and the index of the first such entry is returned; -1 if there is no conflict (or without
- * preload).  *conflict_database and *conflict_tier then say who claims what.
+ * A tablespace that another database has claimed for a tier of another name is a conflict: the
+ * index of the first such claim is returned; -1 if there is none (or without preload).
+ * *conflict_database and *conflict_tier then say who claims what.  If publishes, the claims of
+ * this database are replaced by those without a conflict.
  */
-extern int	tier_shmem_publish_claims(Oid database_oid, const TierClaim *claims,
-									  int nclaims, Oid *conflict_database,
-									  NameData *conflict_tier);
-
-/* The same question without publishing anything, for who only looks. */
-extern int	tier_shmem_find_conflict(const TierClaim *claims, int nclaims,
+extern int	tier_shmem_find_conflict(const TierClaim *claims, int nclaims, bool publishes,
 									 Oid *conflict_database, NameData *conflict_tier);
 
 /* Copies all claims into the current memory context. */
@@ -233,8 +242,5 @@ extern TierClaim *tier_shmem_copy_claims(int *nclaims);
  * relations that are left out.
  */
 extern void tier_shmem_withdraw_claims(Oid database_oid);
-
-/* The same for all databases but these; the lock is held exclusively. */
-extern void tier_shmem_keep_claims(const Oid *database_oids, int n);
 
 #endif							/* TIER_SHMEM_H */

@@ -166,44 +166,24 @@ static const TierTable states_table = {
 	"page_writes = r.page_writes + EXCLUDED.page_writes"
 
 TierRelationState *
-tier_catalog_load_states(MemoryContext context, int *nstates, TimestampTz *last_sample_at)
-{
-	*last_sample_at = tier_query_plain("SELECT last_sample_at FROM _tiered_storage.sampler") == 0 ?
-		0 : tier_get_time(0, 1);
-	return tier_table_load(context, &states_table, "", InvalidOid, nstates);
-}
-
-TierCountsOrigin
-tier_catalog_load_counts_origin(void)
-{
-	TierCountsOrigin origin = {0};
-
-	if (tier_query_plain("SELECT counts_since, system_identifier, timeline, "
-						 "clock_ahead_until, counts_lost_at FROM _tiered_storage.sampler") == 0)
-		return origin;
-	origin.since = tier_get_time(0, 1);
-	if (origin.since == 0)
-		return origin;
-	origin.system_identifier = tier_get_int8(0, 2);
-	origin.timeline = tier_get_int4(0, 3);
-	origin.ahead_until = tier_get_time(0, 4);
-	origin.lost_at = tier_get_time(0, 5);
-	return origin;
-}
-
-void
-tier_catalog_store_counts_origin(const TierCountsOrigin *origin)
+tier_catalog_load_states(MemoryContext context, int *nstates, TimestampTz *last_sample_at,
+						 TierCountsOrigin *origin)
 {
 	static const char sql[] =
-	"UPDATE _tiered_storage.sampler SET counts_since = $1, system_identifier = $2, "
-	"timeline = $3, clock_ahead_until = $4, counts_lost_at = $5 "
-	"WHERE (counts_since, system_identifier, timeline, clock_ahead_until, counts_lost_at) "
-	"IS DISTINCT FROM ($1, $2, $3, $4, $5)";
+	"SELECT last_sample_at, counts_since, clock_ahead_until, counts_lost_at, system_identifier, "
+	"timeline FROM _tiered_storage.sampler";
 
-	tier_query(sql, tier_arg_time(origin->since), tier_arg_int8(origin->system_identifier),
-			   tier_arg_int4(origin->timeline),
-			   tier_arg_if(origin->ahead_until != 0, tier_arg_time(origin->ahead_until)),
-			   tier_arg_if(origin->lost_at != 0, tier_arg_time(origin->lost_at)));
+	memset(origin, 0, sizeof(*origin));
+	*last_sample_at = tier_query_plain(sql) == 0 ? 0 : tier_get_time(0, 1);
+	if (*last_sample_at != 0)
+	{
+		origin->since = tier_get_time(0, 2);
+		origin->ahead_until = tier_get_time(0, 3);
+		origin->lost_at = tier_get_time(0, 4);
+		origin->system_identifier = tier_get_int8(0, 5);
+		origin->timeline = tier_get_int4(0, 6);
+	}
+	return tier_table_load(context, &states_table, "", InvalidOid, nstates);
 }
 
 double
@@ -376,32 +356,36 @@ tier_catalog_store_sample(const TierRelationState *states, int nstates,
 						  TierPass *pass)
 {
 	static const char dropped_sql[] =
-	"DELETE FROM _tiered_storage.relation_state "
-	"WHERE relation_oid = ANY ($1)";
+	"DELETE FROM _tiered_storage.relation_state WHERE relation_oid = ANY ($1)";
 	static const char summary_sql[] =
 	"INSERT INTO _tiered_storage.sampler AS s "
-	"(last_sample_at, last_duration_ms, last_relations, last_active, samples, counter_resets) "
-	"VALUES ($1, $2, $3, $4, 1, $5) "
+	"(last_sample_at, last_duration_ms, last_relations, last_active, samples, counter_resets, "
+	"counts_since, system_identifier, timeline, clock_ahead_until, counts_lost_at) "
+	"VALUES ($1, $2, $3, $4, 1, $5, $6, $7, $8, $9, $10) "
 	"ON CONFLICT (singleton) DO UPDATE SET last_sample_at = EXCLUDED.last_sample_at, "
 	"last_duration_ms = EXCLUDED.last_duration_ms, last_relations = EXCLUDED.last_relations, "
 	"last_active = EXCLUDED.last_active, samples = s.samples + 1, "
-	"counter_resets = s.counter_resets + EXCLUDED.counter_resets";
+	"counter_resets = s.counter_resets + EXCLUDED.counter_resets, "
+	"counts_since = EXCLUDED.counts_since, system_identifier = EXCLUDED.system_identifier, "
+	"timeline = EXCLUDED.timeline, clock_ahead_until = EXCLUDED.clock_ahead_until, "
+	"counts_lost_at = EXCLUDED.counts_lost_at";
+	const TierCountsOrigin *origin = &summary->origin;
 	StateStore	store = {
 		.states = states,.period_start = period_start,.period_end = summary->sampled_at,
 		.pass = pass
 	};
-	TierBulk   *bulk;
 
 	if (nstates > 0)
 		store_states(&store, 0, nstates);
-	bulk = tier_bulk_create(dropped_sql);
-	for (int i = 0; i < ndropped; i++)
-		tier_bulk_row(bulk, tier_arg_oid(dropped[i]));
-	tier_bulk_finish(bulk);
-
+	if (ndropped > 0)
+		tier_query(dropped_sql, tier_arg_oids(dropped, ndropped));
 	tier_query(summary_sql, tier_arg_time(summary->sampled_at),
 			   tier_arg_float8(summary->duration_ms), tier_arg_int4(summary->relations),
-			   tier_arg_int4(summary->active), tier_arg_int8(summary->saw_reset ? 1 : 0));
+			   tier_arg_int4(summary->active), tier_arg_int8(summary->saw_reset ? 1 : 0),
+			   tier_arg_time(origin->since), tier_arg_int8(origin->system_identifier),
+			   tier_arg_int4(origin->timeline),
+			   tier_arg_if(origin->ahead_until != 0, tier_arg_time(origin->ahead_until)),
+			   tier_arg_if(origin->lost_at != 0, tier_arg_time(origin->lost_at)));
 }
 
 void
@@ -431,6 +415,29 @@ claim_hour(TimestampTz now, TimestampTz *hour, bool *is_new_day)
 	*hour = tier_get_time(0, 1);
 	*is_new_day = tier_get_bool(0, 2);
 	return true;
+}
+
+TierRest
+tier_catalog_rest(void)
+{
+	static const char sql[] =
+	"SELECT CASE WHEN EXISTS (SELECT FROM _tiered_storage.standby) "
+	"OR EXISTS (SELECT FROM _tiered_storage.fullness_policy) "
+	"OR EXISTS (SELECT FROM _tiered_storage.planned_move) "
+	"OR EXISTS (SELECT FROM _tiered_storage.move_file) "
+	"OR EXISTS (SELECT FROM _tiered_storage.move_effect "
+	"WHERE settled_at IS NULL AND observed_since IS NULL) THEN $1 "
+	"WHEN EXISTS (SELECT FROM _tiered_storage.policy) THEN $2 ELSE $3 END";
+	TierCatalogScope scope;
+	TierRest	rest;
+
+	if (!tier_catalog_try_enter(&scope))
+		return TIER_REST_NONE;
+	tier_query(sql, tier_arg_int4(TIER_REST_NONE), tier_arg_int4(TIER_REST_BETWEEN_RUNS),
+			   tier_arg_int4(TIER_REST_IN_HOUR));
+	rest = (TierRest) tier_get_int4(0, 1);
+	tier_catalog_leave(&scope);
+	return rest;
 }
 
 /*

@@ -14,6 +14,7 @@
 
 #include "datatype/timestamp.h"
 
+#include "src/base/idle.h"
 #include "src/base/left_out.h"
 #include "src/catalog/tiers.h"
 #include "src/model/device_state.h"
@@ -34,13 +35,27 @@
 	"UNION SELECT i.indexrelid FROM pg_catalog.pg_index i, _tiered_storage.relation_entry($1) h " \
 	"WHERE i.indrelid = h.reltoastrelid)"
 
+/* The statistics that samples have read, and since when no count can have been lost. */
+typedef struct TierCountsOrigin
+{
+	TimestampTz since;			/* 0: not known */
+	TimestampTz lost_at;		/* when counts of more than an hour were lost
+								 * last; 0: they never were */
+	TimestampTz ahead_until;	/* the clock was set back, and has been at
+								 * this time before; 0: it was not, or has
+								 * reached it again */
+	int64		system_identifier;
+	int			timeline;
+} TierCountsOrigin;
+
 /*
- * Loads the stored state of all relations, ordered by OID, and when the last
- * sample was taken (0: never).  Fields that are not stored are 0.  The array may
+ * Loads the stored state of all relations, ordered by OID, when the last sample was taken, and
+ * what it has read (all 0: there was none).  Fields that are not stored are 0.  The array may
  * exceed 1 GB.
  */
 extern TierRelationState *tier_catalog_load_states(MemoryContext context, int *nstates,
-												   TimestampTz *last_sample_at);
+												   TimestampTz *last_sample_at,
+												   TierCountsOrigin *origin);
 
 /*
  * The same for one relation and, of a table, its TOAST table and the index of
@@ -79,6 +94,7 @@ typedef struct TierSampleSummary
 	int			relations;		/* that were looked at */
 	int			active;			/* of these, used since the last sample */
 	bool		saw_reset;		/* counters were reset meanwhile */
+	TierCountsOrigin origin;
 } TierSampleSummary;
 
 /*
@@ -92,24 +108,12 @@ extern void tier_catalog_store_sample(const TierRelationState *states, int nstat
 									  TimestampTz period_start,
 									  const TierSampleSummary *summary, TierPass *pass);
 
-/* The statistics that samples have read, and since when no count can have been lost. */
-typedef struct TierCountsOrigin
-{
-	TimestampTz since;			/* 0: not known */
-	TimestampTz lost_at;		/* when counts of more than an hour were lost
-								 * last; 0: they never were */
-	TimestampTz ahead_until;	/* the clock was set back, and has been at
-								 * this time before; 0: it was not, or has
-								 * reached it again */
-	int64		system_identifier;
-	int			timeline;
-} TierCountsOrigin;
-
-/* As of the last sample; all zero before the first one. */
-extern TierCountsOrigin tier_catalog_load_counts_origin(void);
-
-/* Changes the row that tier_catalog_store_sample has written; under the sampler's lock. */
-extern void tier_catalog_store_counts_origin(const TierCountsOrigin *origin);
+/*
+ * How long samples and runs may be left out if nothing happens in this database: without a
+ * reason that comes from elsewhere, or from moves that are not yet done, until the hour ends.
+ * Outside of a scope.
+ */
+extern TierRest tier_catalog_rest(void);
 
 /*
  * Once an hour: rolls finished hours up, in the history of relations, of the load and of files,

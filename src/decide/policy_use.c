@@ -202,8 +202,8 @@ tier_uses_load(const TierPolicyRow *policies, int npolicies)
 	if (!wanted)
 		return &tier_no_uses;
 	tier_catalog_enter(&scope);
-	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
-	memory.origin = tier_catalog_load_counts_origin();
+	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at,
+											 &memory.origin);
 	standbys = tier_catalog_load_standby_use(context, TIER_LONGEST_GAP_S);
 	tier_catalog_leave(&scope);
 	view = tier_sample_look(&memory, NULL, NULL);

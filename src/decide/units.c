@@ -660,9 +660,9 @@ tier_units_load(TierAdvice *advice)
 	tier_catalog_enter(&scope);
 	tier_catalog_hold_snapshot(true);
 	advice->set = tier_catalog_load_tiers(context);
-	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
+	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at,
+											 &memory.origin);
 	advice->writes_since = tier_catalog_writes_since();
-	memory.origin = tier_catalog_load_counts_origin();
 	standbys = tier_catalog_load_standby_use(context, TIER_LONGEST_GAP_S);
 	policies = tier_catalog_load_policies(context, &npolicies);
 	advice->fullness = tier_catalog_load_fullness(context, &advice->nfullness);

@@ -12,6 +12,7 @@
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
+#include "src/base/idle.h"
 #include "src/base/settings.h"
 #include "src/model/heat.h"
 #include "src/observe/delta.h"

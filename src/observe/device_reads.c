@@ -332,10 +332,8 @@ compare_misses(const void *a, const void *b)
 static bool
 residency_moved(int64 before, int64 now)
 {
-	int64		difference = Max(before, now) - Min(before, now);
-
 	return (before < 0) != (now < 0) ||
-		(difference > RESIDENCY_TOLERANCE_BYTES && difference > before / 16);
+		Max(before, now) - Min(before, now) > Max(RESIDENCY_TOLERANCE_BYTES, before / 16);
 }
 
 /*

@@ -194,14 +194,6 @@ tier_merge_was_scanned(const TierRelationState *state, const TierCounters *count
 	return state->id.kind == RELKIND_INDEX ? counters->scans > 0 : counters->tuples_read > 0;
 }
 
-static bool
-residency_moved(int32 before, int32 now)
-{
-	int32		difference = abs(before - now);
-
-	return difference > RESIDENCY_TOLERANCE_BUFFERS && difference > before / 16;
-}
-
 /*
  * Subtracts the reads of ignored applications that are in the counters already.  If the
  * counters have gone back, the rest of these reads is unknown, and all reads count as use.
@@ -273,7 +265,8 @@ has_changed(const TierRelationState *state, const TierRelationState *before)
 		(state->stored.maintained_at != 0 &&
 		 state->stored.maintained_at != before->stored.maintained_at) ||
 		state->stored.vacuums != before->stored.vacuums || state->period.writes.wal_bytes > 0 ||
-		residency_moved(before->stored.cached_buffers, state->stored.cached_buffers);
+		abs(before->stored.cached_buffers - state->stored.cached_buffers) >
+		Max(RESIDENCY_TOLERANCE_BUFFERS, before->stored.cached_buffers / 16);
 }
 
 /* The TOAST table and indexes of a table are locked through it. */

@@ -24,6 +24,7 @@
 #include "src/compat.h"
 #include "src/base/attempt.h"
 #include "src/base/clock.h"
+#include "src/base/idle.h"
 #include "src/base/left_out.h"
 #include "src/base/settings.h"
 #include "src/catalog/tables.h"
@@ -150,13 +151,6 @@ follow_clock(TierCountsOrigin *origin, TimestampTz sampled_at, TimestampTz now)
 	}
 }
 
-/* Returns true if the period is so short that unreported uses in it may be ignored. */
-static bool
-is_short(TimestampTz from, TimestampTz to)
-{
-	return tier_seconds_between(from, to) <= TIER_LONGEST_GAP_S;
-}
-
 /*
  * Returns true if this is another server than that of the last sample: promoted, restored or
  * upgraded.
@@ -192,7 +186,10 @@ origin_of(const TierSampleMemory *memory, const TierMergeResult *merged,
 			 is_another_server(memory))
 	{
 		origin.since = now;
-		if (!is_short(memory->sampled_at, now) && !merged->began_ahead)
+
+		/* Unreported uses in a short time may be ignored. */
+		if (tier_seconds_between(memory->sampled_at, now) > TIER_LONGEST_GAP_S &&
+			!merged->began_ahead)
 			origin.lost_at = now;
 	}
 	if (!pgstat_track_counts || taken->uncounted || tier_uncounted_roles() != NULL)
@@ -215,10 +212,15 @@ TierSampleView
 tier_sample_look(const TierSampleMemory *memory, const TierDevices *devices, TierWrites *writes)
 {
 	bool		is_sample = writes != NULL;
+	TierSampleMemory until_idle = *memory;
 	TierAccessTaken taken;
 	TierMergeInput input;
 	TierMergeResult merged;
 	TierSampleView view;
+
+	/* As if there had been a sample when nothing had happened yet. */
+	until_idle.sampled_at = tier_idle_until(memory->sampled_at, NULL);
+	memory = &until_idle;
 
 	/* 1. Collect. */
 	view.states = tier_collect(&view.nstates);
@@ -367,8 +369,8 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	if (MyBgworkerEntry != NULL || !IsTransactionBlock())
 		tier_catalog_refresh_identities();
 	writes = tier_writes_begin(started_at);
-	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at);
-	memory.origin = tier_catalog_load_counts_origin();
+	memory.states = tier_catalog_load_states(context, &memory.nstates, &memory.sampled_at,
+											 &memory.origin);
 	result->devices = tier_catalog_load_devices(context);
 	growths = tier_catalog_load_growths(context);
 	MemoryContextSwitchTo(context);
@@ -387,6 +389,7 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	/* 3. Remember it. */
 	summary.sampled_at = view.at;
 	summary.saw_reset = view.saw_reset;
+	summary.origin = view.origin;
 	summary.relations = view.nstates;
 	summary.active = 0;
 	for (int i = 0; i < view.nstates; i++)
@@ -394,7 +397,6 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	summary.duration_ms = tier_seconds_between(started_at, tier_clock_now()) * 1000.0;
 	tier_catalog_store_sample(view.states, view.nstates, dropped, ndropped, view.since,
 							  &summary, &view.pass);
-	tier_catalog_store_counts_origin(&view.origin);
 	tier_catalog_store_growths(growths);
 	tier_writes_end(writes);
 	MemoryContextSwitchTo(context);
@@ -403,7 +405,10 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 							   tier_writes_counted(writes));
 	tier_catalog_store_devices(result->devices);
 	tier_catalog_count_wear(result->devices, view.at);
-	tier_catalog_sample_load(view.since, view.at, is_another_server(&memory));
+
+	/* Other counters have gone on, even if nothing has happened here. */
+	tier_catalog_sample_load(view.since > tier_idle_until(memory.sampled_at, NULL) ? view.since :
+							 memory.sampled_at, view.at, is_another_server(&memory));
 	tier_catalog_sample_files(view.at, is_another_server(&memory));
 	maintain(&view.pass, view.at);
 	tier_pass_end(&view.pass);

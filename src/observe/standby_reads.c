@@ -354,41 +354,24 @@ store_answer(void *argument)
 	tier_catalog_leave(&scope);
 }
 
-/* A request to end the worker or its cycle is for the whole cycle. */
-static ErrorData *
-take_error(MemoryContext context)
-{
-	MemoryContextSwitchTo(context);
-	if (geterrcode() == ERRCODE_QUERY_CANCELED || geterrcode() == ERRCODE_ADMIN_SHUTDOWN)
-		PG_RE_THROW();
-	return tier_attempt_take_error();
-}
-
-/* Runs a step in a separate transaction; failures are logged. */
+/* Runs a step in a separate transaction; failures are logged.  A cancel is for the whole cycle. */
 static void
 in_transaction(Pull *pull, void (*step) (void *argument))
 {
-	ErrorData  *volatile error = NULL;
+	ErrorData  *error;
 
-	PG_TRY();
-	{
-		tier_transaction_start();
-		PushActiveSnapshot(GetTransactionSnapshot());
-		step(pull);
-		PopActiveSnapshot();
-		CommitTransactionCommand();
-	}
-	PG_CATCH();
-	{
-		error = take_error(pull->context);
-		AbortOutOfAnyTransaction();
-	}
-	PG_END_TRY();
+	tier_transaction_start();
 	MemoryContextSwitchTo(pull->context);
-	if (error != NULL)
-		ereport(LOG,
-				(errmsg("could not pull the statistics of standbys: %s", error->message),
-				 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail)));
+	error = tier_attempt(step, pull);
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(pull->context);
+	if (error == NULL)
+		return;
+	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(error);
+	ereport(LOG,
+			(errmsg("could not pull the statistics of standbys: %s", error->message),
+			 error->detail == NULL ? 0 : errdetail_internal("%s", error->detail)));
 }
 
 static void
@@ -410,7 +393,10 @@ pull_from(Pull *pull, int i)
 		}
 		PG_CATCH();
 		{
-			error = take_error(pull->context);
+			MemoryContextSwitchTo(pull->context);
+			if (geterrcode() == ERRCODE_QUERY_CANCELED || geterrcode() == ERRCODE_ADMIN_SHUTDOWN)
+				PG_RE_THROW();
+			error = tier_attempt_take_error();
 			pull->answer.problem = error->message;
 			pull->answer.is_no_standby = false;
 		}

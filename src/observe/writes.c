@@ -61,6 +61,7 @@
 #include "utils/memutils.h"
 
 #include "src/compat.h"
+#include "src/base/idle.h"
 #include "src/catalog/tables.h"
 #include "src/server/processes.h"
 #include "src/server/wal.h"
@@ -545,6 +546,13 @@ tier_writes_begin(TimestampTz now)
 	if (memory->redo > writes->redo)
 		begin_cycle(writes, InvalidXLogRecPtr);
 	writes->begin = memory->position;
+
+	/* What is skipped is not ours, but may have changed it. */
+	(void) tier_idle_until(DT_NOBEGIN, &writes->begin);
+	writes->begin = Min(writes->begin, writes->end);
+	if (writes->begin > memory->position)
+		writes->full_page_writes = fullPageWrites;
+
 	return writes;
 }
 

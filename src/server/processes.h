@@ -18,12 +18,6 @@
 #include "utils/backend_status.h"
 
 /*
- * After its transaction a process may keep counters for so long, when the statistics
- * are busy (PGSTAT_MAX_INTERVAL of pgstat.c).
- */
-#define TIER_COUNTERS_LAG_MS 60000
-
-/*
  * A process keeps its counters for so long anyway, however short its statements are
  * (PGSTAT_MIN_INTERVAL of pgstat.c).
  */
