@@ -502,13 +502,31 @@ is_transferred_meanwhile(TierMove *move)
 	return true;
 }
 
+/* Returns true, and reports the move as skipped, if the target does not take it as it is now. */
+static bool
+is_written_meanwhile(TierMove *move)
+{
+	TierMoveTarget where = tier_move_target(move->request);
+	MemoryContext old_context = MemoryContextSwitchTo(move->context);
+	TierAdmission admission;
+	TierObstacle obstacle;
+
+	tier_preflight_init(&admission, move->info, &where, move->set, move->size_bytes);
+	obstacle = tier_preflight_check(&admission, TIER_CHECK_FROZEN);
+	if (obstacle.message != NULL)
+		tier_move_report_skipped(move->report, obstacle.sqlstate, obstacle.message, obstacle.hint);
+	MemoryContextSwitchTo(old_context);
+	return obstacle.message != NULL;
+}
+
 void
 tier_move_ask_step(void *argument)
 {
 	TierMove   *move = argument;
 
 	move->is_unwanted = is_forbidden_meanwhile(move) || is_moved_meanwhile(move) ||
-		is_transferred_meanwhile(move) || is_dropped_meanwhile(move);
+		is_transferred_meanwhile(move) || is_dropped_meanwhile(move) ||
+		is_written_meanwhile(move);
 }
 
 /*

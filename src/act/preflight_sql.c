@@ -359,6 +359,7 @@ static const struct
 	{"pin", TIER_CHECK_PIN, false, NULL, "it has no pin on another tier"},
 	{"place", NOT_REFUSED, false, look_at_place, NULL},
 	{"method", TIER_CHECK_METHOD, false, look_at_method, NULL},
+	{"frozen", TIER_CHECK_FROZEN, false, NULL, "the tier takes what is not frozen, or it is"},
 	{"directory", TIER_CHECK_DIRECTORY, true, look_at_directory, NULL},
 	{"space", TIER_CHECK_SPACE, true, look_at_space, NULL},
 	{"capacity", TIER_CHECK_CAPACITY, true, look_at_capacity, NULL},

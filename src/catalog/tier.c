@@ -47,6 +47,7 @@ read_tier(TierTier *tier, uint64 row)
 	tier->endurance_dwpd = tier_get_float8_or(row, 17, 0.0);
 	tier->profile.calibrated = tier_get_bool(row, 18);
 	tier->low_watermark = tier_get_float8(row, 19);
+	tier->is_object_store = tier_get_bool(row, 23);
 	if (tier_get_bool(row, 20))
 	{
 		tier->emptied_above = tier_get_float8(row, 21);
@@ -111,7 +112,7 @@ tier_catalog_load_tiers(MemoryContext context)
 	"compression_ratio, endurance_tbw, endurance_dwpd, "
 	"EXISTS (SELECT FROM _tiered_storage.tier_calibration c WHERE c.tier_name = t.tier_name), "
 	"t.low_watermark, f.policy_id IS NOT NULL, COALESCE(f.high_watermark, t.high_watermark), "
-	"COALESCE(f.low_watermark, t.low_watermark) "
+	"COALESCE(f.low_watermark, t.low_watermark), t.profile = 'object_store' "
 	"FROM _tiered_storage.tier t LEFT JOIN _tiered_storage.fullness_policy f "
 	"ON f.tier_name = t.tier_name AND f.enabled ORDER BY rank, t.tier_name";
 	static const char tablespaces_sql[] =

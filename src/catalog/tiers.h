@@ -54,6 +54,7 @@ typedef struct TierTier
 	bool		price_is_assumed;	/* the price is a default, not set by a
 									 * user */
 	bool		compressed;
+	bool		is_object_store;	/* takes only tables without writes */
 	double		reserve_fraction;	/* of the capacity, kept free */
 	double		high_watermark; /* fractions of the capacity */
 	double		low_watermark;

@@ -19,6 +19,9 @@
  */
 extern TierEvaluation *tier_policy_preview(const TierPolicyRow *policy, const TierSet *set);
 
+/* Raises an error if the policy would move to an object store what is still written. */
+extern void tier_policy_refuse_store(const TierPolicyRow *policy, const TierSet *set);
+
 /*
  * Raises an error if the policy can move nothing, because all its relations, and those created
  * for it later, are on slower tiers than its own.

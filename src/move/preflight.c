@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "access/xlog.h"
+#include "catalog/index.h"
 #include "catalog/pg_authid.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
@@ -30,6 +31,7 @@
 #include "src/move/preflight.h"
 #include "src/move/space.h"
 #include "src/server/distributed.h"
+#include "src/server/relation_pages.h"
 #include "src/base/sql.h"
 
 /* A transaction that is younger is no obstacle. */
@@ -177,6 +179,58 @@ check_method(TierAdmission *admission)
 		obstacle.message = pstrdup(why);
 		obstacle.hint = TIER_INCOMPLETE_HINT;
 		obstacle.sqlstate = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+	}
+	return obstacle;
+}
+
+/* Sets *pages to the pages of a table that are not frozen; false: it cannot be read now. */
+static bool
+count_unfrozen(Oid table_oid, int64 *unfrozen, const char **why)
+{
+	TierPages  *pages = tier_pages_open(table_oid, why);
+
+	if (pages == NULL)
+		return false;
+	*unfrozen += tier_pages_count(pages) - tier_pages_count_frozen(pages);
+	tier_pages_close(pages);
+	return true;
+}
+
+/*
+ * An object store takes tables without writes: each page that changes there makes an
+ * object anew.  Vacuum has nothing to do in a frozen table, and no reader sets hint bits.
+ */
+static TierObstacle
+check_frozen(TierAdmission *admission)
+{
+	TierObstacle obstacle = no_obstacle;
+	const TierRelationInfo *info = admission->info;
+	int			tier = tier_set_tier_of_tablespace(admission->set,
+												   admission->where.tablespace_oid);
+	bool		is_index = info->kind == RELKIND_INDEX;
+	TierRelationInfo table = *info;
+	const char *why;
+	int64		unfrozen = 0;
+
+	if (tier < 0 || !admission->set->tiers[tier].is_object_store ||
+		(is_index && !tier_relation_lookup(IndexGetRelation(info->relation_oid, true), &table)))
+		return obstacle;
+	if (!count_unfrozen(table.relation_oid, &unfrozen, &why) ||
+		(OidIsValid(table.toast_oid) && !count_unfrozen(table.toast_oid, &unfrozen, &why)))
+	{
+		obstacle.sqlstate = ERRCODE_LOCK_NOT_AVAILABLE;
+		obstacle.message = psprintf("pages of %s cannot be read: %s", table.name, why);
+	}
+	else if (unfrozen > 0)
+	{
+		obstacle.sqlstate = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+		obstacle.message = psprintf("tier \"%s\" is an object store, and pages of %s are not "
+									"frozen: " INT64_FORMAT,
+									NameStr(admission->set->tiers[tier].name), table.name,
+									unfrozen);
+		obstacle.detail = "It takes only tables without writes.";
+		obstacle.hint = psprintf("VACUUM (FREEZE, INDEX_CLEANUP ON) %s; freezes them.",
+								 table.name);
 	}
 	return obstacle;
 }
@@ -478,6 +532,7 @@ tier_preflight_check(TierAdmission *admission, TierCheck check)
 		[TIER_CHECK_RIGHTS] = check_rights,
 		[TIER_CHECK_PIN] = check_pin,
 		[TIER_CHECK_METHOD] = check_method,
+		[TIER_CHECK_FROZEN] = check_frozen,
 		[TIER_CHECK_DIRECTORY] = check_directory,
 		[TIER_CHECK_SPACE] = check_space,
 		[TIER_CHECK_WAL_SPACE] = check_wal_space,

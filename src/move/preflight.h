@@ -25,6 +25,7 @@ typedef enum TierCheck
 	TIER_CHECK_RIGHTS,
 	TIER_CHECK_PIN,
 	TIER_CHECK_METHOD,			/* online, or under a lock that is allowed */
+	TIER_CHECK_FROZEN,			/* for an object store */
 	TIER_CHECK_DIRECTORY,
 	TIER_CHECK_SPACE,
 	TIER_CHECK_WAL_SPACE,

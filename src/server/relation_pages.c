@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "access/visibilitymap.h"
 #include "access/xlog.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
@@ -89,6 +90,16 @@ BlockNumber
 tier_pages_count(const TierPages *pages)
 {
 	return pages->npages;
+}
+
+BlockNumber
+tier_pages_count_frozen(const TierPages *pages)
+{
+	BlockNumber visible;
+	BlockNumber frozen;
+
+	visibilitymap_count(pages->relation, &visible, &frozen);
+	return frozen;
 }
 
 void

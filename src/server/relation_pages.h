@@ -25,6 +25,9 @@ extern TierPages *tier_pages_open(Oid relation_oid, const char **why);
 /* Pages of the main fork when it was opened; it gets no shorter while it is locked. */
 extern BlockNumber tier_pages_count(const TierPages *pages);
 
+/* Those of a table of which the visibility map says that all rows are frozen. */
+extern BlockNumber tier_pages_count_frozen(const TierPages *pages);
+
 /*
  * Copies n pages from `first` on, all of which must exist.  Includes changes that are not
  * written to disk yet, as the pages are read through shared buffers: few of them, as by a

@@ -62,6 +62,8 @@ AS $$
 			'assumed: no list price'),
 		('hdd_7200', 12.4, 10.0, 150, 150, 8.0, 1, 0.025, NULL, 'local', NULL,
 			'assumed: no list price'),
+		('object_store', 30, 60, 90, 90, 60, 8, 0.023, NULL, 'aws', '2025-06-01',
+			'AWS, S3 pricing, us-east-1; without its price per request'),
 		('cloud_io2', 0.5, 0.5, 750, 750, 1.0, 1.5, 0.32, NULL, 'aws', '2025-06-01',
 			'AWS, EBS pricing, us-east-1; of 1 TB with 3,000 IOPS: 0.125 a GB, 0.065 an IOPS'),
 		('cloud_sc1', 83, 83, 12.6, 12.6, 20, 1, 0.015, NULL, 'aws', '2025-06-01',

@@ -191,7 +191,7 @@ BEGIN
 			 */
 			tier_name := COALESCE(d.claimed_tier, CASE
 				WHEN d.compressed THEN 'compressed'
-				WHEN d.kind IN ('hdd', 'memory') THEN d.kind
+				WHEN d.kind IN ('hdd', 'memory', 'remote') THEN d.kind
 				WHEN d.kind = 'nvme' AND has_sata THEN 'nvme'
 				WHEN d.kind IN ('nvme', 'sata_ssd') THEN 'ssd'
 				ELSE 'unknown' END);
@@ -208,6 +208,10 @@ BEGIN
 					t.discovered
 				FROM _tiered_storage.tier t, pg_catalog.pg_control_system() c
 				WHERE t.tier_name = discover_tiers.tier_name;
+			IF d.kind = 'remote' THEN
+				action := action || '; what it is stored on is unknown, set its profile with '
+					'alter_tier()';
+			END IF;
 			IF d.is_virtual THEN
 				action := action || '; virtual disk: the device beneath is unknown, set its '
 					'profile with alter_tier()';

@@ -80,7 +80,7 @@ AS $$
 	best AS (
 		SELECT c.*, r.tablespace_name FROM cost c CROSS JOIN temp p
 		JOIN _tiered_storage.roomiest_places() r ON r.tier_name = c.tier_name
-		WHERE c.profile <> 'memory' AND r.room_bytes >= p.bytes
+		WHERE c.profile NOT IN ('memory', 'object_store') AND r.room_bytes >= p.bytes
 		ORDER BY c.s_per_mb, c.rank, c.tier_name LIMIT 1),
 	compared AS (
 		SELECT p.*, h.s_per_mb AS here, b.s_per_mb AS there, b.tier_name AS best_tier,

@@ -119,6 +119,7 @@ static const struct
 	[TIER_DEVICE_SATA_SSD] = {"sata_ssd", "sata_ssd", 2},
 	[TIER_DEVICE_UNKNOWN] = {"unknown", NULL, 3},
 	[TIER_DEVICE_HDD] = {"hdd", "hdd_7200", 4},
+	[TIER_DEVICE_REMOTE] = {"remote", "object_store", 5},
 };
 
 static void
@@ -296,6 +297,8 @@ resolve(TierDevice *device, const struct stat *st, const char *path, const char 
 		device->compressed = tier_mount_is_compressed(&backing.storage);
 		if (tier_mount_is_memory(&backing.storage))
 			device->kind = TIER_DEVICE_MEMORY;
+		else if (tier_mount_is_remote(&backing.storage))
+			device->kind = TIER_DEVICE_REMOTE;
 	}
 
 	if (backing.on_disk &&

@@ -35,6 +35,8 @@ typedef enum TierDeviceKind
 	TIER_DEVICE_SATA_SSD,
 	TIER_DEVICE_NVME,
 	TIER_DEVICE_MEMORY,			/* tmpfs and the like */
+	TIER_DEVICE_REMOTE,			/* a file system over a network, or in user
+								 * space, as of an object store */
 } TierDeviceKind;
 
 /*
@@ -113,12 +115,12 @@ extern const char *tier_device_beneath(const char *path, const char *root);
 /* Returns true if two tablespaces are known to share a file system or a disk. */
 extern bool tier_device_is_shared(const TierDevice *a, const TierDevice *b);
 
-/* "unknown", "hdd", "sata_ssd", "nvme", "memory" */
+/* "unknown", "hdd", "sata_ssd", "nvme", "memory", "remote" */
 extern const char *tier_device_kind_name(TierDeviceKind kind);
 
 /*
  * The name of the profile that is assumed for a device until it is calibrated:
- * hdd_7200, sata_ssd, nvme, memory.  NULL when the kind is
+ * hdd_7200, sata_ssd, nvme, memory, object_store.  NULL when the kind is
  * unknown: then only a calibration, or the user, can tell.
  */
 extern const char *tier_device_profile_name(const TierDevice *device);

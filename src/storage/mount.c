@@ -336,6 +336,22 @@ tier_mount_is_memory(const TierMount *mount)
 		strcmp(mount->filesystem, "ramfs") == 0;
 }
 
+bool
+tier_mount_is_remote(const TierMount *mount)
+{
+	static const char *const names[] = {
+		"fuse", "nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "lustre", "afs",
+	};
+
+	/* "fuse.juicefs", but not "fuseblk" of a local disk. */
+	if (strncmp(mount->filesystem, "fuse.", strlen("fuse.")) == 0)
+		return true;
+	for (int i = 0; i < (int) lengthof(names); i++)
+		if (strcmp(mount->filesystem, names[i]) == 0)
+			return true;
+	return false;
+}
+
 /* ---------------------------------------------------------------------
  * From a mount to a block device
  * ---------------------------------------------------------------------

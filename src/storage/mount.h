@@ -72,6 +72,9 @@ extern bool tier_mount_is_compressed(const TierMount *mount);
 /* tmpfs and ramfs. */
 extern bool tier_mount_is_memory(const TierMount *mount);
 
+/* A file system over a network, or in user space without a block device of its own. */
+extern bool tier_mount_is_remote(const TierMount *mount);
+
 /*
  * Finds the storage beneath an absolute path without symbolic links, on the file system with
  * that device number (st_dev); 0:0: only the path finds the mount.  *backing is overwritten.

@@ -534,6 +534,30 @@ CREATE TABLE moved AS SELECT 1 AS n;
 ));
 is(work_ms(1_000_000, 0), 'unknown', 'what it wrote says nothing');
 is(work_ms(100, 0), '100000', 'but of what it read, if that is nearly all');
+######################################################################
+# File systems without a device of their own
+######################################################################
+
+use_disk(undef);
+foreach my $case (
+	[ 'fuse.juicefs' => 'remote object_store' ],
+	[ 'fuse' => 'remote object_store' ],
+	[ 'nfs4' => 'remote object_store' ],
+	[ 'ceph' => 'remote object_store' ],
+	[ 'tmpfs' => 'memory memory' ],
+	[ 'fuseblk' => 'unknown -' ],
+	[ 'wormfs' => 'unknown -' ])
+{
+	write_file('proc/self/mountinfo',
+		"20 1 0:99 / / rw - $case->[0] store rw\n");
+	is( value_of(
+			q(SELECT concat_ws(' ', kind, COALESCE(profile, '-')) FROM _tiered_storage.tablespace_devices() WHERE tablespace_name = 'pg_default')
+		),
+		$case->[1],
+		"a file system of type $case->[0]");
+}
+use_disk('fakea');
+
 SKIP:
 {
 	skip 'no file system of its own for pg_wal', 1
