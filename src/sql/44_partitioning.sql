@@ -12,32 +12,17 @@ CREATE FUNCTION _tiered_storage.hot_range(
 	relation regclass,
 	OUT cached_blocks bigint, OUT parts integer, OUT first_part integer, OUT last_part integer)
 RETURNS record
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-	cached bigint[];
-	needed bigint;
-	inside bigint := 0;
-	head integer := 1;
-BEGIN
-	SELECT array_agg(h.cached_buffers ORDER BY h.bucket), sum(h.cached_buffers), count(*)
-		INTO cached, cached_blocks, parts FROM tiered_storage.block_heat(relation, 100) h;
-	IF COALESCE(cached_blocks, 0) = 0 THEN
-		RETURN;
-	END IF;
-	needed := ceil(0.9 * cached_blocks);
-	FOR tail IN 1 .. parts LOOP
-		inside := inside + cached[tail];
-		WHILE inside - cached[head] >= needed LOOP
-			inside := inside - cached[head];
-			head := head + 1;
-		END LOOP;
-		IF inside >= needed AND (first_part IS NULL OR tail - head < last_part - first_part) THEN
-			first_part := head;
-			last_part := tail;
-		END IF;
-	END LOOP;
-END
+	WITH h AS MATERIALIZED (SELECT bucket, cached_buffers, sum(cached_buffers) OVER () AS total,
+		sum(cached_buffers) OVER (ORDER BY bucket) AS up_to
+		FROM tiered_storage.block_heat(relation, 100))
+	SELECT t.total, t.parts, r.first_part, r.last_part
+	FROM (SELECT max(h.total)::bigint AS total, count(*)::integer AS parts FROM h) t
+	LEFT JOIN LATERAL (SELECT a.bucket AS first_part, b.bucket AS last_part
+		FROM h a JOIN h b ON b.bucket >= a.bucket
+		WHERE t.total > 0 AND b.up_to - a.up_to + a.cached_buffers >= ceil(0.9 * t.total)
+		ORDER BY b.bucket - a.bucket, b.bucket LIMIT 1) r ON true
 $$;
 
 /*
@@ -67,13 +52,8 @@ BEGIN
 			WHERE span / x.step >= 10 ORDER BY x.step DESC LIMIT 1;
 	ELSE
 		/* As numbers: not all days are times, nor all differences of times intervals. */
-		span := CASE column_type
-			WHEN 'date'::regtype
-				THEN EXTRACT(epoch FROM highest::date) - EXTRACT(epoch FROM lowest::date)
-			WHEN 'timestamp'::regtype
-				THEN EXTRACT(epoch FROM highest::timestamp) - EXTRACT(epoch FROM lowest::timestamp)
-			ELSE EXTRACT(epoch FROM highest::timestamptz)
-				- EXTRACT(epoch FROM lowest::timestamptz) END;
+		EXECUTE format('SELECT EXTRACT(epoch FROM $1::%1$s) - EXTRACT(epoch FROM $2::%1$s)',
+			column_type::regtype) INTO span USING highest, lowest;
 		SELECT u.step, ceil(span / u.seconds) INTO step, partitions
 			FROM (VALUES ('1 year', 31556952), ('3 months', 7889238), ('1 month', 2629746),
 				('1 week', 604800), ('1 day', 86400), ('1 hour', 3600)) u (step, seconds)
@@ -85,51 +65,36 @@ END
 $$;
 
 /*
- * The column of a table that follows the order of its blocks best, its lowest and highest
- * value, and the other columns that follow it; no row: there is none.
+ * The column of a table that follows the order of its blocks best, and its lowest and highest
+ * value; no row: there is none.
  *
  * By the server's statistics, as far as the caller may see them; times come before numbers.
  */
 CREATE FUNCTION _tiered_storage.partition_key(
 	relation regclass,
-	OUT attname name, OUT atttypid oid, OUT correlation float8, OUT lowest text, OUT highest text,
-	OUT others text)
+	OUT attname name, OUT atttypid oid, OUT correlation float8, OUT lowest text, OUT highest text)
 RETURNS SETOF record
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT a.attname, a.atttypid, s.correlation, s.lowest, s.highest,
-		string_agg(format('%I (%s)', a.attname, round(s.correlation::numeric, 3)),
-			', ') OVER (ORDER BY s.is_time DESC, abs(s.correlation) DESC, a.attnum
-			ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS others
+	SELECT a.attname, a.atttypid, p.correlation, h.bounds[1], h.bounds[cardinality(h.bounds)]
 		FROM _tiered_storage.relation_entry(relation) c
 		JOIN pg_attribute a ON a.attrelid = c.oid
-		JOIN LATERAL (SELECT p.correlation, a.atttypid IN ('date'::regtype, 'timestamp'::regtype,
-			'timestamptz'::regtype) AS is_time,
-				(p.histogram_bounds::text::text[])[1] AS lowest,
-				(p.histogram_bounds::text::text[])[cardinality(p.histogram_bounds::text::text[])]
-					AS highest
-			FROM pg_stats p
-			WHERE p.schemaname = c.nspname AND p.tablename = c.relname AND p.attname = a.attname
-				AND NOT p.inherited
-				AND p.null_frac <= 0.01 AND abs(p.correlation) >= 0.9
-					AND p.histogram_bounds IS NOT NULL) s ON true
-		WHERE a.attnum > 0 AND NOT a.attisdropped
-			AND a.atttypid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype,
-				'int2'::regtype, 'int4'::regtype, 'int8'::regtype)
-		ORDER BY s.is_time DESC, abs(s.correlation) DESC, a.attnum
-		LIMIT 1
+		JOIN pg_stats p ON p.schemaname = c.nspname AND p.tablename = c.relname
+			AND p.attname = a.attname AND NOT p.inherited AND p.null_frac <= 0.01
+			AND abs(p.correlation) >= 0.9 AND p.histogram_bounds IS NOT NULL
+		CROSS JOIN LATERAL (SELECT p.histogram_bounds::text::text[]) h (bounds)
+		WHERE a.atttypid = ANY ('{date,timestamp,timestamptz,int2,int4,int8}'::regtype[])
+		ORDER BY a.atttypid = ANY ('{int2,int4,int8}'::regtype[]), abs(p.correlation) DESC,
+			a.attnum LIMIT 1
 $$;
 
 /*
  * The row of recommend_partitioning() for one table; incomplete unless include_all is set or
  * partitioning is recommended.
- *
- * The statement creates a partitioned table like this one: without a comment, because a name
- * could end it, and with a name that is valid even if the old one has to be cut.
  */
 CREATE FUNCTION _tiered_storage.partition_advice(
 	t _tiered_storage.heat, include_all boolean,
-	OUT hot_fraction float8, OUT key_column name, OUT key_correlation float8, OUT other_keys text,
+	OUT hot_fraction float8, OUT key_column name, OUT key_correlation float8,
 	OUT partition_interval text, OUT partitions integer, OUT cold_bytes bigint,
 	OUT cold_tier name, OUT saved_per_month float8,
 	OUT confidence text, OUT reason text, OUT command text)
@@ -140,6 +105,7 @@ AS $$
 DECLARE
 	hot record;
 	key record;
+	obstacles text;
 BEGIN
 	SELECT * INTO hot FROM _tiered_storage.hot_range(t.relation);
 	confidence := 'provisional';
@@ -164,7 +130,6 @@ BEGIN
 	SELECT * INTO key FROM _tiered_storage.partition_key(t.relation);
 	key_column := key.attname;
 	key_correlation := key.correlation;
-	other_keys := key.others;
 	IF key_column IS NOT NULL THEN
 		SELECT p.step, p.partitions INTO partition_interval, partitions
 			FROM _tiered_storage.partition_interval(key.atttypid, key.lowest, key.highest) p;
@@ -210,21 +175,22 @@ BEGIN
 		CASE WHEN saved_per_month IS NULL THEN ', but no cheaper tier has room for it'
 			ELSE format(' and cost %s less per month on tier %I',
 				round(saved_per_month::numeric, 2), cold_tier) END);
-	SELECT format('CREATE TABLE %I.%I (LIKE %s INCLUDING ALL EXCLUDING INDEXES) PARTITION BY '
-			'RANGE (%I)', c.nspname, (SELECT left(c.relname, max(i)) FROM generate_series(0, 63) i
-				WHERE octet_length(left(c.relname, i)) <= 51) || '_partitioned',
-			t.relation, key_column)
-		INTO command FROM _tiered_storage.relation_entry(t.relation) c;
+	obstacles := (SELECT string_agg(o, '; ')
+		FROM _tiered_storage.partition_obstacles(t.relation, key_column) o);
+	reason := concat_ws('; but not without rewriting it: ', reason, obstacles);
+	IF obstacles IS NULL THEN
+		command := concat(format('SELECT tiered_storage.partitioning_script(%L, %L, %L',
+			t.relation, key_column, partition_interval), ', ' || quote_literal(cold_tier), ')');
+	END IF;
 END
 $$;
 
 CREATE FUNCTION _tiered_storage.recommend_partitioning(
 	min_size_bytes bigint DEFAULT 1073741824, include_all boolean DEFAULT false,
-	OUT relation regclass, OUT size_bytes bigint, OUT hot_fraction float8,
-	OUT key_column name, OUT key_correlation float8, OUT other_keys text,
-	OUT partition_interval text, OUT partitions integer, OUT cold_bytes bigint,
-	OUT current_tier name, OUT cold_tier name, OUT saved_per_month float8,
-	OUT confidence text, OUT reason text, OUT command text)
+	OUT relation regclass, OUT size_bytes bigint, OUT current_tier name, OUT hot_fraction float8,
+	OUT key_column name, OUT key_correlation float8, OUT partition_interval text,
+	OUT partitions integer, OUT cold_bytes bigint, OUT cold_tier name,
+	OUT saved_per_month float8, OUT confidence text, OUT reason text, OUT command text)
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -235,31 +201,19 @@ BEGIN
 			'"min_size_bytes" must not be null or negative');
 	END IF;
 	RETURN QUERY
-		SELECT h.relation, h.size_bytes, a.hot_fraction, a.key_column, a.key_correlation,
-			a.other_keys,
-			a.partition_interval, a.partitions, a.cold_bytes, h.tier_name, a.cold_tier,
-			a.saved_per_month,
-			a.confidence, a.reason, a.command
+		SELECT h.relation, h.size_bytes, h.tier_name, a.*
 		FROM _tiered_storage.heat h
 		CROSS JOIN LATERAL _tiered_storage.relation_entry(h.relation) c
 		CROSS JOIN LATERAL _tiered_storage.partition_advice(h, include_all) a
 		WHERE c.relkind = 'r' AND h.size_bytes >= min_size_bytes
 			AND h.size_bytes > 0 AND h.distributed_table IS NULL
 			AND NOT EXISTS (SELECT FROM pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent))
-			AND (a.command IS NOT NULL OR include_all)
+			AND (a.cold_bytes IS NOT NULL OR include_all)
 		ORDER BY h.size_bytes DESC, h.relation::text COLLATE "C";
 	IF NOT FOUND THEN
-		RAISE NOTICE 'partitioning is recommended for no table'
-			USING DETAIL = format('%s of the tables have %s or more and are not partitioned.',
-					(SELECT count(*) FROM _tiered_storage.heat h
-						CROSS JOIN LATERAL _tiered_storage.relation_entry(h.relation) c
-						WHERE c.relkind = 'r' AND NOT EXISTS (SELECT FROM pg_inherits i
-								JOIN pg_partitioned_table p ON p.partrelid = i.inhparent
-								WHERE i.inhrelid = h.relation)
-							AND h.distributed_table IS NULL
-							AND h.size_bytes >= min_size_bytes),
-					pg_size_pretty(min_size_bytes)),
-				HINT = 'recommend_partitioning(0, include_all => true) says why not.';
+		RAISE NOTICE 'partitioning is recommended for no table of % or more',
+			pg_size_pretty(min_size_bytes)
+			USING HINT = 'recommend_partitioning(0, include_all => true) says why not.';
 	END IF;
 END
 $$;

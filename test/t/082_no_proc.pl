@@ -36,6 +36,7 @@ my %arguments = (
 	orphaned_files => '',
 	placement_summary => '',
 	preflight => "'t', 'there'",
+	partitioning_script => "'t', 'i', '1000', bound => '100000'",
 	recommend_partitioning => '',
 	recommend_placement => 'true',
 	recommend_settings => 'true',

@@ -1,0 +1,413 @@
+---------------------------------------------------------------------------
+-- The script that partitions a table without rewriting it.
+---------------------------------------------------------------------------
+
+/*
+ * Statements are generated while the table has its name, and most run once the new parent has
+ * it: so the server's own definitions of indexes, constraints, triggers and views fit as they
+ * are.  Names stand in statements only, quoted, never in a comment of the script, which a name
+ * could end.
+ */
+
+/* The name of a relation with a suffix. */
+CREATE FUNCTION _tiered_storage.spare_path(relation oid, suffix text) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	SELECT format('%I.%I', nspname, relname || suffix)
+	FROM _tiered_storage.relation_entry(relation)
+$$;
+
+/*
+ * Why a table cannot be partitioned in place, and what would help; no row: it can.
+ *
+ * All that depends on the table without being a part of it is an obstacle, except views.
+ */
+CREATE FUNCTION _tiered_storage.partition_obstacles(relation regclass, key_column name)
+RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	WITH t AS (SELECT c.*, y.typarray, (SELECT a.attnum FROM pg_attribute a
+			WHERE a.attrelid = c.oid AND a.attname = key_column AND a.attnum > 0
+				AND a.attgenerated = '' AND a.atttypid = ANY ('{date,timestamp,timestamptz,int2,
+				int4,int8}'::regtype[])) AS key
+		FROM pg_class c LEFT JOIN pg_type y ON y.oid = c.reltype WHERE c.oid = relation)
+	SELECT v.obstacle FROM t CROSS JOIN LATERAL (VALUES
+		(t.relkind <> 'r' OR t.relpersistence <> 'p' OR t.reloftype <> 0 OR t.oid < 16384,
+			'it is not a permanent ordinary table (copy its rows into a partitioned table)'),
+		(t.key IS NULL, format('%I is no date, timestamp or integer (choose another)', $2)),
+		(EXISTS (SELECT FROM pg_inherits WHERE inhrelid = t.oid), 'it has a parent (NO INHERIT)'),
+		(EXISTS (SELECT FROM pg_constraint WHERE conrelid = t.oid AND confrelid = t.oid),
+			'it references itself (drop the foreign key)'),
+		(t.relhasrules, 'it has rules (drop them)'),
+		(octet_length(t.relname) > 40, 'its name has more than 40 bytes (rename it)'),
+		(t.relreplident <> 'd', 'it has a replica identity (REPLICA IDENTITY DEFAULT)'),
+		(EXISTS (SELECT FROM pg_seclabel WHERE objoid = t.oid), 'it has a security label'),
+		(EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = t.oid),
+			'a subscription writes it (drop the subscription)'),
+		(EXISTS (SELECT FROM pg_depend WHERE objid = t.oid AND deptype = 'e' UNION ALL
+			SELECT FROM pg_trigger WHERE tgrelid = t.oid AND tgisinternal AND tgconstraint = 0),
+			'it belongs to an extension (use the partitions of that)'),
+		(EXISTS (SELECT FROM aclexplode(t.relacl) WHERE grantor <> t.relowner
+			UNION ALL SELECT FROM pg_attribute, aclexplode(attacl)
+			WHERE attrelid = t.oid AND grantor <> t.relowner),
+			'roles other than its owner granted privileges on it (grant them as its owner)'),
+		(EXISTS (SELECT FROM pg_attribute WHERE attrelid = t.oid AND attoptions::text ~ 'distinct'
+			UNION ALL SELECT FROM pg_statistic_ext WHERE stxrelid = t.oid AND stxstattarget >= 0),
+			'its columns or statistics objects have options (reset them)')
+		) v (holds, obstacle) WHERE v.holds
+	UNION ALL SELECT format(v.obstacle, c.relname, key_column)
+		FROM t JOIN pg_index i ON i.indrelid = t.oid JOIN pg_class c ON c.oid = i.indexrelid
+		CROSS JOIN LATERAL (VALUES
+		(i.indisunique AND t.key <> ALL ((i.indkey::int2[])[0:i.indnkeyatts - 1]),
+			'unique index %I does not contain %I (replace it by one that does)'),
+		(i.indisexclusion, '%I is an exclusion constraint (drop it)'),
+		(octet_length(c.relname) > 59, 'the name of %I is longer than 59 bytes (rename it)'),
+		(NOT i.indisvalid, 'index %I is invalid (REINDEX INDEX CONCURRENTLY)'),
+		(c.reloptions IS NOT NULL AND EXISTS (SELECT FROM pg_constraint
+			WHERE conindid = c.oid AND conrelid = t.oid),
+			'the index of constraint %I has options (ALTER INDEX ... RESET)')
+		) v (holds, obstacle) WHERE v.holds
+	UNION ALL SELECT format('constraint %I is not valid or not inherited (drop it)', conname)
+		FROM pg_constraint WHERE conrelid = relation AND conname <> 'tiered_storage_bound'
+			AND (NOT convalidated OR contype IN ('c', 'n') AND connoinherit)
+	UNION ALL SELECT format('trigger %I has transition tables (drop it)', tgname) FROM pg_trigger
+		WHERE tgrelid = relation AND num_nonnulls(tgoldtable, tgnewtable) > 0
+	UNION ALL SELECT format('publication %I publishes it (take it out)', p.pubname)
+		FROM t JOIN pg_publication_tables p ON p.tablename = t.relname
+			AND p.schemaname = t.relnamespace::regnamespace::name
+	UNION ALL SELECT pg_describe_object(d.classid, d.objid, 0) || ' depends on it (drop it)'
+		FROM t JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = t.oid
+			OR d.refclassid = 'pg_type'::regclass AND d.refobjid IN (t.reltype, t.typarray)
+		GROUP BY d.classid, d.objid HAVING NOT bool_or(d.deptype IN ('a', 'i'))
+			AND (bool_or(d.refclassid <> 'pg_class'::regclass) OR d.objid NOT IN (
+				SELECT r.oid FROM pg_rewrite r JOIN pg_class v ON v.oid = r.ev_class
+				WHERE v.relkind = 'v' AND r.rulename = '_RETURN'))
+$$;
+
+/*
+ * The next partitions from a bound on.  Without one it is ahead of now and of the highest value
+ * in the statistics, so that new rows fit until the script has ended.
+ */
+CREATE FUNCTION _tiered_storage.partition_bounds(
+	relation regclass, key_column name, step text, bound text,
+	OUT tag text, OUT lower text, OUT upper text)
+RETURNS SETOF record
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	type text;
+	most text;
+	highest text;
+BEGIN
+	SELECT format_type(a.atttypid, NULL), (2::numeric ^ (8 * y.typlen - 1))::text,
+			(s.histogram_bounds::text::text[])[cardinality(s.histogram_bounds::text::text[])]
+		INTO type, most, highest FROM _tiered_storage.relation_entry(relation) c
+		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = key_column
+		JOIN pg_type y ON y.oid = a.atttypid
+		LEFT JOIN pg_stats s ON s.schemaname = c.nspname AND s.tablename = c.relname
+			AND s.attname = a.attname AND NOT s.inherited;
+	IF type ~ 'int' THEN
+		type := 'numeric';
+		bound := COALESCE(bound,
+			((floor(highest::numeric / step::numeric) + 2) * step::numeric)::text);
+	ELSE
+		most := 'infinity';
+		bound := COALESCE(bound, (step::interval + date_trunc(CASE step WHEN '3 months'
+			THEN 'quarter' ELSE split_part(step, ' ', 2) END, LEAST(step::interval, '7 days')
+			+ GREATEST(now() + '1 day', NULLIF(highest, 'infinity')::timestamptz)))::text);
+	END IF;
+	RETURN QUERY EXECUTE format('SELECT regexp_replace(regexp_replace(b.l::text, ''^-'', ''m''), '
+		''' 00:00:00.*|[^m0-9]'', '''', ''g''), b.l::text, b.u::text FROM generate_series(0, 11) k'
+		' CROSS JOIN LATERAL (SELECT ($1::%1$s + k * $2::%2$s)::%1$s, '
+		'($1::%1$s + (k + 1) * $2::%2$s)::%1$s) b (l, u) WHERE b.u < $3::%1$s', type,
+		CASE type WHEN 'numeric' THEN type ELSE 'interval' END) USING bound, step, most;
+END
+$$;
+
+/* Statements that give a table or sequence made anew the privileges of the one of this name. */
+CREATE FUNCTION _tiered_storage.partition_grants(relation regclass) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	WITH t AS (SELECT c.*, CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS kind
+		FROM pg_class c WHERE c.oid = relation)
+	SELECT concat_ws(E'\n', format('REVOKE ALL ON %s %s FROM PUBLIC%s;', t.kind, relation,
+		(SELECT string_agg(', ' || role::regrole, '') FROM (
+			SELECT t.relowner WHERE t.relacl IS NOT NULL
+			UNION SELECT grantee FROM pg_default_acl, aclexplode(defaclacl)
+			WHERE grantee NOT IN (0, t.relowner) AND defaclobjtype IN ('r', 'S')) r (role))),
+		(SELECT string_agg(format('GRANT %s%s ON %s %s TO %s%s;', x.privilege_type,
+			' (' || quote_ident(a.attname) || ')', t.kind, relation,
+			CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE x.grantee::regrole::text END,
+			CASE WHEN x.is_grantable THEN ' WITH GRANT OPTION' END), E'\n')
+			FROM (SELECT NULL::name, t.relacl UNION ALL
+				SELECT attname, attacl FROM pg_attribute WHERE attrelid = t.oid) a (attname, acl),
+				aclexplode(a.acl) x))
+	FROM t
+$$;
+
+/* Statements that rename a table, its indexes and statistics objects: other suffixes. */
+CREATE FUNCTION _tiered_storage.partition_renames(relation regclass, was text, becomes text)
+RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	SELECT format('ALTER %s %s.%I RENAME TO %I;', o.kind, o.namespace::regnamespace,
+		o.name || was, o.name || becomes)
+	FROM (SELECT CASE c.relkind WHEN 'r' THEN 'TABLE' ELSE 'INDEX' END, c.relnamespace, c.relname
+		FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid
+		WHERE relation IN (c.oid, i.indrelid)
+		UNION ALL SELECT 'STATISTICS', stxnamespace, stxname
+		FROM pg_statistic_ext WHERE stxrelid = relation) o (kind, namespace, name)
+	ORDER BY o.kind DESC, o.name
+$$;
+
+/* The views on a table. */
+CREATE FUNCTION _tiered_storage.partition_views(relation regclass) RETURNS SETOF oid
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	SELECT DISTINCT r.ev_class FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid
+	WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass
+		AND d.refobjid = relation ORDER BY 1
+$$;
+
+/* Statements that begin a transaction with all locks, in the order of queries: views first. */
+CREATE FUNCTION _tiered_storage.partition_locks(relation regclass) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	SELECT concat_ws(E'\n', 'BEGIN;',
+		(SELECT string_agg(format('ALTER VIEW %s OWNER TO %s;', v::regclass, c.relowner::regrole),
+			E'\n') FROM _tiered_storage.partition_views(relation) v,
+			_tiered_storage.relation_entry(v) c),
+		(SELECT string_agg(DISTINCT format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;',
+			confrelid::regclass), E'\n') FROM pg_constraint
+			WHERE conrelid = relation AND contype = 'f'),
+		format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE;', relation))
+$$;
+
+/*
+ * Statements that bring to the table that now has the name what only one table can have, or
+ * what refers to it: both when it becomes partitioned and when that is undone.
+ */
+CREATE FUNCTION _tiered_storage.partition_companions(relation regclass, other text)
+RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	WITH owned AS (SELECT c.oid::regclass AS seq, d.deptype, a.attname, a.attidentity, s.*,
+			c.relname
+		FROM pg_depend d JOIN pg_class c ON c.oid = d.objid JOIN pg_sequence s ON seqrelid = c.oid
+		JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+		WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass
+			AND d.refobjid = relation AND d.deptype IN ('a', 'i')),
+	lines (n, name, line) AS (
+		SELECT 1, attname, CASE deptype WHEN 'a'
+			THEN format('ALTER SEQUENCE %s OWNED BY %s.%I;', seq, relation, attname)
+			ELSE format('ALTER SEQUENCE %1$s RENAME TO %2$s;
+ALTER TABLE %4$s ALTER COLUMN %5$I ADD GENERATED %6$s AS IDENTITY (SEQUENCE NAME %1$s
+INCREMENT BY %7$s MINVALUE %8$s MAXVALUE %9$s START WITH %10$s CACHE %11$s %12$s CYCLE);
+SELECT setval(%1$L, last_value, is_called) FROM %3$s;
+ALTER TABLE %13$s ALTER COLUMN %5$I DROP IDENTITY;
+%14$s', seq, quote_ident(relname || '_was'), _tiered_storage.spare_path(seq, '_was'), relation,
+			attname, CASE attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, seqincrement,
+			seqmin, seqmax, seqstart, seqcache, CASE WHEN NOT seqcycle THEN 'NO' END, other,
+			_tiered_storage.partition_grants(seq)) END FROM owned
+		UNION ALL SELECT 2, tgname, format('DROP TRIGGER %I ON %s;
+%s;
+ALTER TABLE %s %s TRIGGER %1$I;', tgname, other, pg_get_triggerdef(oid), relation,
+			CASE tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'R' THEN 'ENABLE REPLICA'
+				WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE' END)
+			FROM pg_trigger WHERE tgrelid = relation AND NOT tgisinternal
+		UNION ALL SELECT 3, i.identity, format('COMMENT ON %s %s IS %L;', CASE i.type
+			WHEN 'statistics object' THEN 'STATISTICS' ELSE replace(i.type, 'table ', '') END,
+			i.identity, d.description)
+			FROM (SELECT 'pg_class'::regclass, relation::oid UNION ALL SELECT classid, objid
+				FROM pg_depend WHERE refclassid = 'pg_class'::regclass AND refobjid = relation
+					AND deptype IN ('a', 'i')
+				UNION SELECT 'pg_class'::regclass, indexrelid FROM pg_index
+				WHERE indrelid = relation) o (class, oid)
+			JOIN pg_description d ON d.classoid = o.class AND d.objoid = o.oid
+			CROSS JOIN LATERAL pg_identify_object(d.classoid, d.objoid, d.objsubid) i
+		UNION ALL SELECT 4, v::text, format('CREATE OR REPLACE VIEW %s%s AS %s', v::regclass,
+			(SELECT format(' WITH (%s)', string_agg(format('%I = %L', option_name, option_value),
+				', ')) FROM pg_class, pg_options_to_table(reloptions) WHERE oid = v
+				HAVING count(*) > 0), pg_get_viewdef(v))
+			FROM _tiered_storage.partition_views(relation) v)
+	SELECT line FROM lines ORDER BY n, name COLLATE "C"
+$$;
+
+/* Statements that create the new parent and its parts, before partitions are attached. */
+CREATE FUNCTION _tiered_storage.partition_parent(relation regclass, key_column name, other text)
+RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	WITH places (oid, line) AS (
+		SELECT c.oid, format('SET LOCAL default_tablespace = %L;', COALESCE(s.spcname, ''))
+		FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid
+		LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
+		WHERE relation IN (c.oid, i.indrelid)),
+	lines (n, name, line) AS (
+		SELECT 1, '', format('%s
+CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS
+INCLUDING STORAGE INCLUDING COMPRESSION) PARTITION BY RANGE (%I);
+ALTER TABLE %2$s DROP CONSTRAINT tiered_storage_bound, %5$s ROW LEVEL SECURITY,
+%6$s FORCE ROW LEVEL SECURITY, OWNER TO %7$s;
+%8$s', p.line, relation, other, key_column,
+			CASE WHEN relrowsecurity THEN 'ENABLE' ELSE 'DISABLE' END,
+			CASE WHEN NOT relforcerowsecurity THEN 'NO' END, relowner::regrole,
+			_tiered_storage.partition_grants(relation))
+			FROM pg_class JOIN places p USING (oid) WHERE oid = relation
+		UNION ALL SELECT 2, COALESCE(p.oid::regclass::text, conname), concat_ws(E'\n', p.line,
+			COALESCE(format('ALTER TABLE %s ADD CONSTRAINT ', relation) || quote_ident(conname)
+			|| ' ' || pg_get_constraintdef(o.oid), pg_get_indexdef(p.oid)) || ';')
+			FROM places p FULL JOIN (SELECT oid, conname, CASE contype WHEN 'f' THEN 0::oid
+				ELSE conindid END FROM pg_constraint
+				WHERE conrelid = relation AND contype IN ('p', 'u', 'f')) o (oid, conname, index)
+				ON o.index = p.oid
+			WHERE p.oid IS DISTINCT FROM relation
+		UNION ALL SELECT 3, stxname, format(E'%s;\nALTER STATISTICS %s.%I OWNER TO %s;',
+			pg_get_statisticsobjdef(oid), stxnamespace::regnamespace, stxname, stxowner::regrole)
+			FROM pg_statistic_ext WHERE stxrelid = relation
+		UNION ALL SELECT 4, polname, format('CREATE POLICY %I ON %s AS %s FOR %s TO %s%s%s;',
+			polname, relation, CASE WHEN polpermissive THEN 'PERMISSIVE' ELSE 'RESTRICTIVE' END,
+			CASE polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE'
+				WHEN 'd' THEN 'DELETE' ELSE 'ALL' END,
+			(SELECT string_agg(CASE r WHEN 0 THEN 'PUBLIC' ELSE r::regrole::text END, ', ')
+				FROM unnest(polroles) r), ' USING (' || pg_get_expr(polqual, relation) || ')',
+			' WITH CHECK (' || pg_get_expr(polwithcheck, relation) || ')')
+			FROM pg_policy WHERE polrelid = relation
+		UNION ALL SELECT 5, '', line FROM places WHERE oid = relation)
+	SELECT line FROM lines ORDER BY n, name COLLATE "C"
+$$;
+
+/*
+ * Statements that put a new parent in the place of a table and attach it, under its lock: the
+ * same as long as the table is the same, which the script checks.
+ */
+CREATE FUNCTION _tiered_storage.partition_switch(
+	relation regclass, key_column name, step text, bound text) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	WITH t AS (SELECT c.*, _tiered_storage.spare_path(relation, '_old') AS old,
+			(SELECT format(' WITH (%s)', string_agg(format('%s%I = %L', x.prefix, o.option_name,
+				o.option_value), ', ' ORDER BY x.prefix, o.option_name))
+				FROM (SELECT '', c.reloptions UNION ALL SELECT 'toast.', reloptions FROM pg_class
+					WHERE oid = c.reltoastrelid) x (prefix, list), pg_options_to_table(x.list) o
+				HAVING count(*) > 0) AS options
+		FROM pg_class c WHERE c.oid = relation)
+	SELECT string_agg(l, E'\n') FROM (
+		SELECT _tiered_storage.partition_renames(relation, '', '_old')
+		UNION ALL SELECT _tiered_storage.partition_parent(relation, key_column, old) FROM t
+		UNION ALL SELECT _tiered_storage.partition_companions(relation, old) FROM t
+		UNION ALL SELECT format('ALTER TABLE %s ATTACH PARTITION %s
+FOR VALUES FROM (MINVALUE) TO (%L);
+ALTER TABLE %2$s DROP CONSTRAINT tiered_storage_bound;', relation, old, bound) FROM t
+		UNION ALL SELECT format('CREATE TABLE %s PARTITION OF %s %s USING %I%s;
+ALTER TABLE %1$s OWNER TO %6$s;', _tiered_storage.spare_path(relation, b.name), relation, b.bounds,
+			amname, options, relowner::regrole)
+			FROM t JOIN pg_am am ON am.oid = relam CROSS JOIN LATERAL (
+				SELECT '_p' || tag, format('FOR VALUES FROM (%L) TO (%L)', lower, upper)
+				FROM _tiered_storage.partition_bounds(relation, key_column, step, bound)
+				UNION ALL VALUES ('_default', 'DEFAULT')) b (name, bounds)
+		UNION ALL SELECT format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS %s;', relation,
+			attname, attstattarget) FROM pg_attribute WHERE attrelid = relation AND attnum > 0
+				AND attstattarget >= 0 AND NOT attisdropped) x (l)
+$$;
+
+/*
+ * Statements that put the table back in the place of its parent, with the rows of both.  The
+ * rows are copied as the owner, whose expressions that evaluates.
+ */
+CREATE FUNCTION _tiered_storage.partition_undo(relation regclass) RETURNS SETOF text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	WITH t AS (SELECT c.*, _tiered_storage.spare_path(relation, '_new') AS new,
+			(SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
+				WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '')
+				AS columns
+		FROM pg_class c WHERE c.oid = relation)
+	SELECT _tiered_storage.partition_locks(relation)
+	UNION ALL SELECT format('DO %L;', format('BEGIN IF (SELECT string_agg(quote_ident(attname), '
+		''', '' ORDER BY attnum) FROM pg_attribute WHERE attrelid = %L::regclass AND attnum > 0 '
+		'AND NOT attisdropped AND attgenerated = '''') <> %L THEN RAISE EXCEPTION '
+		'''columns were added or dropped''; END IF; END', relation, columns)) FROM t
+	UNION ALL SELECT format('ALTER TABLE %1$s DETACH PARTITION %2$s;
+ALTER TABLE %1$s NO FORCE ROW LEVEL SECURITY;
+ALTER TABLE %2$s NO FORCE ROW LEVEL SECURITY;
+SET LOCAL ROLE %3$s;
+INSERT INTO %2$s (%4$s) OVERRIDING SYSTEM VALUE SELECT %4$s FROM %1$s;
+RESET ROLE;
+ALTER TABLE %2$s %5$s FORCE ROW LEVEL SECURITY;', relation,
+		_tiered_storage.spare_path(relation, '_old'), relowner::regrole, columns,
+		CASE WHEN NOT relforcerowsecurity THEN 'NO' END) FROM t
+	UNION ALL SELECT _tiered_storage.partition_renames(relation, '', '_new')
+	UNION ALL SELECT _tiered_storage.partition_renames(relation, '_old', '')
+	UNION ALL SELECT _tiered_storage.partition_companions(relation, new) FROM t
+	UNION ALL SELECT format('DROP TABLE %s;', new) FROM t
+$$;
+
+CREATE FUNCTION tiered_storage.partitioning_script(
+	relation regclass, key_column name, step text, tier name DEFAULT NULL, bound text DEFAULT NULL)
+RETURNS text LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	obstacles text := (SELECT string_agg(o, '; ')
+		FROM _tiered_storage.partition_obstacles(relation, key_column) o);
+	body text;
+BEGIN
+	IF obstacles IS NOT NULL THEN
+		PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
+			format('table %s cannot be partitioned without rewriting it', relation), obstacles);
+	END IF;
+	SELECT b.lower INTO bound
+		FROM _tiered_storage.partition_bounds(relation, key_column, step, bound) b LIMIT 1;
+	IF bound IS NULL THEN
+		PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
+			'no bound is known for the rows of the table', NULL, 'Analyze it, or give a bound.');
+	END IF;
+	body := _tiered_storage.partition_switch(relation, key_column, step, bound);
+	RETURN format($script$-- Partitions a table without rewriting it.  Read, then: psql -X -f FILE
+-- Each step is done or not done.  After an error or an interruption run it again.
+-- It waits at most 1 s for a lock, and in a deadlock it is the one that fails.
+-- To undo it after any step: psql -X -v undo=1 -f FILE
+\set ON_ERROR_STOP on
+%1$s
+SELECT relkind = 'p' AS switched FROM pg_class WHERE oid = %2$L::regclass \gset
+\if :{?undo}
+\if :switched
+-- Undo of 4.  ACCESS EXCLUSIVE on all of it, while the rows of the new partitions are copied back.
+-- Privileges, indexes, triggers and the like that were added to it since then are lost.
+%3$s
+COMMIT;
+\else
+-- Undo of 2 and 3.  ACCESS EXCLUSIVE, for milliseconds.
+ALTER TABLE %2$s DROP CONSTRAINT IF EXISTS tiered_storage_bound;
+\endif
+\else
+\if :switched
+\else
+-- 1. Do all rows fit?  ACCESS SHARE, while the table, or an index with the column, is read.
+DO %4$L;
+-- 2. Rows without a key, or from the bound on, are refused from here to 4.
+-- ACCESS EXCLUSIVE, for milliseconds.  Undo: drop the constraint.
+ALTER TABLE %2$s DROP CONSTRAINT IF EXISTS tiered_storage_bound,
+ADD CONSTRAINT tiered_storage_bound CHECK (%5$I IS NOT NULL AND %5$I < %6$L) NOT VALID;
+-- 3. SHARE UPDATE EXCLUSIVE, while the table is read once: others read and write it.
+ALTER TABLE %2$s VALIDATE CONSTRAINT tiered_storage_bound;
+-- 4. The switch, in one transaction that reads no row.  ACCESS EXCLUSIVE on the table and its
+-- views, SHARE ROW EXCLUSIVE on tables that it references, for well under a second.
+-- From here on a BEFORE ROW trigger must not change the partition of a row.
+%7$s
+DO %8$L;
+%9$s
+COMMIT;
+\endif
+-- 5. Statistics of the whole.  SHARE UPDATE EXCLUSIVE, while a sample is read.
+ANALYZE %2$s;
+-- 6. The policy.  Undo: tiered_storage.remove_policy().
+%10$s
+-- Create later partitions in time, as above.  Rows beyond the last one go to the default
+-- partition, and keep a partition for them from being created.
+\endif
+$script$, (SELECT string_agg(format('SET %I = %L;', name, setting), E'\n') FROM (
+			SELECT name, setting FROM pg_settings WHERE name = ANY ('{client_encoding,DateStyle,
+				IntervalStyle,TimeZone,bytea_output,extra_float_digits,quote_all_identifiers}')
+			UNION ALL VALUES ('search_path', ''), ('lock_timeout', '1s'),
+				('deadlock_timeout', '100ms')) s), relation,
+		(SELECT string_agg(u, E'\n') FROM _tiered_storage.partition_undo(relation) u),
+		format('BEGIN IF EXISTS (SELECT FROM %s WHERE %I IS NULL OR %2$I >= %L) THEN '
+			'RAISE EXCEPTION ''rows have no key, or one from the bound on''; END IF; END',
+			relation, key_column, bound), key_column, bound,
+		_tiered_storage.partition_locks(relation),
+		format('BEGIN IF md5(_tiered_storage.partition_switch(%L::regclass, %L, %L, %L)) <> %L '
+			'THEN RAISE EXCEPTION ''the table was changed: print the script again''; END IF; END',
+			relation, key_column, step, bound, md5(body)), body,
+		CASE WHEN tier IS NOT NULL THEN format('SELECT tiered_storage.add_tiering_policy(%L, %s, '
+			'tier => %L, if_not_exists => true);', relation, CASE WHEN step ~ '^\d+$'
+			THEN 'idle_for => ''30 days'''
+			ELSE format('move_after => %L', 3 * step::interval) END, tier) END);
+END
+$$;
+COMMENT ON FUNCTION tiered_storage.partitioning_script IS
+'prints a script for psql that partitions a table without rewriting it, and undoes that';
