@@ -25,15 +25,29 @@
 
 bool		tier_idle_ignores_me = false;
 
-/* In seconds, so that many transactions write it once.  Other databases may share the place. */
+/* Written once between two looks of the launcher, however many transactions end. */
 static void
-touch(Oid database_oid, TimestampTz now)
+touch(Oid database_oid)
 {
-	volatile uint32 *touched_at = &tier_shmem->touched_at[database_oid % TIER_TOUCHED];
-	uint32		second = (uint32) (now / USECS_PER_SEC);
+	volatile bool *is_touched = &tier_shmem->is_touched[database_oid % TIER_TOUCHED];
 
-	if (*touched_at != second)
-		*touched_at = second;
+	if (!*is_touched)
+		*is_touched = true;
+}
+
+/* Takes the mark back, and notes the time in the slots of all databases that share it. */
+static void
+note_touched(Oid database_oid, TimestampTz now)
+{
+	volatile bool *is_touched = &tier_shmem->is_touched[database_oid % TIER_TOUCHED];
+
+	if (!*is_touched)
+		return;
+	*is_touched = false;
+	pg_memory_barrier();
+	for (int i = 0; i < tier_shmem->ndatabases; i++)
+		if (tier_shmem->databases[i].database_oid % TIER_TOUCHED == database_oid % TIER_TOUCHED)
+			tier_shmem->databases[i].touched_at = now;
 }
 
 /*
@@ -49,7 +63,7 @@ at_transaction_end(XactEvent event, void *argument)
 	ntransactions += event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_ABORT;
 	if (!tier_idle_ignores_me && OidIsValid(MyDatabaseId) &&
 		(MyBackendType != B_AUTOVAC_WORKER || ntransactions > 2))
-		touch(MyDatabaseId, GetCurrentTimestamp());
+		touch(MyDatabaseId);
 }
 
 void
@@ -80,7 +94,7 @@ tier_idle_rest(TierRest rest)
 	LWLockRelease(tier_shmem->lock);
 }
 
-/* Read without a lock: whoever has ended a transaction since has left the time. */
+/* Read without a lock: whoever has ended a transaction since has left a mark. */
 static bool
 is_in_transaction(Oid database_oid)
 {
@@ -99,19 +113,19 @@ bool
 tier_idle_look(TierDatabaseSlot *slot, TimestampTz now)
 {
 	XLogRecPtr	position = GetFlushRecPtr(NULL);
-	TimestampTz touched_at;
 
+	/* Of all that has happened before `now`, at the latest. */
+	note_touched(slot->database_oid, now);
+	if (is_in_transaction(slot->database_oid))
+		slot->touched_at = now;
 	if (slot->state != TIER_WORKER_WAITING || slot->wake_at <= now || slot->started_at > now ||
 		slot->started_at < PgReloadTime || slot->next_run_at == 0 || slot->notified ||
 		(slot->policy_due_at > slot->started_at && slot->policy_due_at <= now))
 		return false;
 
 	/* The last sample has its counters only if it came some time after it. */
-	if (is_in_transaction(slot->database_oid))
-		touch(slot->database_oid, now);
-	touched_at = (tier_shmem->touched_at[slot->database_oid % TIER_TOUCHED] + INT64CONST(1)) *
-		USECS_PER_SEC;
-	if (TimestampTzPlusMilliseconds(touched_at, COUNTERS_LAG_MS) > slot->started_at)
+	if (slot->touched_at > now ||
+		TimestampTzPlusMilliseconds(slot->touched_at, COUNTERS_LAG_MS) > slot->started_at)
 		return false;
 	slot->idle_until = now;
 	slot->idle_position = position;

@@ -96,6 +96,8 @@ typedef struct TierDatabaseSlot
 								 * sample interval in force now counts, too */
 	TimestampTz wake_at;		/* until then no cycle is needed while nothing
 								 * happens (base/idle.h); 0: each is */
+	TimestampTz touched_at;		/* when the launcher last saw that a
+								 * transaction had ended, or was open */
 	TimestampTz idle_until;		/* nothing has happened since the last cycle;
 								 * by the launcher; 0, or before started_at:
 								 * nobody has looked */
@@ -193,10 +195,10 @@ typedef struct TierShmem
 	TierMoverControl movers;
 
 	/*
-	 * When a transaction last ended, in seconds, by the OID of its database
-	 * modulo TIER_TOUCHED.  Without the lock.
+	 * A transaction has ended, by the OID of its database modulo
+	 * TIER_TOUCHED.  Without the lock.
 	 */
-	uint32		touched_at[TIER_TOUCHED];
+	bool		is_touched[TIER_TOUCHED];
 } TierShmem;
 
 extern TierShmem *tier_shmem;
