@@ -10,7 +10,7 @@
  * quantity it depends on.
  *
  * Rules stand above cost (see decide/advice_rules.c).  Moves of the placement that save almost
- * nothing are dropped; a unit smaller than TIER_ADVICE_MIN_BYTES is judged by its own saving.
+ * nothing are dropped.
  *
  *-------------------------------------------------------------------------
  */
@@ -279,34 +279,6 @@ give_up(const TierPlacementProblem *problem, const int *best)
 		give_up_of(problem, problem->price, best, TIER_ADVICE_MIN_SAVED_PRICE);
 }
 
-/* The least gain that a move must exceed by itself, in the objective. */
-static double
-least_gain(const TierAdvice *advice, const TierAdviceUnit *unit)
-{
-	if (unit->size_bytes >= TIER_ADVICE_MIN_BYTES)
-		return 0.0;
-	return advice->options.objective == TIER_OBJECTIVE_TIME ? TIER_ADVICE_MIN_SAVED_S :
-		TIER_ADVICE_MIN_SAVED_PRICE;
-}
-
-bool
-tier_advice_is_small(const TierAdvice *advice, const TierAdviceUnit *unit)
-{
-	double		most = 0.0;
-	TierCost	here;
-
-	if (unit->size_bytes >= TIER_ADVICE_MIN_BYTES)
-		return false;
-	here = tier_advice_cost(advice, unit, unit->current_tier);
-	for (int t = 0; t < advice->set->ntiers; t++)
-	{
-		TierCost	there = tier_advice_cost(advice, unit, t);
-
-		most = Max(most, Max(fabs(there.busy_s - here.busy_s), fabs(there.wait_s - here.wait_s)));
-	}
-	return most <= TIER_ADVICE_MIN_SAVED_S;
-}
-
 /*
  * Where it is as far as that matters to the placement: from scratch, only if it cannot be
  * anywhere else.
@@ -341,7 +313,6 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	bool	   *allowed = solver_alloc(sizeof(bool) * ncells);
 	int		   *current = solver_alloc(sizeof(int) * nunits);
 	double	   *endurance = solver_alloc(sizeof(double) * ntiers);
-	double	   *least = solver_alloc(sizeof(double) * nunits);
 	double	   *busy = numbers;
 	double	   *occupied = busy + ncells;
 	double	   *wait = occupied + ncells;
@@ -363,7 +334,6 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 		TierCostLoad load = tier_advice_load_in(unit, scenario);
 
 		current[i] = present_tier(advice, unit);
-		least[i] = least_gain(advice, unit);
 		for (int t = 0; t < ntiers; t++)
 		{
 			size_t		cell = (size_t) i * ntiers + t;
@@ -408,14 +378,13 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	dropped = tier_materiality_drop(&problem, result->kept, most,
 									give_up_of(&problem, wait, result->tier,
 											   TIER_ADVICE_MIN_SAVED_S),
-									least, result->tier);
+									result->tier);
 	if (scenario == TIER_SCENARIO_MIDDLE)
 	{
 		TierBottleneckQuestion question = {
 			.problem = &problem,
 			.tier = result->tier,
 			.least = most,
-			.least_gain = least,
 		};
 
 		tier_bottleneck_find(&question, result);
@@ -427,7 +396,6 @@ solve(TierAdvice *advice, TierScenario scenario, TierPlacementResult *result)
 	pfree(allowed);
 	pfree(current);
 	pfree(endurance);
-	pfree(least);
 }
 
 /*

@@ -21,11 +21,7 @@
  * Advice is to be short: a move that gains less than this is not worth its risk and the reader's
  * time.  A percent is less than the error of the rates and of the devices' figures.  A second per
  * hour is not noticeable.  A price of 1 is that of some minutes of work; prices have no currency.
- * 1 MB is the smallest relation whose move can matter by its size alone: smaller ones are read
- * once and then are in memory, so each of them has to gain more than these limits by itself.
  */
-#define TIER_ADVICE_MIN_BYTES (1024.0 * 1024.0)
-#define TIER_ADVICE_MIN_BYTES_TEXT "1 MB"
 #define TIER_ADVICE_MIN_SHARE 0.01
 #define TIER_ADVICE_MIN_SAVED_S 1.0 /* per hour */
 #define TIER_ADVICE_MIN_SAVED_PRICE 1.0 /* per month */
@@ -115,12 +111,6 @@ extern double tier_advice_available(const TierAdvice *advice, int tier, double c
  * tier that is limited to a part of its file systems: other files are on the rest.
  */
 extern double tier_advice_taken(const TierAdvice *advice, int tier, const TierTier *today);
-
-/*
- * Returns true if the unit is smaller than TIER_ADVICE_MIN_BYTES, and saves at most
- * TIER_ADVICE_MIN_SAVED_S on any tier.  It has to be in a tier.
- */
-extern bool tier_advice_is_small(const TierAdvice *advice, const TierAdviceUnit *unit);
 
 /* Why a tier takes no more of it, though it would be better there, in words after its name. */
 extern const char *tier_advice_obstacle(const TierAdvice *advice, const TierAdviceUnit *unit,

@@ -48,7 +48,6 @@ typedef struct Counts
 	int			short_time;		/* of all: observed for less than it takes to
 								 * be sure */
 	int			too_new;		/* of these, none of those below */
-	int			small;
 	int			events;
 	int			held;			/* by a pin, a policy, or a cooldown */
 	int			kept_out;		/* of all: would be better elsewhere, where
@@ -98,8 +97,6 @@ count_units(const TierAdvice *advice, const TierAdvice *provisional)
 		else if (unit->pinned_tier >= 0 || unit->policy_tier >= 0 || unit->resides_s > 0.0 ||
 				 OidIsValid(unit->extension_oid) || unit->immovable != NULL)
 			counts.held++;
-		else if (tier_advice_is_small(advice, unit))
-			counts.small++;
 		else if (unit->proven_s >= tier_units_required_s() &&
 				 (since = tier_advice_unused_since(unit)) != 0)
 		{
@@ -368,7 +365,7 @@ tier_advice_notice_empty(const TierAdvice *advice)
 			"never moved.";
 	}
 	else if (!is_full && counts.short_time > 0 &&
-			 counts.short_time + counts.held >= counts.selected - counts.small &&
+			 counts.short_time + counts.held >= counts.selected &&
 			 !advice->options.as_if_observed)
 	{
 		why = psprintf(" yet: observed for %s of %s",
@@ -389,7 +386,7 @@ tier_advice_notice_empty(const TierAdvice *advice)
 			": the tiers where relations would be better have no room" :
 			counts.events > 0 ?
 			" yet: relations were loaded, used once or read into memory so far" :
-			counts.held > 0 && counts.held + counts.small == counts.selected ?
+			counts.held > 0 && counts.held == counts.selected ?
 			": pins, policies, extensions and the cooldown keep all relations where they are" :
 			": all relations are where they are best, or moving them would save too little";
 		detail = tier_advice_headline(advice);
@@ -480,8 +477,6 @@ tier_advice_headline(const TierAdvice *advice)
 		appendStringInfo(&line, "; %d left out that would save %s a month together",
 						 advice->dropped.units,
 						 tier_advice_money(advice->dropped.gain));
-	if (counts.small > 0)
-		appendStringInfo(&line, "; %d smaller than %s", counts.small, TIER_ADVICE_MIN_BYTES_TEXT);
 	if (counts.events > 0)
 		appendStringInfo(&line, "; %d loaded, used once or read into memory so far",
 						 counts.events);

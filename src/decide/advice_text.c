@@ -360,8 +360,6 @@ reason_to_stay(const TierAdvice *advice, const TierAdviceUnit *unit)
 		return psprintf("moved to %s %s ago: stays for %s", here,
 						tier_advice_duration(cooldown_s - unit->resides_s),
 						tier_advice_duration(cooldown_s));
-	if (tier_advice_is_small(advice, unit))
-		return psprintf("too small to matter, %s", tier_advice_bytes(unit->size_bytes));
 	since = is_new(unit) ? 0 : tier_advice_unused_since(unit);
 	if (since != 0 && busy_s < LEAST_SAVED_S)
 		return psprintf("not read since %s", tier_advice_date(since));

@@ -25,6 +25,10 @@
 
 PG_FUNCTION_INFO_V1(tier_unused_relations);
 
+/* Smaller ones are not listed. */
+#define LEAST_BYTES (1024.0 * 1024.0)
+#define LEAST_BYTES_TEXT "1 MB"
+
 typedef struct Unused
 {
 	const TierAdviceUnit *unit;
@@ -81,7 +85,7 @@ static void
 notice_none(double unused_for_s, double longest_s)
 {
 	ereport(NOTICE,
-			(errmsg("no relation of " TIER_ADVICE_MIN_BYTES_TEXT " and more in a tier is known to "
+			(errmsg("no relation of " LEAST_BYTES_TEXT " and more in a tier is known to "
 					"have been unread for %s", tier_advice_duration(unused_for_s)),
 			 errdetail("Observed for %s.",
 					   tier_advice_duration(longest_s)),
@@ -112,7 +116,7 @@ unused_relations(PG_FUNCTION_ARGS)
 		if (unit->unread_since == 0 ||
 			tier_seconds_between(unit->unread_since, advice->uses_until) < unused_for_s)
 			continue;
-		if (unit->size_bytes >= TIER_ADVICE_MIN_BYTES && unit->current_tier >= 0)
+		if (unit->size_bytes >= LEAST_BYTES && unit->current_tier >= 0)
 			unused[n++] = price(advice, unit);
 	}
 	qsort(unused, n, sizeof(Unused), compare_unused);

@@ -70,8 +70,7 @@ best_tier(const Work *work, int unit, double *gain)
 	int			best = question->tier[unit];
 	bool		must_leave = !tier_placement_may_live(work->problem, unit, best);
 
-	*gain = must_leave ? -INFINITY :
-		question->least_gain == NULL ? 0.0 : fmax(question->least_gain[unit], 0.0);
+	*gain = must_leave ? -INFINITY : 0.0;
 	for (int t = 0; t < work->problem->ntiers; t++)
 	{
 		double		other;

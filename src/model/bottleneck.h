@@ -19,8 +19,6 @@ typedef struct TierBottleneckQuestion
 	const int  *tier;			/* by unit: where it is placed */
 	double		least;			/* least gain of all units together that are
 								 * kept from a tier, in the objective */
-	const double *least_gain;	/* by unit: its gain must exceed this; may be
-								 * NULL */
 } TierBottleneckQuestion;
 
 /*

@@ -97,8 +97,7 @@ take_back(Work *work, int unit, int *tier)
 
 TierMaterialityDropped
 tier_materiality_drop(const TierPlacementProblem *problem, const TierPlacementLimits *limits,
-					  double give_up, double give_up_wait_s,
-					  const double *least_gain, int *tier)
+					  double give_up, double give_up_wait_s, int *tier)
 {
 	TierMaterialityDropped dropped = {0, 0.0};
 	Move	   *moves = problem->alloc(sizeof(Move) * (problem->nunits > 0 ? problem->nunits : 1));
@@ -124,18 +123,13 @@ tier_materiality_drop(const TierPlacementProblem *problem, const TierPlacementLi
 		{
 			int			u = moves[i].unit;
 			double		gain = fmax(0.0, moves[i].gain);
-			double		least = least_gain == NULL ? -1.0 : least_gain[u];
-			bool		is_little = gain <= least && moves[i].wait_gain <= least;
 
 			if (tier[u] == problem->current[u] || !may_stay(&work, u) ||
-				(!is_little && (gain > give_up || moves[i].wait_gain > give_up_wait_s)))
+				gain > give_up || moves[i].wait_gain > give_up_wait_s)
 				continue;
 			take_back(&work, u, &tier[u]);
-			if (!is_little)
-			{
-				give_up -= gain;
-				give_up_wait_s -= moves[i].wait_gain;
-			}
+			give_up -= gain;
+			give_up_wait_s -= moves[i].wait_gain;
 			dropped.gain += gain;
 			dropped.units++;
 			taken_back++;

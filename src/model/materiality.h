@@ -27,13 +27,11 @@ typedef struct TierMaterialityDropped
  * objective: device-seconds per hour for TIME, else money per month), and for TIME save clients
  * at most `give_up_wait_s` of waiting per hour together; and the moves that gain nothing, once no
  * other move needs their room.  Never takes back a move of a unit that may not stay, or whose
- * staying takes a tier beyond the limits that the placement keeps.  `least_gain`, if it is not
- * NULL: by unit, its move has to gain more than this, for TIME in either measure; moves taken
- * back for that are not part of `give_up`.  tier: by unit, changed.
+ * staying takes a tier beyond the limits that the placement keeps.  tier: by unit, changed.
  */
 extern TierMaterialityDropped tier_materiality_drop(const TierPlacementProblem *problem,
 													const TierPlacementLimits *limits,
 													double give_up, double give_up_wait_s,
-													const double *least_gain, int *tier);
+													int *tier);
 
 #endif							/* TIER_MATERIALITY_H */

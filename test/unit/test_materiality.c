@@ -86,18 +86,12 @@ unit(Case *c, double bytes, double slow_s, int current, int tier)
 }
 
 static TierMaterialityDropped
-drop_each(Case *c, double give_up, const double *least_gain)
+drop(Case *c, double give_up)
 {
 	TierPlacementLimits limits[TIERS];
 
 	tier_placement_ask(&c->problem, limits);
-	return tier_materiality_drop(&c->problem, limits, give_up, give_up, least_gain, c->tier);
-}
-
-static TierMaterialityDropped
-drop(Case *c, double give_up)
-{
-	return drop_each(c, give_up, NULL);
+	return tier_materiality_drop(&c->problem, limits, give_up, give_up, c->tier);
 }
 
 static void
@@ -120,35 +114,6 @@ test_small(void)
 	ok(dropped.units == 0 && c.tier[0] == FAST, "nothing more for nothing");
 	dropped = drop(&c, INFINITY);
 	ok(dropped.units == 2 && c.tier[0] == SLOW && c.tier[3] == SLOW, "everything for everything");
-}
-
-static void
-test_each(void)
-{
-	static const double least_gain[] = {0.0, 0.5, 0.5, 0.5, 0.5};
-	Case		c;
-	TierMaterialityDropped dropped;
-
-	begin(&c);
-	unit(&c, 1e9, 0.2, SLOW, FAST);
-	unit(&c, 1e4, 0.4, SLOW, FAST);
-	unit(&c, 1e4, 0.4, SLOW, FAST);
-	unit(&c, 1e4, 0.4, SLOW, FAST);
-	unit(&c, 1e4, 20.0, SLOW, FAST);
-	dropped = drop_each(&c, 0.3, least_gain);
-	ok(c.tier[1] == SLOW && c.tier[2] == SLOW && c.tier[3] == SLOW,
-	   "what has to gain more by itself is left out, whatever all of it would gain");
-	ok(c.tier[0] == SLOW && c.tier[4] == FAST && dropped.units == 4 &&
-	   fabs(dropped.gain - 1.386) < 1e-3, "and is no part of what may be given up together");
-
-	/* Two of them keep one that is worth it from its room. */
-	begin(&c);
-	c.available[FAST] = 1.5e4;
-	unit(&c, 1.5e4, 100.0, SLOW, FAST);
-	unit(&c, 5e3, 0.4, FAST, SLOW);
-	unit(&c, 5e3, 0.0, FAST, SLOW);
-	ok(drop_each(&c, 0.0, least_gain).units == 0 && c.tier[1] == SLOW && c.tier[2] == SLOW,
-	   "but goes where others need the room");
 }
 
 static void
@@ -260,7 +225,6 @@ test_random(void)
 static void
 test_wait(void)
 {
-	static const double least_gain[] = {0.5};
 	Case		c;
 
 	begin(&c);
@@ -268,7 +232,6 @@ test_wait(void)
 	c.busy[FAST] = c.occupied[FAST] = 2.8;
 	c.wait[FAST] = 1.0;
 	ok(drop(&c, 1.0).units == 0 && c.tier[0] == FAST, "what clients wait matters, too");
-	ok(drop_each(&c, 1.0, least_gain).units == 0, "by itself, too");
 	ok(drop(&c, 3.0).units == 1 && c.tier[0] == SLOW, "but not what is within the threshold");
 
 	c.tier[0] = FAST;
@@ -296,7 +259,6 @@ main(void)
 {
 	test_small();
 	test_wait();
-	test_each();
 	test_room();
 	test_rules();
 	test_random();
