@@ -61,7 +61,6 @@ CODE = {
     "limit on wear": [("src/model/placement_problem.c",
                        "fmax(problem->endurance_bytes_per_day[t], now[t].written_bytes) * (1.0 + ROUNDING)", "INFINITY")],
     "immaterial moves": [("src/model/materiality.c", "pass < MAX_PASSES", "pass < 0")],
-    "below 1 MB": [("src/decide/advice.c", "\tif (unit->size_bytes >= TIER_ADVICE_MIN_BYTES)\n\t\treturn 0.0;", "\tif (1)\n\t\treturn 0.0;")],
     "solver: search": [("src/model/placement.c", "call.quick = problem->quick;", "call.quick = 1;")],
     "solver: large units": [("src/model/solver/solve.c", "\tif (!problem->quick)\n\t\ttier_solver_try_large", "\tif (0)\n\t\ttier_solver_try_large")],
     "solver: options": [("src/model/solver/solve.c", "if (!problem->quick && tier", "if (0 && tier")],
