@@ -51,18 +51,20 @@ note_touched(Oid database_oid, TimestampTz now)
 }
 
 /*
- * Touches before it ends and afterwards, so that it is seen at any moment in between.  A visit of
- * autovacuum that finds nothing to do has one transaction to connect, and one to look around;
- * before the first table is vacuumed or analyzed, both have ended.
+ * While it is still seen by is_in_transaction(), if it commits; a look after that has the time.  A
+ * visit of autovacuum that finds nothing to do has one transaction to connect, and one to look
+ * around; before the first table is vacuumed or analyzed, both have ended.
  */
 static void
 at_transaction_end(XactEvent event, void *argument)
 {
 	static int	ntransactions = 0;
 
-	ntransactions += event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_ABORT;
+	if (event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_ABORT &&
+		event != XACT_EVENT_PRE_PREPARE)
+		return;
 	if (!tier_idle_ignores_me && OidIsValid(MyDatabaseId) &&
-		(MyBackendType != B_AUTOVAC_WORKER || ntransactions > 2))
+		(MyBackendType != B_AUTOVAC_WORKER || ++ntransactions > 2))
 		touch(MyDatabaseId);
 }
 
