@@ -350,13 +350,6 @@ tier_arg_float8s(const void *doubles, int n)
 	return tier_arg_fields(doubles, n, sizeof(double), &column);
 }
 
-TierValue
-tier_arg_if(bool known, TierValue value)
-{
-	value.isnull |= !known;
-	return value;
-}
-
 uint64
 tier_catalog_run(const char *sql, const TierValue *values, int nvalues)
 {

@@ -154,7 +154,13 @@ extern TierValue tier_arg_name_text(const char *value);
 extern TierValue tier_arg_oids(const Oid *values, int n);
 extern TierValue tier_arg_float8s(const void *doubles, int n);
 extern TierValue tier_arg_array(Datum *values, int n, Oid type);
-extern TierValue tier_arg_if(bool known, TierValue value);
+
+static inline TierValue
+tier_arg_if(bool known, TierValue value)
+{
+	value.isnull |= !known;
+	return value;
+}
 
 /* tier_catalog_execute() with such parameters. */
 extern uint64 tier_catalog_run(const char *sql, const TierValue *values, int nvalues);

@@ -199,7 +199,8 @@ tier_catalog_execute(const char *sql, int nargs, const Oid *types,
  * ---------------------------------------------------------------------
  */
 
-#define BULK_BATCH_ROWS 1000
+/* Each batch is planned anew. */
+#define BULK_BATCH_ROWS 10000
 
 struct TierBulk
 {

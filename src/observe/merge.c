@@ -373,7 +373,13 @@ compare(TierRelationState *state, const TierRelationState *before, const TierCou
 	{
 		stored->size_bytes = tier_file_size(state->id.tablespace_oid, state->id.file_number,
 											MAIN_FORKNUM);
-		stored->maps_bytes = maps_bytes(&state->id);
+
+		/* Reads change no other fork. */
+		stored->maps_bytes = before != NULL && !merged->was_emptied &&
+			state->id.file_number == before->id.file_number &&
+			stored->size_bytes == before->stored.size_bytes && period->delta.row_changes == 0 &&
+			period->delta.maintenance == 0 && period->writes.wal_bytes == 0 ?
+			before->stored.maps_bytes : maps_bytes(&state->id);
 		period->changed = period->changed || stored->size_bytes != before->stored.size_bytes ||
 			stored->maps_bytes != before->stored.maps_bytes;
 	}
