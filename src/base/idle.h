@@ -30,7 +30,7 @@ typedef enum TierRest
 	TIER_REST_NONE,
 	TIER_REST_BETWEEN_RUNS,		/* until policies are evaluated the next time */
 	TIER_REST_IN_HOUR,			/* until the hour ends, which samples roll up */
-}			TierRest;
+} TierRest;
 
 /* Makes this and all later processes leave the time; only while preloading. */
 extern void tier_idle_init(void);
