@@ -259,15 +259,18 @@ whole_of(const TierPlacementProblem *problem, const double *cost, const int *tie
 }
 
 /*
- * The saving that may be given up for fewer moves: a share of the cost of the best placement, or
- * `least`.  A share of the present cost might be all that the best placement leaves of it.
+ * The saving that may be given up for fewer moves: a share of the cost of the best placement, and
+ * of what it saves, or `least`.  A share of the present cost might be all that the best placement
+ * leaves of it; and a busy device leaves much, of which a share may be all that is saved.
  */
 static double
 give_up_of(const TierPlacementProblem *problem, const double *cost, const int *best,
 		   double least)
 {
-	return Max(Min(whole_of(problem, cost, problem->current), whole_of(problem, cost, best)) *
-			   TIER_ADVICE_MIN_SHARE, least);
+	double		now = whole_of(problem, cost, problem->current);
+	double		left = whole_of(problem, cost, best);
+
+	return Max(Min(Min(now, left), now - left) * TIER_ADVICE_MIN_SHARE, least);
 }
 
 /* The same in the objective. */
