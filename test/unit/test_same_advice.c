@@ -138,8 +138,8 @@ advise(const Database *db, const double *seen, const int *current, int *tier)
 		then += busy[u * TIERS + tier[u]];
 	}
 	(void) tier_materiality_drop(&problem, kept,
-								 fmax(MIN_SAVED, MIN_SHARE * fmin(now, then)), INFINITY, NULL,
-								 tier);
+								 fmax(MIN_SAVED, MIN_SHARE * fmin(fmin(now, then), now - then)),
+								 INFINITY, tier);
 }
 
 static void
