@@ -100,11 +100,6 @@ SELECT relation, reason FROM regress_load ORDER BY 1;
 -- All that is left if they move is little: a share of that is less than what the second saves.
 SELECT regress_reads('regress_v_a', 25000, 1100000), regress_reads('regress_v_b', 100, 1100000) \g /dev/null
 SELECT count(*) FROM tiered_storage.recommend_placement(relations => '{regress_v_a,regress_v_b}');
--- Much is left, of one that has to stay: that is no reason to give up all that can be saved.
-SELECT tiered_storage.pin('regress_v_a', 'regress_slow') \g /dev/null
-SELECT regress_reads('regress_v_a', 15000, 1100000), regress_reads('regress_v_b', 120, 1100000) \g /dev/null
-UPDATE _tiered_storage.relation_state SET evidence_interval_s = 0 WHERE relation_oid = 'regress_v_b'::regclass;
-SELECT relation FROM tiered_storage.recommend_placement(relations => '{regress_v_a,regress_v_b}');
 ROLLBACK;
 SELECT reason ~ '^[12] moves?: [0-9,.]+ s/h of device time saved' AS headline FROM _tiered_storage.placement_summary()
 	WHERE tier_name IS NULL;

@@ -69,7 +69,7 @@ CODE = {
                                   ("src/model/placement.c", "call.quick = problem->quick;", "call.quick = 1;")],
     "solver: present placement": [("src/model/solver/solve.c", "\toffer_start(&model, &best, &other);\n\treport", "\treport")],
     "solver: ranked anew": [("src/model/solver/solve.c", "model.ranks_anew = model.ntiers == 2;", "model.ranks_anew = 0;")],
-    "dependence on the load": [("src/decide/advice.c", "\tmark_dependence(advice);\n\tmark_early", "\tmark_early")],
+    "dependence on the load": [("src/decide/advice.c", "\tmark_dependence(advice);\n\tfor", "\tfor")],
 }
 
 WHOLE = "all of it: device reads per byte"

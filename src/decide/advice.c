@@ -259,9 +259,10 @@ whole_of(const TierPlacementProblem *problem, const double *cost, const int *tie
 }
 
 /*
- * The saving that may be given up for fewer moves: a share of the cost of the best placement, and
- * of what it saves, or `least`.  A share of the present cost might be all that the best placement
- * leaves of it; and a busy device leaves much, of which a share may be all that is saved.
+ * The saving that may be given up for fewer moves: all, if it is no more than a share of the cost
+ * of the best placement, so that the noise of another day moves nothing; else the same share of
+ * the saving, because a busy device leaves much, of which a share may be most of what is saved; or
+ * `least`.  A share of the present cost might be all that the best placement leaves of it.
  */
 static double
 give_up_of(const TierPlacementProblem *problem, const double *cost, const int *best,
@@ -270,7 +271,11 @@ give_up_of(const TierPlacementProblem *problem, const double *cost, const int *b
 	double		now = whole_of(problem, cost, problem->current);
 	double		left = whole_of(problem, cost, best);
 
-	return Max(Min(Min(now, left), now - left) * TIER_ADVICE_MIN_SHARE, least);
+	double		immaterial = Min(now, left) * TIER_ADVICE_MIN_SHARE;
+
+	if (now - left > immaterial)
+		immaterial = Min(immaterial, (now - left) * TIER_ADVICE_MIN_SHARE);
+	return Max(immaterial, least);
 }
 
 /* The same in the objective. */

@@ -110,6 +110,7 @@ advise(const Database *db, const double *seen, const int *current, int *tier)
 	double		available[TIERS] = {db->capacity, INFINITY};
 	double		endurance[TIERS] = {INFINITY, INFINITY};
 	double		now = 0.0;
+	double		immaterial;
 	double		then = 0.0;
 	TierPlacementLimits kept[TIERS];
 	TierPlacementProblem problem = {.nunits = db->nunits,.ntiers = TIERS,.busy_s = busy,
@@ -137,9 +138,10 @@ advise(const Database *db, const double *seen, const int *current, int *tier)
 		now += busy[u * TIERS + current[u]];
 		then += busy[u * TIERS + tier[u]];
 	}
-	(void) tier_materiality_drop(&problem, kept,
-								 fmax(MIN_SAVED, MIN_SHARE * fmin(fmin(now, then), now - then)),
-								 INFINITY, tier);
+	immaterial = MIN_SHARE * fmin(now, then);
+	if (now - then > immaterial)
+		immaterial = fmin(immaterial, MIN_SHARE * (now - then));
+	(void) tier_materiality_drop(&problem, kept, fmax(MIN_SAVED, immaterial), INFINITY, tier);
 }
 
 static void
