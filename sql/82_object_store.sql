@@ -50,11 +50,17 @@ CALL tiered_storage.move_relation('regress_o', 'regress_store', include_indexes 
 CREATE MATERIALIZED VIEW regress_o_empty AS SELECT 1 AS a WITH NO DATA;
 CALL tiered_storage.move_relation('regress_o_empty', 'regress_store');
 :where;
+-- Nor is it asked again under the lock of the copy: what needs one is not taken.
+CREATE UNLOGGED TABLE regress_o_unlogged (a int);
+CALL tiered_storage.move_relation('regress_o_unlogged', 'regress_store', allow_lock => true);
+DROP TABLE regress_o_unlogged;
 -- A policy waits until nothing is written.
 CREATE TABLE regress_o_days (day date) PARTITION BY RANGE (day);
 CREATE TABLE regress_o_1 PARTITION OF regress_o_days FOR VALUES FROM ('2020-01-01') TO ('2020-01-02');
 INSERT INTO regress_o_days VALUES ('2020-01-01');
 SELECT tiered_storage.add_tiering_policy('regress_o_days', tier => 'regress_store', move_after => '30 days');
+SELECT tiered_storage.add_tiering_policy('regress_o_days', tier => 'regress_local', index_tier => 'regress_store',
+	move_after => '30 days');
 SELECT tiered_storage.add_tiering_policy('regress_o_days', tier => 'regress_store', move_after => '30 days',
 	options => '{"no_writes_for": "7 days"}') AS policy \gset
 SELECT tiered_storage.alter_policy(policy_id => :policy, changes => '{"no_writes_for": null}');

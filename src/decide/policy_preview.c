@@ -203,12 +203,14 @@ tier_policy_refuse_store(const TierPolicyRow *policy, const TierSet *set)
 {
 	int			tier = tier_set_find_tier(set, NameStr(policy->tier_name));
 
+	if (tier < 0 || !set->tiers[tier].is_object_store)
+		tier = policy->has_index_tier ? tier_set_find_tier(set, NameStr(policy->index_tier)) : -1;
 	if (tier >= 0 && set->tiers[tier].is_object_store && !policy->has_no_writes_for)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a tiering policy for an object store needs no_writes_for"),
 				 errdetail("Tier \"%s\" takes only tables without writes.",
-						   NameStr(policy->tier_name)),
+						   NameStr(set->tiers[tier].name)),
 				 errhint("Add options => '{\"no_writes_for\": \"7 days\"}', for example.")));
 }
 

@@ -183,7 +183,7 @@ check_method(TierAdmission *admission)
 	return obstacle;
 }
 
-/* Sets *pages to the pages of a table that are not frozen; false: it cannot be read now. */
+/* Adds the pages of a table that are not frozen; false: it cannot be read now. */
 static bool
 count_unfrozen(Oid table_oid, int64 *unfrozen, const char **why)
 {
@@ -209,14 +209,26 @@ check_frozen(TierAdmission *admission)
 												   admission->where.tablespace_oid);
 	bool		is_index = info->kind == RELKIND_INDEX;
 	TierRelationInfo table = *info;
-	const char *why;
+	const char *why = tier_relation_why_not_online(info);
 	int64		unfrozen = 0;
 
 	if (tier < 0 || !admission->set->tiers[tier].is_object_store ||
 		(is_index && !tier_relation_lookup(IndexGetRelation(info->relation_oid, true), &table)))
 		return obstacle;
-	if (!count_unfrozen(table.relation_oid, &unfrozen, &why) ||
-		(OidIsValid(table.toast_oid) && !count_unfrozen(table.toast_oid, &unfrozen, &why)))
+
+	/*
+	 * A move that waits for its lock until writers have ended is not asked
+	 * again under it.
+	 */
+	if (why != NULL)
+	{
+		obstacle.sqlstate = ERRCODE_FEATURE_NOT_SUPPORTED;
+		obstacle.message = psprintf("tier \"%s\" is an object store, and %s cannot be moved "
+									"online: %s", NameStr(admission->set->tiers[tier].name),
+									info->name, why);
+	}
+	else if (!count_unfrozen(table.relation_oid, &unfrozen, &why) ||
+			 (OidIsValid(table.toast_oid) && !count_unfrozen(table.toast_oid, &unfrozen, &why)))
 	{
 		obstacle.sqlstate = ERRCODE_LOCK_NOT_AVAILABLE;
 		obstacle.message = psprintf("pages of %s cannot be read: %s", table.name, why);
