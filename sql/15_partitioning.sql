@@ -52,10 +52,10 @@ SELECT regress_make('regress_t_cold', 200, $$NULL, i, NULL$$);
 SELECT regress_make('regress_t_unknown', 200, $$NULL, i, NULL$$);
 DELETE FROM pg_statistic WHERE starelid = 'regress_t_unknown'::regclass;
 SELECT regress_make('regress_t_small', 20, $$NULL, i, NULL$$);
-CREATE TABLE regress_t_p (id int) PARTITION BY RANGE (id);
-CREATE TABLE regress_t_p1 PARTITION OF regress_t_p FOR VALUES
+CREATE TABLE regress_parent (id int) PARTITION BY RANGE (id);
+CREATE TABLE regress_parent_1 PARTITION OF regress_parent FOR VALUES
 	FROM (0) TO (1000000) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
-INSERT INTO regress_t_p SELECT i FROM generate_series(1, 50000) i;
+INSERT INTO regress_parent SELECT i FROM generate_series(1, 50000) i;
 CALL tiered_storage.sample();
 -- Made up, since no call makes it in the time of a test: rates, and history of days and weeks.
 UPDATE _tiered_storage.relation_state SET observed_since = now() - interval '1 year';
@@ -137,7 +137,7 @@ RESET TimeZone;
 \set ECHO none
 SET client_min_messages = warning;
 DROP TABLE regress_t, "regress_t shuffled", regress_t_spread, regress_t_number, regress_t_back, regress_t_short,
-	regress_t_few, regress_t_cold, regress_t_unknown, regress_t_small, regress_t_p;
+	regress_t_few, regress_t_cold, regress_t_unknown, regress_t_small, regress_parent;
 DROP FUNCTION regress_make, regress_cache;
 DROP EXTENSION tiered_storage;
 DROP ROLE regress_monitor;

@@ -212,15 +212,14 @@ SELECT count(*) AS made, count(*) FILTER (WHERE a.attname = n.name) AS by_this_c
 		JOIN pg_partitioned_table p ON p.partrelid = c.oid
 	JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = p.partattrs[0];
 \set ECHO none
-\set undo 1
+\set tiered_storage_undo 1
 \o /dev/null
 \i :script
 \o
-\unset undo
+\unset tiered_storage_undo
 \set ON_ERROR_STOP off
 RESET search_path;
 RESET lock_timeout;
-RESET deadlock_timeout;
 \set ECHO all
 SELECT count(*) AS as_before, (SELECT count(*) FROM pg_inherits WHERE inhparent::regclass::text !~ '_tiered_storage') AS partitions
 	FROM regress_names n WHERE EXISTS (SELECT FROM pg_class c

@@ -11,9 +11,7 @@
 CREATE FUNCTION _tiered_storage.hot_range(
 	relation regclass,
 	OUT cached_blocks bigint, OUT parts integer, OUT first_part integer, OUT last_part integer)
-RETURNS record
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS record LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 	WITH h AS MATERIALIZED (SELECT bucket, cached_buffers, sum(cached_buffers) OVER () AS total,
 		sum(cached_buffers) OVER (ORDER BY bucket) AS up_to
 		FROM tiered_storage.block_heat(relation, 100))
@@ -34,9 +32,7 @@ $$;
 CREATE FUNCTION _tiered_storage.partition_interval(
 	column_type oid, lowest text, highest text,
 	OUT step text, OUT partitions integer)
-RETURNS record
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS record LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	span numeric;
 	power numeric;
@@ -50,7 +46,7 @@ BEGIN
 		SELECT trim_scale(x.step)::text, ceil(span / x.step) INTO step, partitions
 			FROM (SELECT power * m AS step FROM unnest('{1, 2, 5, 10}'::integer[]) m) x
 			WHERE span / x.step >= 10 ORDER BY x.step DESC LIMIT 1;
-	ELSE
+	ELSIF column_type IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype) THEN
 		/* As numbers: not all days are times, nor all differences of times intervals. */
 		EXECUTE format('SELECT EXTRACT(epoch FROM $1::%1$s) - EXTRACT(epoch FROM $2::%1$s)',
 			column_type::regtype) INTO span USING highest, lowest;
@@ -73,9 +69,7 @@ $$;
 CREATE FUNCTION _tiered_storage.partition_key(
 	relation regclass,
 	OUT attname name, OUT atttypid oid, OUT correlation float8, OUT lowest text, OUT highest text)
-RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS SETOF record LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 	SELECT a.attname, a.atttypid, p.correlation, h.bounds[1], h.bounds[cardinality(h.bounds)]
 		FROM _tiered_storage.relation_entry(relation) c
 		JOIN pg_attribute a ON a.attrelid = c.oid
@@ -98,9 +92,7 @@ CREATE FUNCTION _tiered_storage.partition_advice(
 	OUT partition_interval text, OUT partitions integer, OUT cold_bytes bigint,
 	OUT cold_tier name, OUT saved_per_month float8,
 	OUT confidence text, OUT reason text, OUT command text)
-RETURNS record
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS record LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
 	hot record;
@@ -191,9 +183,7 @@ CREATE FUNCTION _tiered_storage.recommend_partitioning(
 	OUT key_column name, OUT key_correlation float8, OUT partition_interval text,
 	OUT partitions integer, OUT cold_bytes bigint, OUT cold_tier name,
 	OUT saved_per_month float8, OUT confidence text, OUT reason text, OUT command text)
-RETURNS SETOF record
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS SETOF record LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
 	IF min_size_bytes IS NULL OR min_size_bytes < 0 THEN

@@ -16,6 +16,35 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 	FROM _tiered_storage.relation_entry(relation)
 $$;
 
+/* The views on a table. */
+CREATE FUNCTION _tiered_storage.partition_views(relation regclass) RETURNS SETOF oid
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	SELECT DISTINCT r.ev_class FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid
+	WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass
+		AND d.refobjid = relation ORDER BY 1
+$$;
+
+/* Names of a table and its parts that leave no room for those that the script needs. */
+CREATE FUNCTION _tiered_storage.partition_name_obstacles(relation regclass)
+RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	WITH t AS (SELECT * FROM pg_class WHERE oid = relation), own (name, persistence) AS (
+		SELECT relname, relpersistence FROM pg_class WHERE oid IN (
+			SELECT relation UNION ALL SELECT indexrelid FROM pg_index WHERE indrelid = relation
+			UNION ALL SELECT objid FROM pg_depend JOIN pg_sequence ON seqrelid = objid
+			WHERE refclassid = 'pg_class'::regclass AND refobjid = relation)
+		UNION ALL SELECT stxname, 'p' FROM pg_statistic_ext WHERE stxrelid = relation),
+	taken (name) AS (SELECT c.relname FROM t JOIN pg_class c USING (relnamespace)
+		UNION SELECT typname FROM t JOIN pg_type ON typnamespace = relnamespace
+		UNION SELECT stxname FROM t JOIN pg_statistic_ext ON stxnamespace = relnamespace
+		UNION SELECT conname FROM pg_constraint WHERE conrelid = relation)
+	SELECT format('%I is unlogged, or has a name of more than 59 bytes (change that)', name)
+	FROM own WHERE octet_length(name) > 59 OR persistence <> 'p'
+	UNION ALL SELECT format('the name %I is taken (rename that)', name) FROM t, taken
+	WHERE name IN (SELECT o.name || x FROM own o, unnest('{_old,_new,_was}'::text[]) x)
+		OR starts_with(name, relname)
+		AND substr(name, length(relname) + 1) ~ '^_(default|pm?[0-9]+)$'
+$$;
+
 /*
  * Why a table cannot be partitioned in place, and what would help; no row: it can.
  *
@@ -35,7 +64,7 @@ RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS 
 		(EXISTS (SELECT FROM pg_inherits WHERE inhrelid = t.oid), 'it has a parent (NO INHERIT)'),
 		(EXISTS (SELECT FROM pg_constraint WHERE conrelid = t.oid AND confrelid = t.oid),
 			'it references itself (drop the foreign key)'),
-		(t.relhasrules, 'it has rules (drop them)'),
+		(EXISTS (SELECT FROM pg_rewrite WHERE ev_class = t.oid), 'it has rules (drop them)'),
 		(octet_length(t.relname) > 40, 'its name has more than 40 bytes (rename it)'),
 		(t.relreplident <> 'd', 'it has a replica identity (REPLICA IDENTITY DEFAULT)'),
 		(EXISTS (SELECT FROM pg_seclabel WHERE objoid = t.oid), 'it has a security label'),
@@ -48,9 +77,16 @@ RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS 
 			UNION ALL SELECT FROM pg_attribute, aclexplode(attacl)
 			WHERE attrelid = t.oid AND grantor <> t.relowner),
 			'roles other than its owner granted privileges on it (grant them as its owner)'),
-		(EXISTS (SELECT FROM pg_attribute WHERE attrelid = t.oid AND attoptions::text ~ 'distinct'
-			UNION ALL SELECT FROM pg_statistic_ext WHERE stxrelid = t.oid AND stxstattarget >= 0),
-			'its columns or statistics objects have options (reset them)')
+		(EXISTS (SELECT FROM pg_attribute WHERE attrelid IN (
+				SELECT t.oid UNION ALL SELECT indexrelid FROM pg_index WHERE indrelid = t.oid)
+				AND attnum > 0 AND NOT attisdropped
+				AND (attoptions::text ~ 'distinct' OR attstattarget >= 0)
+			UNION ALL SELECT FROM pg_statistic_ext
+			WHERE stxrelid = t.oid AND (stxstattarget >= 0 OR stxowner <> t.relowner)),
+			'its columns or statistics objects have options or another owner (reset them)'),
+		(t.relrowsecurity OR t.relforcerowsecurity
+			OR EXISTS (SELECT FROM pg_policy WHERE polrelid = t.oid),
+			'it has row-level security (drop its policies)')
 		) v (holds, obstacle) WHERE v.holds
 	UNION ALL SELECT format(v.obstacle, c.relname, key_column)
 		FROM t JOIN pg_index i ON i.indrelid = t.oid JOIN pg_class c ON c.oid = i.indexrelid
@@ -58,18 +94,30 @@ RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS 
 		(i.indisunique AND t.key <> ALL ((i.indkey::int2[])[0:i.indnkeyatts - 1]),
 			'unique index %I does not contain %I (replace it by one that does)'),
 		(i.indisexclusion, '%I is an exclusion constraint (drop it)'),
-		(octet_length(c.relname) > 59, 'the name of %I is longer than 59 bytes (rename it)'),
 		(NOT i.indisvalid, 'index %I is invalid (REINDEX INDEX CONCURRENTLY)'),
 		(c.reloptions IS NOT NULL AND EXISTS (SELECT FROM pg_constraint
 			WHERE conindid = c.oid AND conrelid = t.oid),
 			'the index of constraint %I has options (ALTER INDEX ... RESET)')
 		) v (holds, obstacle) WHERE v.holds
+	UNION ALL SELECT max(format('index %s is equal to another (drop it)', indexrelid::regclass))
+		FROM pg_index, pg_get_indexdef(indexrelid) d WHERE indrelid = relation
+		GROUP BY indisunique, regexp_replace(substr(d, position(' USING ' IN d)),
+			' DESC| NULLS (FIRST|LAST)| WITH [(][^)]*[)]', '', 'g') HAVING count(*) > 1
 	UNION ALL SELECT format('constraint %I is not valid or not inherited (drop it)', conname)
-		FROM pg_constraint WHERE conrelid = relation AND conname <> 'tiered_storage_bound'
-			AND (NOT convalidated OR contype IN ('c', 'n') AND connoinherit)
+		FROM pg_constraint WHERE conrelid = relation AND CASE conname WHEN 'tiered_storage_bound'
+			THEN NOT starts_with(pg_get_constraintdef(oid),
+				format('CHECK (((%1$I IS NOT NULL) AND (%1$I < ', key_column))
+			ELSE NOT convalidated OR contype IN ('c', 'n') AND connoinherit END
+	UNION ALL SELECT _tiered_storage.partition_name_obstacles(relation)
+	UNION ALL SELECT format('trigger %I of another table is FROM it (drop it)', tgname)
+		FROM pg_trigger WHERE tgconstrrelid = relation AND NOT tgisinternal
+	UNION ALL SELECT format('view %s is temporary, has ONLY or another owner (change it)',
+		v::regclass) FROM t, pg_class c JOIN _tiered_storage.partition_views(relation) v ON v = oid
+		WHERE c.relpersistence = 't' OR c.relowner <> t.relowner
+			OR c.relkind = 'v' AND position('ONLY ' IN pg_get_viewdef(v)) > 0
 	UNION ALL SELECT format('trigger %I has transition tables (drop it)', tgname) FROM pg_trigger
 		WHERE tgrelid = relation AND num_nonnulls(tgoldtable, tgnewtable) > 0
-	UNION ALL SELECT format('publication %I publishes it (take it out)', p.pubname)
+	UNION ALL SELECT format('publication %I publishes it (take it out, or drop that)', p.pubname)
 		FROM t JOIN pg_publication_tables p ON p.tablename = t.relname
 			AND p.schemaname = t.relnamespace::regnamespace::name
 	UNION ALL SELECT pg_describe_object(d.classid, d.objid, 0) || ' depends on it (drop it)'
@@ -99,9 +147,18 @@ BEGIN
 			(s.histogram_bounds::text::text[])[cardinality(s.histogram_bounds::text::text[])]
 		INTO type, most, highest FROM _tiered_storage.relation_entry(relation) c
 		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = key_column
-		JOIN pg_type y ON y.oid = a.atttypid
+		JOIN pg_type y ON y.oid = a.atttypid AND y.oid = ANY (
+			'{date,timestamp,timestamptz,int2,int4,int8}'::regtype[])
 		LEFT JOIN pg_stats s ON s.schemaname = c.nspname AND s.tablename = c.relname
 			AND s.attname = a.attname AND NOT s.inherited;
+	IF NOT FOUND THEN
+		RETURN;
+	ELSIF COALESCE(step !~ CASE WHEN type ~ 'int' THEN '^[1-9][0-9]*$' WHEN type = 'date'
+		THEN '^[1-9][0-9]{0,3} (day|week|month|year)s?$'
+		ELSE '^[1-9][0-9]{0,3} (hour|day|week|month|year)s?$' END, true) THEN
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			format('step %L does not fit type %s', step, type));
+	END IF;
 	IF type ~ 'int' THEN
 		type := 'numeric';
 		bound := COALESCE(bound,
@@ -115,9 +172,17 @@ BEGIN
 	RETURN QUERY EXECUTE format('SELECT regexp_replace(regexp_replace(b.l::text, ''^-'', ''m''), '
 		''' 00:00:00.*|[^m0-9]'', '''', ''g''), b.l::text, b.u::text FROM generate_series(0, 11) k'
 		' CROSS JOIN LATERAL (SELECT ($1::%1$s + k * $2::%2$s)::%1$s, '
-		'($1::%1$s + (k + 1) * $2::%2$s)::%1$s) b (l, u) WHERE b.u < $3::%1$s', type,
+		'($1::%1$s + (k + 1) * $2::%2$s)::%1$s) b (l, u) WHERE b.l < b.u AND b.u < $3::%1$s', type,
 		CASE type WHEN 'numeric' THEN type ELSE 'interval' END) USING bound, step, most;
 END
+$$;
+
+/* Roles that default privileges name, each after a comma, but not this one. */
+CREATE FUNCTION _tiered_storage.partition_grantees(owner oid) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	SELECT string_agg(DISTINCT ', ' || grantee::regrole, '')
+	FROM pg_default_acl, aclexplode(defaclacl)
+	WHERE grantee NOT IN (0, owner) AND defaclobjtype IN ('r', 'S')
 $$;
 
 /* Statements that give a table or sequence made anew the privileges of the one of this name. */
@@ -126,10 +191,8 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 	WITH t AS (SELECT c.*, CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS kind
 		FROM pg_class c WHERE c.oid = relation)
 	SELECT concat_ws(E'\n', format('REVOKE ALL ON %s %s FROM PUBLIC%s;', t.kind, relation,
-		(SELECT string_agg(', ' || role::regrole, '') FROM (
-			SELECT t.relowner WHERE t.relacl IS NOT NULL
-			UNION SELECT grantee FROM pg_default_acl, aclexplode(defaclacl)
-			WHERE grantee NOT IN (0, t.relowner) AND defaclobjtype IN ('r', 'S')) r (role))),
+		concat(_tiered_storage.partition_grantees(t.relowner),
+			CASE WHEN t.relacl IS NOT NULL THEN ', ' || t.relowner::regrole END)),
 		(SELECT string_agg(format('GRANT %s%s ON %s %s TO %s%s;', x.privilege_type,
 			' (' || quote_ident(a.attname) || ')', t.kind, relation,
 			CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE x.grantee::regrole::text END,
@@ -153,24 +216,17 @@ RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS 
 	ORDER BY o.kind DESC, o.name
 $$;
 
-/* The views on a table. */
-CREATE FUNCTION _tiered_storage.partition_views(relation regclass) RETURNS SETOF oid
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-	SELECT DISTINCT r.ev_class FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid
-	WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass
-		AND d.refobjid = relation ORDER BY 1
-$$;
-
 /* Statements that begin a transaction with all locks, in the order of queries: views first. */
 CREATE FUNCTION _tiered_storage.partition_locks(relation regclass) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-	SELECT concat_ws(E'\n', 'BEGIN;',
+	SELECT concat_ws(E'\n', 'BEGIN ISOLATION LEVEL READ COMMITTED;',
 		(SELECT string_agg(format('ALTER VIEW %s OWNER TO %s;', v::regclass, c.relowner::regrole),
 			E'\n') FROM _tiered_storage.partition_views(relation) v,
 			_tiered_storage.relation_entry(v) c),
 		(SELECT string_agg(DISTINCT format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;',
-			confrelid::regclass), E'\n') FROM pg_constraint
-			WHERE conrelid = relation AND contype = 'f'),
+			confrelid::regclass), E'\n') FROM pg_constraint JOIN pg_class t ON t.oid = conrelid
+			WHERE conrelid = relation AND contype = 'f' AND conparentid = 0
+				AND has_table_privilege(relowner, confrelid, 'UPDATE, DELETE, TRUNCATE')),
 		format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE;', relation))
 $$;
 
@@ -234,33 +290,23 @@ RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS 
 		SELECT 1, '', format('%s
 CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS
 INCLUDING STORAGE INCLUDING COMPRESSION) PARTITION BY RANGE (%I);
-ALTER TABLE %2$s DROP CONSTRAINT tiered_storage_bound, %5$s ROW LEVEL SECURITY,
-%6$s FORCE ROW LEVEL SECURITY, OWNER TO %7$s;
-%8$s', p.line, relation, other, key_column,
-			CASE WHEN relrowsecurity THEN 'ENABLE' ELSE 'DISABLE' END,
-			CASE WHEN NOT relforcerowsecurity THEN 'NO' END, relowner::regrole,
-			_tiered_storage.partition_grants(relation))
+ALTER TABLE %2$s DROP CONSTRAINT tiered_storage_bound, OWNER TO %5$s;
+%6$s', p.line, relation, other, key_column,
+			relowner::regrole, _tiered_storage.partition_grants(relation))
 			FROM pg_class JOIN places p USING (oid) WHERE oid = relation
 		UNION ALL SELECT 2, COALESCE(p.oid::regclass::text, conname), concat_ws(E'\n', p.line,
 			COALESCE(format('ALTER TABLE %s ADD CONSTRAINT ', relation) || quote_ident(conname)
 			|| ' ' || pg_get_constraintdef(o.oid), pg_get_indexdef(p.oid)) || ';')
 			FROM places p FULL JOIN (SELECT oid, conname, CASE contype WHEN 'f' THEN 0::oid
 				ELSE conindid END FROM pg_constraint
-				WHERE conrelid = relation AND contype IN ('p', 'u', 'f')) o (oid, conname, index)
+				WHERE conrelid = relation AND contype IN ('p', 'u', 'f')
+					AND conparentid = 0) o (oid, conname, index)
 				ON o.index = p.oid
 			WHERE p.oid IS DISTINCT FROM relation
 		UNION ALL SELECT 3, stxname, format(E'%s;\nALTER STATISTICS %s.%I OWNER TO %s;',
 			pg_get_statisticsobjdef(oid), stxnamespace::regnamespace, stxname, stxowner::regrole)
 			FROM pg_statistic_ext WHERE stxrelid = relation
-		UNION ALL SELECT 4, polname, format('CREATE POLICY %I ON %s AS %s FOR %s TO %s%s%s;',
-			polname, relation, CASE WHEN polpermissive THEN 'PERMISSIVE' ELSE 'RESTRICTIVE' END,
-			CASE polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE'
-				WHEN 'd' THEN 'DELETE' ELSE 'ALL' END,
-			(SELECT string_agg(CASE r WHEN 0 THEN 'PUBLIC' ELSE r::regrole::text END, ', ')
-				FROM unnest(polroles) r), ' USING (' || pg_get_expr(polqual, relation) || ')',
-			' WITH CHECK (' || pg_get_expr(polwithcheck, relation) || ')')
-			FROM pg_policy WHERE polrelid = relation
-		UNION ALL SELECT 5, '', line FROM places WHERE oid = relation)
+		UNION ALL SELECT 4, '', line FROM places WHERE oid = relation)
 	SELECT line FROM lines ORDER BY n, name COLLATE "C"
 $$;
 
@@ -286,44 +332,32 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 FOR VALUES FROM (MINVALUE) TO (%L);
 ALTER TABLE %2$s DROP CONSTRAINT tiered_storage_bound;', relation, old, bound) FROM t
 		UNION ALL SELECT format('CREATE TABLE %s PARTITION OF %s %s USING %I%s;
-ALTER TABLE %1$s OWNER TO %6$s;', _tiered_storage.spare_path(relation, b.name), relation, b.bounds,
-			amname, options, relowner::regrole)
+ALTER TABLE %1$s OWNER TO %6$s;
+REVOKE ALL ON TABLE %1$s FROM PUBLIC%7$s;', _tiered_storage.spare_path(relation, b.name),
+			relation, b.bounds, amname, options, relowner::regrole,
+			_tiered_storage.partition_grantees(relowner))
 			FROM t JOIN pg_am am ON am.oid = relam CROSS JOIN LATERAL (
 				SELECT '_p' || tag, format('FOR VALUES FROM (%L) TO (%L)', lower, upper)
 				FROM _tiered_storage.partition_bounds(relation, key_column, step, bound)
-				UNION ALL VALUES ('_default', 'DEFAULT')) b (name, bounds)
-		UNION ALL SELECT format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS %s;', relation,
-			attname, attstattarget) FROM pg_attribute WHERE attrelid = relation AND attnum > 0
-				AND attstattarget >= 0 AND NOT attisdropped) x (l)
+				UNION ALL VALUES ('_default', 'DEFAULT')) b (name, bounds)) x (l)
 $$;
 
 /*
- * Statements that put the table back in the place of its parent, with the rows of both.  The
- * rows are copied as the owner, whose expressions that evaluates.
+ * Statements that put the table back in the place of its parent, unless that has rows elsewhere:
+ * they could be copied only with the owner's expressions and triggers.
  */
 CREATE FUNCTION _tiered_storage.partition_undo(relation regclass) RETURNS SETOF text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-	WITH t AS (SELECT c.*, _tiered_storage.spare_path(relation, '_new') AS new,
-			(SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
-				WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '')
-				AS columns
-		FROM pg_class c WHERE c.oid = relation)
 	SELECT _tiered_storage.partition_locks(relation)
-	UNION ALL SELECT format('DO %L;', format('BEGIN IF (SELECT string_agg(quote_ident(attname), '
-		''', '' ORDER BY attnum) FROM pg_attribute WHERE attrelid = %L::regclass AND attnum > 0 '
-		'AND NOT attisdropped AND attgenerated = '''') <> %L THEN RAISE EXCEPTION '
-		'''columns were added or dropped''; END IF; END', relation, columns)) FROM t
-	UNION ALL SELECT format('ALTER TABLE %1$s DETACH PARTITION %2$s;
-ALTER TABLE %1$s NO FORCE ROW LEVEL SECURITY;
-ALTER TABLE %2$s NO FORCE ROW LEVEL SECURITY;
-SET LOCAL ROLE %3$s;
-INSERT INTO %2$s (%4$s) OVERRIDING SYSTEM VALUE SELECT %4$s FROM %1$s;
-RESET ROLE;
-ALTER TABLE %2$s %5$s FORCE ROW LEVEL SECURITY;', relation,
-		_tiered_storage.spare_path(relation, '_old'), relowner::regrole, columns,
-		CASE WHEN NOT relforcerowsecurity THEN 'NO' END) FROM t
+	UNION ALL SELECT format('ALTER TABLE %s DETACH PARTITION %s;
+SET LOCAL row_security = off;
+DO %L;', relation, _tiered_storage.spare_path(relation, '_old'), format('BEGIN IF EXISTS (SELECT '
+		'FROM %s) THEN RAISE EXCEPTION ''rows have come to the new partitions'' USING HINT = '
+		'''Copy them to another table and delete them, undo, and insert them.''; END IF; END',
+		relation))
 	UNION ALL SELECT _tiered_storage.partition_renames(relation, '', '_new')
 	UNION ALL SELECT _tiered_storage.partition_renames(relation, '_old', '')
-	UNION ALL SELECT _tiered_storage.partition_companions(relation, new) FROM t
-	UNION ALL SELECT format('DROP TABLE %s;', new) FROM t
+	UNION ALL SELECT _tiered_storage.partition_companions(relation,
+		_tiered_storage.spare_path(relation, '_new'))
+	UNION ALL SELECT format('DROP TABLE %s;', _tiered_storage.spare_path(relation, '_new'))
 $$;

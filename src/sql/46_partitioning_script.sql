@@ -2,38 +2,87 @@
 -- The script as it is printed.
 ---------------------------------------------------------------------------
 
+/*
+ * What the script begins with: expressions of the table, and of who can put another into its
+ * place, run with the rights of all roles that the session has or can go back to.
+ */
+CREATE FUNCTION _tiered_storage.partition_owner_check(relation regclass) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	SELECT format($check$BEGIN
+IF NOT EXISTS (SELECT FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
+	WHERE c.oid = %1$s AND c.relkind = 'r' AND COALESCE(i.inhparent, c.oid) = %2$L::regclass) THEN
+	RAISE EXCEPTION 'the table of the script has gone: print it again';
+END IF;
+IF (SELECT bool_and(pg_has_role(u.oid, 'pg_monitor', 'USAGE')
+		AND (u.oid = o.oid OR u.rolsuper AND o.rolsuper) AND (s.oid = o.oid OR s.rolsuper))
+	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	JOIN pg_database d ON d.datname = current_database()
+	JOIN pg_roles o ON o.oid = c.relowner JOIN pg_roles s ON s.oid = CASE n.nspowner
+		WHEN 'pg_database_owner'::regrole THEN d.datdba ELSE n.nspowner END
+	JOIN pg_roles u ON u.rolname IN (session_user, current_user)
+		OR u.oid = (SELECT usesysid FROM pg_stat_activity WHERE pid = pg_backend_pid())
+	WHERE c.oid IN (%1$s, %2$L::regclass)) IS NOT TRUE THEN
+	RAISE EXCEPTION 'not logged in as the owner of the table, a member of pg_monitor'
+		USING HINT = 'The schema must be of the owner or a superuser.';
+END IF;
+END$check$, relation::oid, relation)
+$$;
+
 /* The template has @ instead of backslashes: what they mean in a literal depends on settings. */
 CREATE FUNCTION tiered_storage.partitioning_script(
 	relation regclass, key_column name, step text, tier name DEFAULT NULL, bound text DEFAULT NULL)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	obstacles text := (SELECT string_agg(o, '; ')
-		FROM _tiered_storage.partition_obstacles(relation, key_column) o);
+	obstacles text;
+	undo text := (SELECT string_agg(u, E'\n') FROM _tiered_storage.partition_undo(relation) u);
 	body text;
+	policy text;
 BEGIN
+	IF relation IS NULL OR key_column IS NULL OR step IS NULL THEN
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'"relation", "key_column" and "step" must not be null');
+	ELSIF EXISTS (SELECT FROM tiered_storage.tiers t
+		WHERE t.tier_name = tier AND t.profile = 'object_store') THEN
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'a tiering policy for an object store needs no_writes_for', NULL, 'Give no tier.');
+	END IF;
+	obstacles := (SELECT string_agg(o, '; ')
+		FROM _tiered_storage.partition_obstacles(relation, key_column) o);
 	IF obstacles IS NOT NULL THEN
 		PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
 			format('table %s cannot be partitioned without rewriting it', relation), obstacles);
 	END IF;
-	SELECT b.lower INTO bound
-		FROM _tiered_storage.partition_bounds(relation, key_column, step, bound) b LIMIT 1;
+	BEGIN
+		SELECT b.lower INTO bound
+			FROM _tiered_storage.partition_bounds(relation, key_column, step, bound) b LIMIT 1;
+	EXCEPTION WHEN data_exception THEN
+		PERFORM _tiered_storage.refuse('invalid_parameter_value', SQLERRM, NULL,
+			'A step is a number, or a number of hours, days, weeks, months or years.');
+	END;
 	IF bound IS NULL THEN
 		PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
 			'no bound is known for the rows of the table', NULL, 'Analyze it, or give a bound.');
 	END IF;
 	body := _tiered_storage.partition_switch(relation, key_column, step, bound);
+	policy := format('SELECT tiered_storage.add_tiering_policy(%L, %s, tier => %L, '
+		'if_not_exists => true);', relation, CASE WHEN step ~ '^[0-9]+$' THEN
+		'idle_for => ''30 days''' ELSE format('move_after => %L', 3 * step::interval) END, tier);
 	RETURN format(replace($script$-- Partitions a table without rewriting it.
--- Read it, then: psql -X -f FILE
+-- Read it, then log in as the owner, a member of pg_monitor: psql -X -U OWNER -f FILE
 -- Each step is done or not done.  After an error or an interruption run it again.
--- It waits at most 1 s for a lock, and in a deadlock it is the one that fails.
--- To undo it after any step: psql -X -v undo=1 -f FILE
+-- It waits at most 0.5 s for each lock, so that in a deadlock it is the one that fails.
+-- To undo it after any step, as long as no row is in a new partition:
+-- psql -X -U OWNER -v tiered_storage_undo=1 -f FILE
+-- What changes: a trigger's TG_TABLE_NAME and tableoid are those of a partition, COPY table TO
+-- fails before PostgreSQL 19, and an UPDATE of the key may be a DELETE and an INSERT.
 @set ON_ERROR_STOP on
 %1$s
-SELECT relkind = 'p' AS switched FROM pg_class WHERE oid = %2$L::regclass @gset
-@if :{?undo}
-@if :switched
--- Undo of 4.  ACCESS EXCLUSIVE on all of it, while the rows of the new partitions are copied back.
--- Privileges, indexes, triggers and the like that were added to it since then are lost.
+DO %11$L;
+SELECT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = %12$s) AS tiered_storage_switched @gset
+@if :{?tiered_storage_undo}
+@if :tiered_storage_switched
+-- Undo of 4.  ACCESS EXCLUSIVE on all of it, for at most a second.  Views, triggers, identities
+-- and privileges become what they were when this was printed; what was added since is lost.
 %3$s
 COMMIT;
 @else
@@ -41,7 +90,7 @@ COMMIT;
 ALTER TABLE %2$s DROP CONSTRAINT IF EXISTS tiered_storage_bound;
 @endif
 @else
-@if :switched
+@if :tiered_storage_switched
 @else
 -- 1. Do all rows fit?  ACCESS SHARE, while the table, or an index with the column, is read.
 DO %4$L;
@@ -52,7 +101,7 @@ ADD CONSTRAINT tiered_storage_bound CHECK (%5$I IS NOT NULL AND %5$I < %6$L) NOT
 -- 3. SHARE UPDATE EXCLUSIVE, while the table is read once: others read and write it.
 ALTER TABLE %2$s VALIDATE CONSTRAINT tiered_storage_bound;
 -- 4. The switch, in one transaction that reads no row.  ACCESS EXCLUSIVE on the table and its
--- views, SHARE ROW EXCLUSIVE on tables that it references, for well under a second.
+-- views, SHARE ROW EXCLUSIVE on tables that it references, for at most a second.
 -- From here on a BEFORE ROW trigger must not change the partition of a row.
 %7$s
 DO %8$L;
@@ -61,7 +110,7 @@ COMMIT;
 @endif
 -- 5. Statistics of the whole.  SHARE UPDATE EXCLUSIVE, while a sample is read.
 ANALYZE %2$s;
--- 6. The policy.  Undo: tiered_storage.remove_policy().
+-- 6. The policy, for an administrator.  Undo: tiered_storage.remove_policy().
 %10$s
 -- Create later partitions in time, as above.  Rows beyond the last one go to the default
 -- partition, and keep a partition for them from being created.
@@ -69,20 +118,20 @@ ANALYZE %2$s;
 $script$, '@', E'\\'), (SELECT string_agg(format('SET %I = %L;', name, setting), E'\n') FROM (
 			SELECT name, setting FROM pg_settings WHERE name = ANY ('{client_encoding,DateStyle,
 				IntervalStyle,TimeZone,bytea_output,extra_float_digits,quote_all_identifiers}')
-			UNION ALL VALUES ('search_path', ''), ('lock_timeout', '1s'),
-				('deadlock_timeout', '100ms')) s), relation,
-		(SELECT string_agg(u, E'\n') FROM _tiered_storage.partition_undo(relation) u),
-		format('BEGIN IF EXISTS (SELECT FROM %s WHERE %I IS NULL OR %2$I >= %L) THEN '
+			UNION ALL VALUES ('search_path', ''), ('lock_timeout', '0.5s')) s), relation, undo,
+		format('BEGIN LOCK TABLE %1$s IN ACCESS SHARE MODE; IF %3$L::regclass <> %4$s OR EXISTS '
+			'(SELECT FROM %1$s WHERE %2$I IS NULL OR %2$I >= %5$L) THEN '
 			'RAISE EXCEPTION ''rows have no key, or one from the bound on''; END IF; END',
-			relation, key_column, bound), key_column, bound,
+			relation, key_column, relation, relation::oid, bound), key_column, bound,
 		_tiered_storage.partition_locks(relation),
-		format('BEGIN IF md5(_tiered_storage.partition_switch(%L::regclass, %L, %L, %L)) <> %L '
+		format('BEGIN IF %1$L::regclass <> %6$s '
+			'OR md5(_tiered_storage.partition_switch(%1$L::regclass, %2$L, %3$L, %4$L)) <> %5$L '
+			'OR EXISTS (SELECT FROM _tiered_storage.partition_obstacles(%1$L::regclass, %2$L)) '
 			'THEN RAISE EXCEPTION ''the table was changed: print the script again''; END IF; END',
-			relation, key_column, step, bound, md5(body)), body,
-		CASE WHEN tier IS NOT NULL THEN format('SELECT tiered_storage.add_tiering_policy(%L, %s, '
-			'tier => %L, if_not_exists => true);', relation, CASE WHEN step ~ '^[0-9]+$'
-			THEN 'idle_for => ''30 days'''
-			ELSE format('move_after => %L', 3 * step::interval) END, tier) END);
+			relation, key_column, step, bound, md5(body), relation::oid), body,
+		/* A name can end the comment. */
+		CASE WHEN policy !~ E'[\n\r]' THEN '-- ' || policy END,
+		_tiered_storage.partition_owner_check(relation), relation::oid);
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.partitioning_script IS

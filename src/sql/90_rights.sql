@@ -99,6 +99,7 @@ BEGIN
 		temp_places,wal_places,roomiest_places,wal_move_command,settings_of_wal_sync,
 		settings_of_images,settings_of_io_method,setting_obstacle,hot_range,
 		partition_interval,partition_key,partition_advice,spare_path,partition_obstacles,
+		partition_name_obstacles,partition_grantees,partition_owner_check,
 		partition_bounds,partition_grants,partition_renames,partition_views,partition_locks,
 		partition_companions,partition_parent,partition_switch,partition_undo,effect_verdict,
 		mover_progress,move_window_state,move_queue_entries,worker_status,short_recommendations,

@@ -81,7 +81,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('wal_move_command'), ('settings_of_wal_sync'), ('move_window_state'), ('move_queue_entries'), ('made_plan'), ('worker_plans'), ('show_plan'), ('relation_bytes'),
 	('mover_progress'), ('period_share'), ('notify_launcher'), ('partition_advice'),
 	('plan_moves'), 
-	('partition_interval'), ('partition_key'), ('spare_path'), ('partition_obstacles'), ('partition_bounds'), ('partition_grants'), ('partition_renames'), ('partition_views'),
+	('partition_interval'), ('partition_key'), ('spare_path'), ('partition_obstacles'), ('partition_bounds'), ('partition_grantees'), ('partition_name_obstacles'), ('partition_owner_check'), ('partition_grants'), ('partition_renames'), ('partition_views'),
 	('partition_locks'), ('partition_companions'), ('partition_parent'), ('partition_switch'), ('partition_undo'), ('refresh_moves'),
 	('refresh_pins'), ('refresh_policies'), ('refresh_tablespaces'), ('index_identity'), ('present_pinned'),
 	('present_relation'), ('relation_entry'), ('relation_entry'), ('relation_identity'), ('relation_persistence'),

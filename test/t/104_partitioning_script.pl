@@ -17,6 +17,7 @@ my $node = new_node(
 	'main',
 	conf => q(
 fsync = off
+max_prepared_transactions = 2
 tiered_storage.auto_migrate = off
 tiered_storage.sample_interval = '1d'
 ));
@@ -27,16 +28,20 @@ $node->safe_psql(
 CREATE EXTENSION tiered_storage;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', reserve_fraction => 0);
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', reserve_fraction => 0);
-CREATE ROLE owner;
+CREATE ROLE owner LOGIN IN ROLE pg_monitor;
 CREATE ROLE reader;
 CREATE ROLE "odd ""reader";
 GRANT CREATE ON TABLESPACE fast, slow TO owner;
-ALTER DEFAULT PRIVILEGES GRANT INSERT ON TABLES TO reader;
+ALTER DEFAULT PRIVILEGES FOR ROLE owner GRANT INSERT, SELECT ON TABLES TO reader;
 CREATE SEQUENCE loads;
 CREATE TABLE log (name text, n int);
 CREATE TABLE r (id int PRIMARY KEY);
 INSERT INTO r SELECT generate_series(0, 9);
-GRANT REFERENCES, SELECT ON r TO owner;
+CREATE TABLE parted (id int PRIMARY KEY) PARTITION BY RANGE (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (5);
+CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (5) TO (50);
+INSERT INTO parted SELECT * FROM r;
+GRANT REFERENCES, SELECT ON r, parted TO owner;
 CREATE FUNCTION mark() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.b := NEW.b || '+'; RETURN NEW; END $$;
 CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
 ));
@@ -75,6 +80,10 @@ COMMENT ON INDEX #.two IS 'two')
 		'r int DEFAULT 3 REFERENCES r ON DELETE CASCADE, r2 int REFERENCES r DEFERRABLE'
 	],
 	[
+		't_parted',
+		'r int DEFAULT 3 REFERENCES parted ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED'
+	],
+	[
 		't_checks',
 		'c int CHECK (c > 0), d int DEFAULT 7, CONSTRAINT "a ""b" CHECK (d <> c)'
 	],
@@ -104,19 +113,6 @@ COMMENT ON STATISTICS #.st IS 'st';
 ALTER STATISTICS #.st OWNER TO owner)
 	],
 	[
-		't_policies',
-		undef,
-		q(ALTER TABLE @ ENABLE ROW LEVEL SECURITY;
-CREATE POLICY p ON @ AS RESTRICTIVE FOR UPDATE TO reader, "odd ""reader" USING (a > (SELECT min(id) FROM r)) WITH CHECK (b <> '');
-CREATE POLICY p2 ON @;
-COMMENT ON POLICY p2 ON @ IS 'p2')
-	],
-	[
-		't_forced',
-		undef,
-		'ALTER TABLE @ ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY; CREATE POLICY p ON @ USING (a > 5)'
-	],
-	[
 		't_triggers',
 		undef,
 		q(CREATE TRIGGER one BEFORE INSERT ON @ FOR EACH ROW WHEN (NEW.a > 3) EXECUTE FUNCTION mark();
@@ -129,7 +125,7 @@ COMMENT ON TRIGGER one ON @ IS 'one')
 	[
 		't_options',
 		undef,
-		'ALTER TABLE @ SET (fillfactor = 70, toast.autovacuum_enabled = off), ALTER a SET STATISTICS 200, ALTER b SET STORAGE EXTERNAL, SET TABLESPACE slow'
+		'ALTER TABLE @ SET (fillfactor = 70, toast.autovacuum_enabled = off), ALTER b SET STORAGE EXTERNAL, SET TABLESPACE slow'
 	],
 	[
 		't_dropped',
@@ -213,7 +209,7 @@ sub run_script
 	my $ok = IPC::Run::run(
 		[
 			$node->installed_command('psql'),
-			'-XAtq', '-d', $node->connstr('postgres'),
+			'-XAtq', '-U', 'owner', '-d', $node->connstr('postgres'),
 			@options, '-f', $file
 		],
 		'>',
@@ -286,7 +282,6 @@ CREATE SCHEMA $schema AUTHORIZATION owner;
 SET default_tablespace = fast;
 SET ROLE owner;
 CREATE TABLE $table (n int, a int, b text, key $key$columns);
-RESET ROLE;
 INSERT INTO $table (n, a, b, key) SELECT -i, i % 10, 'x', $value FROM generate_series(1, 300) i;
 $more
 ANALYZE $table;
@@ -376,7 +371,7 @@ foreach (
 	[
 		'',
 		'ALTER TABLE @ ALTER key SET (n_distinct = 5)',
-		'its columns or statistics objects have options ('
+		'its columns or statistics objects have options or another owner ('
 	],
 	[
 		'',
@@ -387,6 +382,52 @@ foreach (
 		'',
 		'ALTER TABLE @ RENAME key TO other',
 		'key is no date, timestamp or integer ('
+	],
+	[
+		'',
+		'CREATE VIEW only_view AS SELECT * FROM ONLY @',
+		'view public.only_view is temporary, has ONLY or another owner ('
+	],
+	[
+		'',
+		'CREATE VIEW odd_view AS SELECT * FROM @; ALTER VIEW odd_view OWNER TO owner',
+		'view public.odd_view is temporary, has ONLY or another owner ('
+	],
+	[
+		'UNIQUE (key)',
+		'CREATE UNIQUE INDEX zzz ON @ (key DESC)',
+		'index public.zzz is equal to another ('
+	],
+	[
+		'',
+		'CREATE DOMAIN @_p100 AS int',
+		'the name refused_22_p100 is taken ('
+	],
+	[ '', 'CREATE TABLE @_new ()', 'the name refused_23_new is taken (' ],
+	[
+		'id int GENERATED ALWAYS AS IDENTITY',
+		'CREATE TABLE @_id_seq_was ()',
+		'the name refused_24_id_seq_was is taken ('
+	],
+	[
+		'',
+		'CREATE STATISTICS s12345678901234567890123456789012345678901234567890123456789 ON key, a FROM @',
+		's12345678901234567890123456789012345678901234567890123456789 is unlogged, or has a name of more than 59 bytes ('
+	],
+	[
+		'',
+		'CREATE TABLE other (); CREATE CONSTRAINT TRIGGER c AFTER INSERT ON other FROM @ FOR EACH ROW EXECUTE FUNCTION nothing()',
+		'trigger c of another table is FROM it ('
+	],
+	[
+		'CONSTRAINT tiered_storage_bound CHECK (key > 0)',
+		'',
+		'constraint tiered_storage_bound is not valid or not inherited ('
+	],
+	[
+		'',
+		'ALTER TABLE @ ENABLE ROW LEVEL SECURITY',
+		'it has row-level security ('
 	])
 {
 	my ($columns, $more, $reason) = @$_;
@@ -395,7 +436,7 @@ foreach (
 	$columns = ", $columns" if $columns ne '';
 	$more =~ s/@/$table/g;
 	$node->safe_psql('postgres',
-		"CREATE TABLE $table (key int$columns); $more");
+		"CREATE TABLE $table (key int, a int$columns); $more");
 	like(
 		error_of(
 			$node,
@@ -407,29 +448,169 @@ foreach (
 }
 $node->safe_psql('postgres', 'DROP PUBLICATION p');
 
-# A script that has become old is refused under its lock.
-$node->safe_psql('postgres', 'CREATE TABLE changed (key int, a int)');
-my $old = $node->safe_psql('postgres',
-	"SELECT tiered_storage.partitioning_script('changed', 'key', '10', bound => '100')"
-);
-$node->safe_psql('postgres', 'CREATE INDEX ON changed (a)');
+# Steps that fit no type, and a tier that needs more than the script can say.
+$node->safe_psql(
+	'postgres', q(
+SELECT tiered_storage.add_tier('store', '{pg_default}', profile => 'object_store', reserve_fraction => 0);
+CREATE TABLE steps (i int, d date, t timestamptz)));
+foreach (
+	"'i', '1.5'",
+	"'i', '-5'",
+	"'i', '1 day'",
+	"'d', '1 hour'",
+	"'d', '-1 month'",
+	"'t', '0 days'",
+	"'t', '10'",
+	"'t', ''")
+{
+	like(
+		error_of(
+			$node,
+			'postgres',
+			"SELECT tiered_storage.partitioning_script('steps', $_, bound => '100')"
+		),
+		qr/22023: step .* does not fit type/,
+		"refused: $_");
+}
 like(
-	(run_script($old))[1],
-	qr/ERROR:  the table was changed: print the script again/,
-	'a script of another definition changes nothing');
-complete_script('... and is undone', $old, '-v', 'undo=1');
-is( $node->safe_psql(
+	error_of(
+		$node,
 		'postgres',
-		q(SELECT count(*) FROM pg_constraint WHERE conrelid = 'changed'::regclass)
+		"SELECT tiered_storage.partitioning_script('steps', 'i', '10', 'store', '100')"
 	),
-	0,
-	'... without a trace');
+	qr/22023: a tiering policy for an object store needs no_writes_for/,
+	'refused: an object store');
 like(
 	error_of(
 		$node, 'postgres',
-		"SELECT tiered_storage.partitioning_script('changed', 'key', '10')"),
+		"SELECT tiered_storage.partitioning_script('steps', 'i', '10')"),
 	qr/55000: no bound is known/,
 	'numbers without statistics have no bound');
+
+# A table of its own, and its script.
+sub small_script
+{
+	my ($name, $more) = @_;
+
+	$node->safe_psql('postgres',
+		"SET SESSION AUTHORIZATION owner; CREATE TABLE o.$name (key int, a int); INSERT INTO o.$name VALUES (1, 1); $more"
+	);
+	return $node->safe_psql('postgres',
+		"SELECT tiered_storage.partitioning_script('o.$name', 'key', '10', bound => '100')"
+	);
+}
+
+# The first error that is none of locks.
+sub refusal
+{
+	my ($script, @options) = @_;
+
+	for (1 .. 100)
+	{
+		my ($ok, $err) = run_script($script, @options);
+
+		return $ok ? 'no error' : $err
+		  if $err !~ /canceling statement due to lock|deadlock detected/;
+	}
+	return 'no lock';
+}
+$node->safe_psql('postgres', 'CREATE SCHEMA o AUTHORIZATION owner');
+
+# A script that has become old is refused under its lock.
+my $old = small_script('changed', '');
+$node->safe_psql('postgres', 'CREATE INDEX ON o.changed (a)');
+like(
+	refusal($old),
+	qr/ERROR:  the table was changed: print the script again/,
+	'a script of another definition changes nothing');
+complete_script('... and is undone', $old, '-v', 'tiered_storage_undo=1');
+is( $node->safe_psql(
+		'postgres',
+		q(SELECT count(*) FROM pg_constraint WHERE conrelid = 'o.changed'::regclass)
+	),
+	0,
+	'... without a trace');
+$old = small_script('published', '');
+$node->safe_psql('postgres', 'CREATE PUBLICATION p FOR TABLE o.published');
+like(
+	refusal($old),
+	qr/ERROR:  the table was changed: print the script again/,
+	'a publication that was made meanwhile is seen');
+$node->safe_psql('postgres', 'DROP PUBLICATION p');
+
+# Only the owner may run it, and nothing of the table is evaluated for anybody else.
+my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
+$node->safe_psql(
+	'postgres', q(
+CREATE FUNCTION o.evil() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN
+IF session_user <> 'owner' THEN RAISE EXCEPTION 'as %', session_user; END IF; RETURN 1; END $$;
+CREATE ROLE other SUPERUSER LOGIN));
+$old = small_script('mine', 'ALTER TABLE o.mine ADD CHECK (a >= o.evil())');
+foreach (
+	[ '-U', $superuser ],
+	[ '-U', $superuser, '-c', 'SET ROLE owner' ],
+	[ '-U', $superuser, '-c', 'SET SESSION AUTHORIZATION owner' ])
+{
+	like(
+		refusal($old, @$_),
+		qr/ERROR:  not logged in as the owner of the table, a member of pg_monitor/,
+		"refused: @$_[2..$#$_]");
+}
+is(complete_script('the owner may', $old) =~ /ERROR/, '', '... run it');
+$old = small_script('swapped', '');
+$node->safe_psql('postgres',
+	'SET SESSION AUTHORIZATION owner; DROP TABLE o.swapped; CREATE VIEW o.swapped AS SELECT o.evil() AS key'
+);
+like(
+	refusal($old),
+	qr/ERROR:  the table of the script has gone/,
+	'a view of its name is not read');
+$node->safe_psql('postgres', 'CREATE TABLE public.ours (key int)');
+$old = $node->safe_psql('postgres',
+	"SELECT tiered_storage.partitioning_script('public.ours', 'key', '10', bound => '100')"
+);
+complete_script('a superuser may for a table of another one',
+	$old, '-U', 'other');
+
+# A writer that an undo waits for is seen, whatever the isolation.
+$node->safe_psql('postgres',
+	q(ALTER ROLE owner SET default_transaction_isolation = 'repeatable read')
+);
+$old = small_script('waited', 'CREATE VIEW o.v AS SELECT * FROM o.waited');
+$old =~ s/^SET lock_timeout = .*$/SET lock_timeout = 0;/m;
+complete_script('a script in repeatable read', $old);
+$node->safe_psql('postgres',
+	q(BEGIN; INSERT INTO o.waited VALUES (105, 1); PREPARE TRANSACTION 'w'));
+append_to_file($node->basedir . '/waited.sql', $old);
+my %waiting = (out => '', err => '');
+$waiting{handle} = IPC::Run::start(
+	[
+		$node->installed_command('psql'), '-XAtq',
+		'-U', 'owner',
+		'-d', $node->connstr('postgres'),
+		'-v', 'tiered_storage_undo=1',
+		'-f', $node->basedir . '/waited.sql'
+	],
+	'<',
+	\undef,
+	'>',
+	\$waiting{out},
+	'2>',
+	\$waiting{err},
+	IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+$node->poll_query_until(
+	'postgres', q(SELECT count(*) > 0 FROM pg_locks
+WHERE NOT granted AND mode = 'AccessExclusiveLock'));
+$node->safe_psql('postgres', q(COMMIT PREPARED 'w'));
+$waiting{handle}->finish;
+like(
+	$waiting{err},
+	qr/ERROR:  rows have come to the new partitions/,
+	'an undo sees the rows that it waited for');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM o.waited'),
+	2, '... and loses none');
+$node->safe_psql('postgres',
+	'ALTER ROLE owner RESET default_transaction_isolation');
 
 # The load: each row that was inserted is in the log.  The new keys fit below each bound.
 my @files;
@@ -528,7 +709,8 @@ foreach (@tables)
 		"$name: an interruption leaves the table or the partitioned table");
 	is($rows->(), 300, "$name: with all rows");
 
-	complete_script("$name: undo of a part", $script, '-v', 'undo=1');
+	complete_script("$name: undo of a part",
+		$script, '-v', 'tiered_storage_undo=1');
 	is(dump_of($name), $before, "$name: is as before");
 	my $said = complete_script("$name: the script", $script);
 	like(
@@ -545,21 +727,38 @@ foreach (@tables)
 			'postgres', "SELECT count(DISTINCT tableoid) FROM $table"),
 		3,
 		"$name: rows go to the new partitions");
+	is( $node->safe_psql(
+			'postgres',
+			'SELECT count(*) FROM pg_inherits JOIN pg_class ON oid = inhrelid, aclexplode(relacl) WHERE inhparent = '
+			  . literal($table)
+			  . q(::regclass AND grantee <> relowner AND relname !~ '_old$')),
+		0,
+		"$name: nobody has rights on the new partitions");
+	like(
+		refusal($script, '-v', 'tiered_storage_undo=1'),
+		qr/ERROR:  rows have come to the new partitions/,
+		"$name: an undo loses no row");
+	is($rows->(), 302, "$name: with all rows");
+	$node->safe_psql('postgres', "DELETE FROM $table WHERE n = -1000");
 
 	foreach my $n ($number, 20 + $number)
 	{
 		my $part = $backward->($script, $n) // next;
-		my ($ok, $err) = run_script($part, '-v', 'undo=1');
+		my ($ok, $err) = run_script($part, '-v', 'tiered_storage_undo=1');
 
 		ok(!$ok && $kind->() eq 'p',
 			"$name: an undo that is interrupted does nothing")
 		  or diag $err;
 	}
-	complete_script("$name: the undo", $script, '-v', 'undo=1');
+	complete_script("$name: the undo", $script, '-v',
+		'tiered_storage_undo=1');
 	is(dump_of($name), $before, "$name: is as before once more");
-	is($rows->(), 302, "$name: with all rows");
+	is($rows->(), 300, "$name: with all rows");
+	$node->safe_psql('postgres',
+		"INSERT INTO $table (n, a, b, key) SELECT -1000, 7, 'y', x FROM (VALUES $beyond) v (x)"
+	);
 	like(
-		(run_script($script))[1],
+		refusal($script),
 		qr/ERROR:  rows have no key, or one from the bound on/,
 		"$name: now has rows beyond the bound, and is left alone");
 	is($kind->(), 'r', "$name: ... without a constraint")
