@@ -11,7 +11,8 @@
 CREATE FUNCTION _tiered_storage.tier_limits(OUT property text, OUT lowest numeric,
 	OUT highest numeric)
 RETURNS SETOF record
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
 	VALUES
 		('rank'::text,                0::numeric, 1000000::numeric),
 		('random_read_ms',            1e-6,       1e6),
@@ -32,7 +33,8 @@ $$;
 /* The first of these numbers that is beyond its limits, in words; null: none is. */
 CREATE FUNCTION _tiered_storage.tier_misfit(figures jsonb, OUT property text, OUT detail text)
 RETURNS record
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
 	SELECT l.property, format('%s is %s, and must be between %s and %s.', l.property,
 		left(v.value, 40) || CASE WHEN length(v.value) > 40 THEN '...' ELSE '' END, l.lowest,
 		l.highest)
@@ -114,7 +116,8 @@ CREATE INDEX tier_tablespace_tier_name_idx ON _tiered_storage.tier_tablespace (t
  */
 CREATE FUNCTION _tiered_storage.tier_overwrite(t _tiered_storage.tier, only_discovered boolean)
 RETURNS boolean
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
 BEGIN
 	UPDATE _tiered_storage.tier x SET
 			rank = t.rank, profile = t.profile,
@@ -154,7 +157,8 @@ CREATE TABLE _tiered_storage.restore_turn (turn boolean PRIMARY KEY);
  * so that who waits here holds nothing.
  */
 CREATE FUNCTION _tiered_storage.restore_in_turn() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
 BEGIN
 	IF _tiered_storage.is_restore() THEN
 		LOCK TABLE _tiered_storage.restore_turn IN EXCLUSIVE MODE;
@@ -174,7 +178,8 @@ $$;
  * renamed since the dump have two rows.
  */
 CREATE FUNCTION _tiered_storage.tier_before_insert() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
 	is_known boolean;
 BEGIN
@@ -228,7 +233,8 @@ CREATE TRIGGER tier_tablespace_before_insert BEFORE INSERT ON _tiered_storage.ti
  * looked for the tier, and get the error of the foreign key.
  */
 CREATE FUNCTION _tiered_storage.expect_tiers() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
 	restored jsonb := to_jsonb(NEW);
 	expected name;
@@ -286,7 +292,8 @@ CREATE TRIGGER tier_tablespace_expect_tiers BEFORE INSERT ON _tiered_storage.tie
  * then.
  */
 CREATE FUNCTION _tiered_storage.tier_after_insert() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
 BEGIN
 	PERFORM _tiered_storage.remove_unused_tiers(NULL);
 	RETURN NULL;

@@ -4,7 +4,8 @@
 
 /* Raises an error for numbers that a tier cannot have. */
 CREATE FUNCTION _tiered_storage.tier_check_values(t _tiered_storage.tier) RETURNS void
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
 	bad record;
 BEGIN
@@ -31,7 +32,8 @@ LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'tier_is_alike';
 
 /* The tier of that name; raises an error if there is none. */
 CREATE FUNCTION _tiered_storage.tier_require(name name) RETURNS _tiered_storage.tier
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
 	t _tiered_storage.tier;
 	alike name;
@@ -57,7 +59,8 @@ $$;
 
 /* Raises an error for a tier name that is null or empty. */
 CREATE FUNCTION _tiered_storage.tier_check_name(name name) RETURNS void
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
+AS $$
 BEGIN
 	IF name IS NULL OR name = '' THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
@@ -72,7 +75,8 @@ $$;
  */
 CREATE FUNCTION _tiered_storage.tier_with_profile(t _tiered_storage.tier, profile text)
 RETURNS _tiered_storage.tier
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
 	p record;
 BEGIN
@@ -102,7 +106,8 @@ $$;
  */
 CREATE FUNCTION _tiered_storage.tier_with_values(t _tiered_storage.tier,
 	given _tiered_storage.tier) RETURNS _tiered_storage.tier
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
 BEGIN
 	t := jsonb_populate_record(t, jsonb_strip_nulls(to_jsonb(given)));
 	t.price_is_assumed := t.price_is_assumed AND given.price_per_gb_month IS NULL;
@@ -116,7 +121,8 @@ $$;
 /* The tier without the figures that are null in device. */
 CREATE FUNCTION _tiered_storage.tier_without(t _tiered_storage.tier, device jsonb)
 RETURNS _tiered_storage.tier
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
 	nulls jsonb := (SELECT jsonb_object_agg(e.key, e.value) FROM jsonb_each(device) e
 		WHERE jsonb_typeof(e.value) = 'null');
@@ -144,7 +150,8 @@ $$;
  */
 CREATE FUNCTION _tiered_storage.tier_set_tablespaces(tier name, tablespaces name[], given boolean)
 RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
 	spc name;
 	spc_oid oid;

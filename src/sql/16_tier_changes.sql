@@ -7,7 +7,8 @@
  * these are set.
  */
 CREATE FUNCTION _tiered_storage.tier_figures(device jsonb) RETURNS _tiered_storage.tier
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
 	known CONSTANT text[] := '{random_read_ms,random_write_ms,sequential_read_mb_per_s,
 		sequential_write_mb_per_s,fsync_ms,parallelism,capacity_bytes,compressed,
@@ -40,7 +41,8 @@ $$;
 
 /* The tablespaces that add_tier() and alter_tier() are given: a name, or an array of names. */
 CREATE FUNCTION _tiered_storage.tablespace_names(tablespaces text) RETURNS name[]
-LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp
+AS $$
 BEGIN
 	IF starts_with(tablespaces, '{') THEN
 		RETURN tablespaces::name[];
@@ -191,7 +193,8 @@ COMMENT ON FUNCTION tiered_storage.alter_tier IS
 
 /* An error if a policy or a pin uses the tier, which names what has it. */
 CREATE FUNCTION _tiered_storage.tier_require_unused(name name) RETURNS void
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
 	used record;
 BEGIN
@@ -274,7 +277,8 @@ COMMENT ON FUNCTION tiered_storage.remove_tier IS
  */
 CREATE FUNCTION _tiered_storage.second_tier_statement(
 	is_fast boolean, tablespaces name[], other_random_read_ms float8) RETURNS text
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
 	profile text := CASE WHEN is_fast THEN 'nvme' ELSE 'hdd_7200' END;
 	cloud record;
@@ -301,7 +305,8 @@ $$;
  * defined without saying so, and nothing that another database has given to a tier.
  */
 CREATE FUNCTION _tiered_storage.second_tier_statements() RETURNS text
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
 	one record;
 	members name[];		-- its tablespaces that another tier may have

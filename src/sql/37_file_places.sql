@@ -18,7 +18,8 @@ CREATE TYPE _tiered_storage.setting_advice AS (
 CREATE FUNCTION _tiered_storage.roomiest_places(
 	OUT tier_name name, OUT tablespace_name name, OUT mount_point text, OUT room_bytes float8)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
 	SELECT DISTINCT ON (t.tier_name) t.tier_name, d.tablespace_name, d.mount_point, r.room_bytes
 	FROM _tiered_storage.tiers t
 	JOIN _tiered_storage.tier_tablespaces tt ON tt.tier_name = t.tier_name
@@ -65,7 +66,8 @@ RETURN
  */
 CREATE FUNCTION _tiered_storage.settings_of_temp(include_all boolean)
 RETURNS SETOF _tiered_storage.setting_advice
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
 	WITH temp AS (
 		SELECT f.place, f.tier_name, f.write_bytes_per_hour AS bytes,
 			f.wait_s_per_hour AS wait_s
@@ -129,7 +131,8 @@ $$;
  */
 CREATE FUNCTION _tiered_storage.settings_of_temp_rights()
 RETURNS SETOF _tiered_storage.setting_advice
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
 	WITH cost AS (
 		SELECT tt.tablespace_name::text AS place, t.tier_name, t.calibrated_at,
 			1 / t.sequential_write_mb_per_s + 1 / t.sequential_read_mb_per_s AS s_per_mb
@@ -170,7 +173,8 @@ $$;
  * follow it.
  */
 CREATE FUNCTION _tiered_storage.wal_move_command(target text) RETURNS text
-LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp
+AS $$
 	/* Backslashes are not the same with every standard_conforming_strings. */
 	WITH quoted AS (
 		SELECT n.name, '''' || replace(n.path, '''', '''' || chr(92) || '''''') || '''' AS path
@@ -211,7 +215,8 @@ CREATE FUNCTION _tiered_storage.wal_places(
 	OUT sync_wait_s float8, OUT tier_name name, OUT rank integer, OUT there_ms float8,
 	OUT read_wait_s float8, OUT rho float8, OUT mount_point text, OUT room_bytes float8)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
 	WITH wal AS (
 		SELECT f.tier_name, c.syncs, f.io_s_per_hour * 1000 / NULLIF(c.syncs, 0) AS timed_ms,
 			COALESCE((SELECT LEAST(1, f.io_s_per_hour * 1000 / c.syncs / t.fsync_ms)
@@ -267,7 +272,8 @@ $$;
 /* What recommend_settings() says of the device of the WAL. */
 CREATE FUNCTION _tiered_storage.settings_of_wal_place(include_all boolean)
 RETURNS SETOF _tiered_storage.setting_advice
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
 	/* Segments are kept until checkpoints, standbys and the archiver have done with them. */
 	WITH need AS (
 		SELECT GREATEST(pg_size_bytes(current_setting('max_wal_size'))

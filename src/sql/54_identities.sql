@@ -4,7 +4,8 @@
 
 /* Whether a policy or a pin refers to the tier. */
 CREATE FUNCTION _tiered_storage.tier_in_use(tier name) RETURNS boolean
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
 	SELECT EXISTS (SELECT FROM _tiered_storage.policy p
 			WHERE tier IN (p.tier_name, p.index_tier, p.return_tier))
 		OR EXISTS (SELECT FROM _tiered_storage.pin p WHERE p.tier_name = tier)
@@ -19,7 +20,8 @@ $$;
  * A row that another session has locked is left for the next time.
  */
 CREATE FUNCTION _tiered_storage.remove_unused_tiers(except_tier name) RETURNS void
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
 	DELETE FROM _tiered_storage.tier t
 		WHERE t.tier_name IN (SELECT x.tier_name FROM _tiered_storage.tier x
 			WHERE x.discovered AND x.tier_name IS DISTINCT FROM except_tier
@@ -38,7 +40,8 @@ $$;
  * relies on it.
  */
 CREATE FUNCTION _tiered_storage.claimed_elsewhere() RETURNS SETOF name
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
 	SELECT t.tablespace_name
 	FROM _tiered_storage.tier_tablespace t
 	JOIN _tiered_storage.tablespace_claims() c ON c.tablespace_oid = t.tablespace_oid
@@ -61,7 +64,8 @@ $$;
  * time.
  */
 CREATE FUNCTION _tiered_storage.refresh_tablespaces() RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
 	this_system bigint := (SELECT c.system_identifier FROM pg_control_system() c);
 	stored name[];
@@ -129,7 +133,8 @@ CREATE FUNCTION _tiered_storage.relation_identity(
 	relation oid, OUT relation_oid oid, OUT schema_name name, OUT relation_name name,
 	OUT owner_name name, OUT owner_oid oid, OUT system_identifier bigint, OUT database_oid oid)
 RETURNS SETOF record
-LANGUAGE sql STABLE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE ROWS 1 SET search_path = pg_catalog, pg_temp
+AS $$
 	SELECT c.oid, c.nspname, c.relname, pg_get_userbyid(c.relowner), c.relowner,
 		cs.system_identifier, d.oid
 	FROM _tiered_storage.relation_entry(relation) c
@@ -144,7 +149,8 @@ $$;
  * A row that another transaction has locked is left for the next time.
  */
 CREATE FUNCTION _tiered_storage.remove_ownerless() RETURNS void
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
 	DELETE FROM _tiered_storage.policy p
 		WHERE p.policy_id IN (SELECT x.policy_id FROM _tiered_storage.policy x
 			WHERE NOT EXISTS (SELECT FROM _tiered_storage.policies v
@@ -159,7 +165,8 @@ $$;
 
 /* Updates the stored names and OIDs of policies. */
 CREATE FUNCTION _tiered_storage.refresh_policies() RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
 BEGIN
 	PERFORM _tiered_storage.remove_ownerless();
 	/*
@@ -251,7 +258,8 @@ $$;
  * that they have.
  */
 CREATE FUNCTION _tiered_storage.refresh_pins() RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
 BEGIN
 	IF NOT EXISTS (SELECT FROM _tiered_storage.pin) THEN
 		RETURN;

@@ -11,7 +11,8 @@
  * told, becomes a replacement character.
  */
 CREATE FUNCTION _tiered_storage.report_escape(value text) RETURNS text
-LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
 	safe CONSTANT text := '[]A-Za-z0-9 !#$%()*+,./:;=?@^_`{|}~[-]';
 	result text := '';
@@ -66,7 +67,8 @@ $$;
  * Three digits or more.
  */
 CREATE FUNCTION _tiered_storage.report_words(value float8, unit text DEFAULT '') RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
 	size float8 := abs(value);
 	power integer := 0;
@@ -116,7 +118,8 @@ $$;
 CREATE FUNCTION _tiered_storage.report_cell(value text, format text DEFAULT '#',
 	classes jsonb DEFAULT NULL)
 RETURNS text
-LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+AS $$
 BEGIN
 	IF value IS NULL OR format = 'time' AND NOT isfinite(value::timestamptz) THEN
 		RETURN '<span aria-hidden="true">&ndash;</span><span class="sr">' || CASE
@@ -151,7 +154,8 @@ $$;
 CREATE FUNCTION _tiered_storage.report_table(id text, caption text, columns text[], rows jsonb,
 	classes jsonb DEFAULT NULL)
 RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
 	WITH col AS MATERIALIZED (
 		SELECT c.n, p.part[1] AS head, p.part[2] AS key, COALESCE(p.part[3], '#') AS format,
 			CASE WHEN p.part[3] IN ('html', 'text', 'name', 'tier', 'why', 'code', 'time')
@@ -178,7 +182,8 @@ $$;
 
 /* What the colours of a picture mean: "class|text" for each. */
 CREATE FUNCTION _tiered_storage.report_legend(entries text[]) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
 	SELECT '<figcaption class="legend">' || string_agg(CASE WHEN e.entry LIKE '%|%'
 		THEN format('<span><i class="%s" aria-hidden="true"></i>%s</span>',
 			split_part(e.entry, '|', 1), substr(e.entry, strpos(e.entry, '|') + 1))
@@ -203,7 +208,8 @@ RETURN
 /* A text in a picture; the label is HTML. */
 CREATE FUNCTION _tiered_storage.report_label(x float8, y float8, class text, label text)
 RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
 BEGIN
 	RETURN format('<text x="%s" y="%s" class="%s">%s</text>', round(x::numeric, 1),
 		round(y::numeric, 1), class, label);
@@ -214,7 +220,8 @@ $$;
 CREATE FUNCTION _tiered_storage.report_bar(x float8, y float8, width float8, height float8,
 	class text)
 RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
 BEGIN
 	RETURN format('<rect x="%s" y="%s" width="%s" height="%s" class="%s"/>', round(x::numeric, 1),
 		round(y::numeric, 1), round(GREATEST(width, 0)::numeric, 1), round(height::numeric, 1),
@@ -229,7 +236,8 @@ $$;
 CREATE FUNCTION _tiered_storage.report_bars(id text, title text, description text, rows jsonb,
 	legend text[])
 RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
 	WITH line AS MATERIALIZED (
 		SELECT r.n, l.n AS line, r.entry ->> 'name' AS name, l.entry ->> 'note' AS note,
 			l.entry -> 'parts' AS parts, b.high, 8 + 40 * (r.n - 1) + (l.n - 1) * b.high AS y,
@@ -258,7 +266,8 @@ $$;
  * At most about five steps of 1, 2 or 5.
  */
 CREATE FUNCTION _tiered_storage.report_ticks(most float8) RETURNS SETOF float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
 	SELECT n * s.step
 	FROM (SELECT power(10, floor(log(most / 5))) AS unit WHERE most > 0 AND most < 'Infinity') u
 	CROSS JOIN LATERAL (SELECT u.unit * CASE WHEN most / 5 / u.unit <= 1.0001 THEN 1
@@ -271,7 +280,8 @@ $$;
 CREATE FUNCTION _tiered_storage.report_time_ticks(from_at timestamptz, to_at timestamptz,
 	OUT at timestamptz, OUT share float8, OUT label text)
 RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
 	WITH length AS (
 		SELECT date_part('epoch', to_at) - date_part('epoch', from_at) AS s
 		WHERE isfinite(from_at) AND isfinite(to_at) AND to_at > from_at),

@@ -26,7 +26,8 @@ CREATE FUNCTION tiered_storage.explain_placement(
 	OUT tier_name name, OUT place text, OUT random text, OUT scans text, OUT writes text,
 	OUT price text, OUT move text, OUT reason text)
 RETURNS SETOF record
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
 	WITH answer AS MATERIALIZED (
 		SELECT e.* FROM _tiered_storage.explain_placement(relation, tiers, overrides, horizon,
 			objective, schemas, relations) e),
@@ -67,7 +68,8 @@ CREATE FUNCTION tiered_storage.placement_summary(
 	OUT tier_name name, OUT used text, OUT room text, OUT work text, OUT price text,
 	OUT reason text)
 RETURNS SETOF record
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
 	SELECT p.tier_name, _tiered_storage.now_and_then(_tiered_storage.short_bytes(p.used_bytes),
 			_tiered_storage.short_bytes(p.advised_bytes)),
 		_tiered_storage.short_bytes(p.available_bytes),
@@ -96,7 +98,8 @@ CREATE FUNCTION tiered_storage.simulate_placement(
 	OUT tier_name name, OUT used text, OUT room text, OUT work text, OUT price text,
 	OUT reason text)
 RETURNS SETOF record
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
 	SELECT s.tier_name, _tiered_storage.now_and_then(_tiered_storage.short_bytes(s.advised_bytes),
 			_tiered_storage.short_bytes(s.simulated_bytes)),
 		_tiered_storage.now_and_then(_tiered_storage.short_bytes(s.available_bytes),
@@ -120,7 +123,8 @@ CREATE FUNCTION tiered_storage.evaluate_policies(
 	OUT policy_id integer, OUT relation regclass, OUT verdict text, OUT ends text, OUT size text,
 	OUT reason text)
 RETURNS SETOF record
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
 	SELECT e.policy_id, e.relation, e.verdict, to_char(e.upper_bound, 'YYYY-MM-DD'),
 		_tiered_storage.short_bytes(e.size_bytes), _tiered_storage.wrap(e.reason, 31)
 	FROM _tiered_storage.evaluate_policies() e
@@ -141,7 +145,8 @@ CREATE FUNCTION tiered_storage.tier_size_curve(
 	OUT capacity_bytes bigint, OUT used text, OUT work text, OUT queues text, OUT saves text,
 	OUT price text, OUT mark text, OUT reason text)
 RETURNS SETOF record
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
 	SELECT c.capacity_bytes, _tiered_storage.short_bytes(c.used_bytes),
 		_tiered_storage.short_seconds(c.io_s_per_hour),
 		_tiered_storage.short_seconds(c.queue_s_per_hour),
@@ -163,7 +168,8 @@ CREATE FUNCTION tiered_storage.unused_relations(
 	OUT relation regclass, OUT kind text, OUT size text, OUT unread_since date, OUT writes text,
 	OUT move text, OUT saves text)
 RETURNS SETOF record
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
 	SELECT u.relation, u.kind, _tiered_storage.short_bytes(u.size_bytes), u.unread_since::date,
 		_tiered_storage.short_quantity(u.page_writes_per_hour, 1000, '', 'k', 'M', 'G') || '/h',
 		CASE WHEN u.cheapest_tier IS NOT NULL
@@ -179,7 +185,8 @@ CREATE FUNCTION tiered_storage.recommend_partitioning(
 	min_size_bytes bigint DEFAULT 1073741824, include_all boolean DEFAULT false,
 	OUT relation regclass, OUT size text, OUT confidence text, OUT reason text, OUT command text)
 RETURNS SETOF record
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
 	SELECT p.relation, _tiered_storage.short_bytes(p.size_bytes), p.confidence,
 		_tiered_storage.wrap(p.reason, 22), _tiered_storage.wrap(p.command, 43, true)
 	FROM _tiered_storage.recommend_partitioning(min_size_bytes, include_all) p
@@ -192,7 +199,8 @@ CREATE FUNCTION tiered_storage.recommend_settings(
 	include_all boolean DEFAULT false,
 	OUT setting text, OUT tablespace_name text, OUT value text, OUT reason text, OUT command text)
 RETURNS SETOF record
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
 	SELECT s.setting, _tiered_storage.clip(s.tablespace_name::text, 15),
 		_tiered_storage.wrap(_tiered_storage.now_and_then(s.current_value, s.recommended_value),
 			12),
@@ -209,7 +217,8 @@ CREATE FUNCTION tiered_storage.device_profiles(
 	OUT profile text, OUT random_ms text, OUT mb_per_s text, OUT fsync_ms numeric,
 	OUT parallel numeric, OUT price numeric, OUT dwpd numeric, OUT source text)
 RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
 	SELECT _tiered_storage.clip(p.profile, 24),
 		concat_ws(' / ', _tiered_storage.significant(p.random_read_ms),
 			_tiered_storage.significant(p.random_write_ms)),
@@ -249,7 +258,8 @@ CREATE FUNCTION tiered_storage.orphaned_files(
 	OUT path text, OUT size text, OUT written text, OUT tablespace_name name,
 	OUT is_registered boolean)
 RETURNS SETOF record
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
 	SELECT f.path, _tiered_storage.short_bytes(f.size_bytes),
 		_tiered_storage.short_time(f.written_at), f.tablespace_name, f.is_registered
 	FROM _tiered_storage.orphaned_files() f
