@@ -80,7 +80,7 @@ tier_idle_rest(TierRest rest)
 	TierDatabaseSlot *slot;
 	int			left_out = 0;
 
-	/* What is left out is tried again after a time of its own. */
+	/* A relation that is left out has its own time of the next attempt. */
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 	slot = tier_shmem_slot(MyDatabaseId, false);
 	for (int i = 0; slot != NULL && i < TIER_MOST_REMEMBERED; i++)

@@ -11,7 +11,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 	SELECT format($check$BEGIN
 IF NOT EXISTS (SELECT FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
 	WHERE c.oid = %1$s AND c.relkind = 'r' AND COALESCE(i.inhparent, c.oid) = %2$L::regclass) THEN
-	RAISE EXCEPTION 'the table of the script has gone: print it again';
+	RAISE EXCEPTION 'the table of the script does not exist: print the script again';
 END IF;
 IF (SELECT bool_and(pg_has_role(u.oid, 'pg_monitor', 'USAGE')
 		AND (u.oid = o.oid OR u.rolsuper AND o.rolsuper) AND (s.oid = o.oid OR s.rolsuper))
@@ -22,8 +22,8 @@ IF (SELECT bool_and(pg_has_role(u.oid, 'pg_monitor', 'USAGE')
 	JOIN pg_roles u ON u.rolname IN (session_user, current_user)
 		OR u.oid = (SELECT usesysid FROM pg_stat_activity WHERE pid = pg_backend_pid())
 	WHERE c.oid IN (%1$s, %2$L::regclass)) IS NOT TRUE THEN
-	RAISE EXCEPTION 'not logged in as the owner of the table, a member of pg_monitor'
-		USING HINT = 'The schema must be of the owner or a superuser.';
+	RAISE EXCEPTION 'must be logged in as the owner of the table and be a member of pg_monitor'
+		USING HINT = 'The schema must belong to the owner of the table or to a superuser.';
 END IF;
 END$check$, relation::oid, relation)
 $$;

@@ -72,7 +72,7 @@ extern bool tier_mount_is_compressed(const TierMount *mount);
 /* tmpfs and ramfs. */
 extern bool tier_mount_is_memory(const TierMount *mount);
 
-/* A file system over a network, or in user space without a block device of its own. */
+/* A file system over a network, or one in user space that has no block device. */
 extern bool tier_mount_is_remote(const TierMount *mount);
 
 /*

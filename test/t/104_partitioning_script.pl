@@ -553,7 +553,7 @@ foreach (
 {
 	like(
 		refusal($old, @$_),
-		qr/ERROR:  not logged in as the owner of the table, a member of pg_monitor/,
+		qr/ERROR:  must be logged in as the owner of the table and be a member of pg_monitor/,
 		"refused: @$_[2..$#$_]");
 }
 is(complete_script('the owner may', $old) =~ /ERROR/, '', '... run it');
@@ -563,7 +563,7 @@ $node->safe_psql('postgres',
 );
 like(
 	refusal($old),
-	qr/ERROR:  the table of the script has gone/,
+	qr/ERROR:  the table of the script does not exist/,
 	'a view of its name is not read');
 $node->safe_psql('postgres', 'CREATE TABLE public.ours (key int)');
 $old = $node->safe_psql('postgres',
