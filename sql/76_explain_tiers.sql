@@ -97,6 +97,14 @@ ALTER TABLE untiered SET TABLESPACE regress_ts_fast;
 SELECT node, relation, random_reads + sequential_reads = pg_relation_size('untiered') / 8192 AS once FROM tiered_storage.explain_tiers(
 	'WITH x AS MATERIALIZED (SELECT id FROM untiered) SELECT count(*) FROM x a, x b WHERE a.id = b.id', true);
 ALTER TABLE untiered SET TABLESPACE pg_default;
+-- What a scan reads beyond its table is TOAST.
+CREATE TABLE toasted (v text) WITH (autovacuum_enabled = off);
+ALTER TABLE toasted ALTER COLUMN v SET STORAGE EXTERNAL;
+INSERT INTO toasted SELECT repeat(md5(i::text), 200) FROM generate_series(1, 100) i;
+ALTER TABLE toasted SET TABLESPACE regress_ts_fast;
+SELECT node, relation = 'toasted'::regclass AS of_table, tier, random_reads + sequential_reads > 100 AS many
+	FROM tiered_storage.explain_tiers('SELECT FROM toasted WHERE md5(v) < chr(1)', true) WHERE relation IS NOT NULL;
+DROP TABLE toasted;
 PREPARE explained(text) AS SELECT node, relation FROM tiers_of($1) WHERE relation IS NOT NULL;
 EXECUTE explained('SELECT count(*) FROM untiered');
 

@@ -26,6 +26,7 @@
 #include "optimizer/paths.h"
 
 #include "src/compat.h"
+#include "src/base/clock.h"
 #include "src/decide/explain_plan.h"
 #include "src/model/split.h"
 #include "src/server/relation.h"
@@ -153,6 +154,7 @@ tier_explain_count(TierExplained *explained, bool ended)
 	explained->device_blocks = usage.ru_inblock * 512.0 / BLCKSZ -
 		ended * explained->device_blocks;
 	explained->waits = usage.ru_nvcsw - ended * explained->waits;
+	explained->elapsed_ms = tier_clock_monotonic_us() / 1e3 - ended * explained->elapsed_ms;
 }
 
 static void
@@ -286,6 +288,7 @@ put_read(const Walk *walk, const PlanState *node, const char *name, Oid relation
 	tier_row_datum(row, 6, Float8GetDatum(sequential > 0.0 ? walk->loops : 0.0));
 	tier_row_datum(row, 7, Float8GetDatum(explained->share));
 	tier_row_datum(row, 8, Float8GetDatum(explained->waits));
+	tier_row_datum(row, 9, Float8GetDatum(explained->elapsed_ms));
 	if (explained->share < 0.0 || !is_known || !tier_pagecache_counts_readers(info.tablespace_oid))
 	{
 		row->nulls[7] = row->nulls[8] = true;
@@ -322,6 +325,26 @@ leaves_in_order(const Plan *plan, double leaves)
 			return 0.0;
 	}
 	return tier_split_sequential(&reads);
+}
+
+/*
+ * A scan of a whole table cannot miss more blocks than the table has, so often as it ran.  What
+ * is more are blocks of TOAST, one value after the other, but for a few of the catalog.  Returns
+ * their part of the factor.
+ */
+static double
+put_toast_reads(const Walk *walk, const PlanState *node, Relation table, double times)
+{
+	Oid			toast_oid = table->rd_rel->reltoastrelid;
+	double		more;
+
+	if (!walk->explained->executed || !OidIsValid(toast_oid))
+		return 0.0;
+	more = times - Max(node->instrument->nloops, 1.0);
+	if (more < 0.01)
+		return 0.0;
+	put_read(walk, node, "Seq Scan", toast_oid, more * RelationGetNumberOfBlocks(table), 0.0);
+	return more;
 }
 
 static void
@@ -377,6 +400,8 @@ put_node_reads(const Walk *walk, PlanState *node)
 			break;
 	}
 	times = times_of(walk, node, reads.random + reads.sequential + reads.index);
+	if (IsA(plan, SeqScan))
+		times -= put_toast_reads(walk, node, table, times);
 	if (!OidIsValid(reads.index_oid) || table != NULL)
 		put_read(walk, node, name, table == NULL ? InvalidOid : RelationGetRelid(table),
 				 reads.random * times, reads.sequential * times);

@@ -23,9 +23,10 @@ typedef struct TierExplained
 	List	   *noted;			/* of IndexReads * */
 	void	   *planned;		/* its PlannerGlobal, to compare; NULL: not
 								 * yet */
-	double		misses;			/* these three by tier_explain_count() */
+	double		misses;			/* these four by tier_explain_count() */
 	double		device_blocks;
 	double		waits;
+	double		elapsed_ms;
 	PlanState  *top;			/* while EXPLAIN is answered */
 	List	   *shown;			/* of char **: that answer, by row */
 	TierResultRow row;			/* to put */
@@ -43,8 +44,8 @@ extern TierExplained *tier_explained;
 extern TierExplained *tier_explain_begin(void);
 
 /*
- * Counts the reads of this process: blocks missed in shared buffers, bytes read from devices, and
- * waits.  At the beginning of the statement it stores the totals, at its end the differences.
+ * Counts the reads of this process: blocks missed in shared buffers, bytes read from devices, waits,
+ * and the time.  At the beginning of the statement it stores the totals, at its end the differences.
  */
 extern void tier_explain_count(TierExplained *explained, bool ended);
 

@@ -141,6 +141,7 @@ begin_option(ExplainState * es, DefElem * option, ParseState *pstate)
 	SetExplainExtensionState(es, extension_id, explained);
 }
 
+/* With the caller's search_path, so that no name in it can be another's. */
 static void
 price(TierExplained *explained, PlanState *top, bool executed)
 {
@@ -151,7 +152,7 @@ price(TierExplained *explained, PlanState *top, bool executed)
 	tier_explained = explained;
 	(void) SPI_connect();
 	(void) SPI_execute(psprintf("SELECT node_id, CASE WHEN supposed THEN 'Supposed Tier' ELSE "
-								"'Tier' END, COALESCE(tier::text, '-'), relation, random_reads, "
+								"'Tier' END, tier, relation, random_reads, "
 								"sequential_reads, device_ms FROM "
 								"_tiered_storage.priced_plan(NULL, '%d')", executed), true, 0);
 	MemoryContextSwitchTo(explained->context);
@@ -161,6 +162,7 @@ price(TierExplained *explained, PlanState *top, bool executed)
 
 		for (int j = 0; j < ROW_COLUMNS; j++)
 			row[j] = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, j + 1);
+		row[2] = row[2] == NULL ? "-" : row[2];
 		explained->shown = lappend(explained->shown, row);
 	}
 	(void) SPI_finish();

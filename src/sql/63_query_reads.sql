@@ -15,7 +15,8 @@ AS 'MODULE_PATHNAME', 'tier_query_reads_sql';
 
 /*
  * The texts of queries, from pg_stat_statements as the caller sees it; none where it is not
- * there or not loaded.  The view is the member of that extension, wherever it is.
+ * there or not loaded.  The view is the member of that extension, wherever it is, and a
+ * superuser's: any other owner could replace it, and what it calls would run as the caller.
  */
 CREATE FUNCTION _tiered_storage.query_texts()
 RETURNS TABLE (user_oid oid, query_id bigint, query text)
@@ -26,6 +27,7 @@ DECLARE
 		JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
 			AND d.classid = 'pg_class'::regclass AND d.deptype = 'e'
 		CROSS JOIN LATERAL _tiered_storage.relation_entry(d.objid) c
+		JOIN pg_roles r ON r.oid = c.relowner AND r.rolsuper
 		WHERE e.extname = 'pg_stat_statements' AND c.relname = 'pg_stat_statements');
 BEGIN
 	IF source IS NOT NULL THEN

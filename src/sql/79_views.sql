@@ -181,7 +181,8 @@ COMMENT ON COLUMN tiered_storage.file_class_io.tier_name IS
 COMMENT ON COLUMN tiered_storage.file_class_io.place IS
 'tablespaces, directory, or name of the SLRU';
 COMMENT ON COLUMN tiered_storage.file_class_io.read IS 'bytes read per hour';
-COMMENT ON COLUMN tiered_storage.file_class_io.written IS 'bytes written per hour';
+COMMENT ON COLUMN tiered_storage.file_class_io.written IS
+'bytes written per hour; of a tier: pages that changed, each once for a checkpoint';
 COMMENT ON COLUMN tiered_storage.file_class_io.fsyncs IS 'fsyncs per hour';
 COMMENT ON COLUMN tiered_storage.file_class_io.waits IS
 'seconds per hour that backends of this database waited for them';

@@ -10,7 +10,7 @@ CREATE FUNCTION _tiered_storage.plan_reads(
 	query text, executed boolean, OUT node_id integer, OUT node text,
 	OUT relation_oid oid, OUT tablespace_oid oid,
 	OUT random float8, OUT sequential float8, OUT scans float8, OUT device_share float8,
-	OUT waits float8)
+	OUT waits float8, OUT elapsed_ms float8)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_plan_reads';
@@ -23,7 +23,8 @@ AS 'MODULE_PATHNAME', 'tier_plan_reads';
  * Executed, reads were at random as often as the process has waited for one, without the waits
  * with which scans begin, but not more often than the planner has it: what the kernel reads ahead,
  * because look-ups are in order, is waited for in windows, and may be more than what was asked
- * for.  The blocks of a bitmap are in order, and may be near or far.
+ * for.  Nor more often than there was time for beside the transfer of all blocks.  The blocks of a
+ * bitmap are in order, and may be near or far.
  */
 CREATE FUNCTION _tiered_storage.priced_plan(
 	query text, executed boolean, OUT node_id integer, OUT supposed boolean, OUT node text,
@@ -42,7 +43,9 @@ BEGIN ATOMIC
 	shared AS (
 		SELECT r.*, f.tier_name AS tier, t.tier_name AS supposed_tier, s.is_supposed, h.share,
 			LEAST(h.share, 1) AS random_share, c.starts,
-			sum(c.starts) OVER () AS start_waits
+			sum(c.starts) OVER () AS start_waits, LEAST(r.waits, GREATEST(r.elapsed_ms
+				- sum(h.share * r.blocks * 8.192 / d.sequential_read_mb_per_s) OVER (), 0)
+				/ d.random_read_ms) AS possible_waits
 		FROM plan r
 		LEFT JOIN _tiered_storage.tier_tablespaces f ON f.tablespace_oid = r.tablespace_oid
 		LEFT JOIN _tiered_storage.tiers d ON d.tier_name = f.tier_name
@@ -57,7 +60,7 @@ BEGIN ATOMIC
 			ON t.tablespace_oid = COALESCE(p.tablespace_oid, r.tablespace_oid)),
 	parted AS (
 		SELECT r.*, r.most * CASE WHEN r.waits IS NULL THEN 1 ELSE LEAST(COALESCE(
-			GREATEST(r.waits - COALESCE(r.start_waits, 0), 0)
+			GREATEST(r.possible_waits - COALESCE(r.start_waits, 0), 0)
 				/ NULLIF(r.random_share * sum(r.most) OVER (), 0), 0), 1) END AS apart
 		FROM shared r),
 	priced AS (

@@ -203,6 +203,16 @@ Supposed Tier: slow (sum) random=1 sequential=0 device time=1.24 ms),
 		'nested');
 	unlike(answer($primary, "EXPLAIN (TIERS off) $by_id"), qr/Tier/, 'off');
 	like(
+		answer(
+			$primary,
+			'CREATE SCHEMA ours',
+			'CREATE FUNCTION ours.run(pg_catalog.text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION \'runs\'; END $$',
+			'CREATE DOMAIN ours.text AS pg_catalog.text CHECK (ours.run(value))',
+			'SET search_path = ours, public, pg_catalog',
+			"EXPLAIN (TIERS) $by_id"),
+		qr/Tier: slow \(orders_id\)/,
+		'no type that the search_path finds before those of the server');
+	like(
 		answer($standby, "EXPLAIN (TIERS) $by_id"),
 		qr/Tier: slow \(orders_id\)/,
 		'on a standby');
