@@ -44,8 +44,9 @@ extern TierExplained *tier_explained;
 extern TierExplained *tier_explain_begin(void);
 
 /*
- * Counts the reads of this process: blocks missed in shared buffers, bytes read from devices, waits,
- * and the time.  At the beginning of the statement it stores the totals, at its end the differences.
+ * Counts the reads of this process: blocks missed in shared buffers, bytes read from devices,
+ * waits, and the time.  At the beginning of the statement it stores the totals, at its end the
+ * differences.
  */
 extern void tier_explain_count(TierExplained *explained, bool ended);
 

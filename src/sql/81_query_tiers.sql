@@ -43,9 +43,8 @@ BEGIN ATOMIC
 	shared AS (
 		SELECT r.*, f.tier_name AS tier, t.tier_name AS supposed_tier, s.is_supposed, h.share,
 			LEAST(h.share, 1) AS random_share, c.starts,
-			sum(c.starts) OVER () AS start_waits, LEAST(r.waits, GREATEST(r.elapsed_ms
-				- sum(h.share * r.blocks * 8.192 / d.sequential_read_mb_per_s) OVER (), 0)
-				/ d.random_read_ms) AS possible_waits
+			sum(c.starts) OVER () AS start_waits, d.random_read_ms,
+			h.share * r.blocks * 8.192 / d.sequential_read_mb_per_s AS transfer_ms
 		FROM plan r
 		LEFT JOIN _tiered_storage.tier_tablespaces f ON f.tablespace_oid = r.tablespace_oid
 		LEFT JOIN _tiered_storage.tiers d ON d.tier_name = f.tier_name
@@ -60,8 +59,11 @@ BEGIN ATOMIC
 			ON t.tablespace_oid = COALESCE(p.tablespace_oid, r.tablespace_oid)),
 	parted AS (
 		SELECT r.*, r.most * CASE WHEN r.waits IS NULL THEN 1 ELSE LEAST(COALESCE(
-			GREATEST(r.possible_waits - COALESCE(r.start_waits, 0), 0)
-				/ NULLIF(r.random_share * sum(r.most) OVER (), 0), 0), 1) END AS apart
+			GREATEST(r.waits - COALESCE(r.start_waits, 0), 0)
+				/ NULLIF(r.random_share * sum(r.most) OVER (), 0), 0),
+			GREATEST(r.elapsed_ms - sum(r.transfer_ms) OVER (), 0)
+				/ NULLIF(sum(r.random_share * r.most * r.random_read_ms) OVER (), 0), 1) END
+			AS apart
 		FROM shared r),
 	priced AS (
 		SELECT r.n, r.node_id, r.node, r.relation_oid, r.apart AS random,
