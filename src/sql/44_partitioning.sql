@@ -2,12 +2,7 @@
 -- Which tables should be partitioned, and how.
 ---------------------------------------------------------------------------
 
-/*
- * Where nine tenths of the cached blocks of a relation lie together.
- *
- * The shortest run of parts of the relation that has nine tenths of its cached blocks;
- * parts count from 1.
- */
+/* The shortest run of parts of a relation, from 1, that has nine tenths of its cached blocks. */
 CREATE FUNCTION _tiered_storage.hot_range(
 	relation regclass,
 	OUT cached_blocks bigint, OUT parts integer, OUT first_part integer, OUT last_part integer)
@@ -24,10 +19,8 @@ RETURNS record LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 $$;
 
 /*
- * A natural interval for range partitions of these values; null: their range is too small.
- *
- * An interval that makes ten partitions or a few more: natural for times, round for
- * numbers.  Null if the range of values is too small.
+ * An interval that makes ten partitions or a few more: natural for times, round for numbers;
+ * null: the range of values is too small.
  */
 CREATE FUNCTION _tiered_storage.partition_interval(
 	column_type oid, lowest text, highest text,
@@ -61,10 +54,8 @@ END
 $$;
 
 /*
- * The column of a table that follows the order of its blocks best, and its lowest and highest
- * value; no row: there is none.
- *
- * By the server's statistics, as far as the caller may see them; times come before numbers.
+ * The column that follows the order of a table's blocks best, times before numbers, by the
+ * statistics that the caller may see, and its lowest and highest value; no row: there is none.
  */
 CREATE FUNCTION _tiered_storage.partition_key(
 	relation regclass,

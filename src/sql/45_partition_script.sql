@@ -27,22 +27,20 @@ $$;
 /* Names of a table and its parts that leave no room for those that the script needs. */
 CREATE FUNCTION _tiered_storage.partition_name_obstacles(relation regclass)
 RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-	WITH t AS (SELECT * FROM pg_class WHERE oid = relation), own (name, persistence) AS (
-		SELECT relname, relpersistence FROM pg_class WHERE oid IN (
+	WITH t AS (SELECT * FROM pg_class WHERE oid = relation), own (name) AS (
+		SELECT relname FROM pg_class WHERE oid IN (
 			SELECT relation UNION ALL SELECT indexrelid FROM pg_index WHERE indrelid = relation
 			UNION ALL SELECT objid FROM pg_depend JOIN pg_sequence ON seqrelid = objid
 			WHERE refclassid = 'pg_class'::regclass AND refobjid = relation)
-		UNION ALL SELECT stxname, 'p' FROM pg_statistic_ext WHERE stxrelid = relation),
+		UNION ALL SELECT stxname FROM pg_statistic_ext WHERE stxrelid = relation),
 	taken (name) AS (SELECT c.relname FROM t JOIN pg_class c USING (relnamespace)
 		UNION SELECT typname FROM t JOIN pg_type ON typnamespace = relnamespace
-		UNION SELECT stxname FROM t JOIN pg_statistic_ext ON stxnamespace = relnamespace
-		UNION SELECT conname FROM pg_constraint WHERE conrelid = relation)
-	SELECT format('%I is unlogged, or has a name of more than 59 bytes (change that)', name)
-	FROM own WHERE octet_length(name) > 59 OR persistence <> 'p'
-	UNION ALL SELECT format('the name %I is taken (rename that)', name) FROM t, taken
-	WHERE name IN (SELECT o.name || x FROM own o, unnest('{_old,_new,_was}'::text[]) x)
-		OR starts_with(name, relname)
-		AND substr(name, length(relname) + 1) ~ '^_(default|pm?[0-9]+)$'
+		UNION SELECT stxname FROM t JOIN pg_statistic_ext ON stxnamespace = relnamespace)
+	SELECT format('the name %I has more than 59 bytes (rename that)', name)
+	FROM own WHERE octet_length(name) > 59
+	UNION ALL SELECT DISTINCT format('the name %I is taken (rename that)', t.name)
+	FROM own o JOIN taken t ON starts_with(t.name, o.name)
+	WHERE substr(t.name, length(o.name) + 1) ~ '^_(old|new|was|default|pm?[0-9]+)$'
 $$;
 
 /*
@@ -71,7 +69,8 @@ RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS 
 		(EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = t.oid),
 			'a subscription writes it (drop the subscription)'),
 		(EXISTS (SELECT FROM pg_depend WHERE objid = t.oid AND deptype = 'e' UNION ALL
-			SELECT FROM pg_trigger WHERE tgrelid = t.oid AND tgisinternal AND tgconstraint = 0),
+			SELECT FROM pg_trigger WHERE tgrelid = t.oid AND tgisinternal AND tgconstraint = 0
+			UNION ALL SELECT WHERE _tiered_storage.distributed_table(t.oid) IS NOT NULL),
 			'it belongs to an extension (use the partitions of that)'),
 		(EXISTS (SELECT FROM aclexplode(t.relacl) WHERE grantor <> t.relowner
 			UNION ALL SELECT FROM pg_attribute, aclexplode(attacl)
@@ -84,9 +83,17 @@ RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS 
 			UNION ALL SELECT FROM pg_statistic_ext
 			WHERE stxrelid = t.oid AND (stxstattarget >= 0 OR stxowner <> t.relowner)),
 			'its columns or statistics objects have options or another owner (reset them)'),
-		(t.relrowsecurity OR t.relforcerowsecurity
-			OR EXISTS (SELECT FROM pg_policy WHERE polrelid = t.oid),
-			'it has row-level security (drop its policies)')
+		(EXISTS (SELECT FROM pg_depend i JOIN pg_sequence ON seqrelid = i.objid JOIN pg_depend d
+			ON d.refclassid = i.refclassid AND d.refobjid = i.objid AND d.deptype = 'n'
+			WHERE i.refclassid = 'pg_class'::regclass AND i.refobjid = t.oid AND i.deptype = 'i'),
+			'others depend on the sequence of its identity column (drop them)'),
+		(NOT has_schema_privilege(t.relowner, t.relnamespace, 'CREATE') OR EXISTS (SELECT
+			FROM pg_constraint WHERE conrelid = t.oid AND contype = 'f' AND conparentid = 0
+				AND NOT has_any_column_privilege(t.relowner, confrelid, 'REFERENCES')
+			UNION ALL SELECT FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid
+			WHERE t.oid IN (c.oid, i.indrelid) AND c.reltablespace <> 0
+				AND NOT has_tablespace_privilege(t.relowner, c.reltablespace, 'CREATE')),
+			'its owner lacks CREATE on the schema or a tablespace, or REFERENCES (grant it)')
 		) v (holds, obstacle) WHERE v.holds
 	UNION ALL SELECT format(v.obstacle, c.relname, key_column)
 		FROM t JOIN pg_index i ON i.indrelid = t.oid JOIN pg_class c ON c.oid = i.indexrelid
@@ -99,21 +106,20 @@ RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS 
 			WHERE conindid = c.oid AND conrelid = t.oid),
 			'the index of constraint %I has options (ALTER INDEX ... RESET)')
 		) v (holds, obstacle) WHERE v.holds
-	UNION ALL SELECT max(format('index %s is equal to another (drop it)', indexrelid::regclass))
-		FROM pg_index, pg_get_indexdef(indexrelid) d WHERE indrelid = relation
-		GROUP BY indisunique, regexp_replace(substr(d, position(' USING ' IN d)),
-			' DESC| NULLS (FIRST|LAST)| WITH [(][^)]*[)]', '', 'g') HAVING count(*) > 1
-	UNION ALL SELECT format('constraint %I is not valid or not inherited (drop it)', conname)
+	UNION ALL SELECT format('constraint %I is not valid, not inherited or has a whole row (drop '
+			'it)', conname)
 		FROM pg_constraint WHERE conrelid = relation AND CASE conname WHEN 'tiered_storage_bound'
 			THEN NOT starts_with(pg_get_constraintdef(oid),
 				format('CHECK (((%1$I IS NOT NULL) AND (%1$I < ', key_column))
-			ELSE NOT convalidated OR contype IN ('c', 'n') AND connoinherit END
+			ELSE NOT convalidated
+			OR contype IN ('c', 'n') AND (connoinherit OR 0 = ANY (conkey)) END
 	UNION ALL SELECT _tiered_storage.partition_name_obstacles(relation)
 	UNION ALL SELECT format('trigger %I of another table is FROM it (drop it)', tgname)
 		FROM pg_trigger WHERE tgconstrrelid = relation AND NOT tgisinternal
-	UNION ALL SELECT format('view %s is temporary, has ONLY or another owner (change it)',
+	UNION ALL SELECT format('view %s is temporary, has ONLY or cannot be replaced (change it)',
 		v::regclass) FROM t, pg_class c JOIN _tiered_storage.partition_views(relation) v ON v = oid
 		WHERE c.relpersistence = 't' OR c.relowner <> t.relowner
+			OR NOT has_schema_privilege(c.relowner, c.relnamespace, 'CREATE')
 			OR c.relkind = 'v' AND position('ONLY ' IN pg_get_viewdef(v)) > 0
 	UNION ALL SELECT format('trigger %I has transition tables (drop it)', tgname) FROM pg_trigger
 		WHERE tgrelid = relation AND num_nonnulls(tgoldtable, tgnewtable) > 0
@@ -151,13 +157,12 @@ BEGIN
 			'{date,timestamp,timestamptz,int2,int4,int8}'::regtype[])
 		LEFT JOIN pg_stats s ON s.schemaname = c.nspname AND s.tablename = c.relname
 			AND s.attname = a.attname AND NOT s.inherited;
-	IF NOT FOUND THEN
-		RETURN;
-	ELSIF COALESCE(step !~ CASE WHEN type ~ 'int' THEN '^[1-9][0-9]*$' WHEN type = 'date'
+	IF COALESCE(step !~ CASE WHEN type ~ 'int' THEN '^[1-9][0-9]*$' WHEN type = 'date'
 		THEN '^[1-9][0-9]{0,3} (day|week|month|year)s?$'
 		ELSE '^[1-9][0-9]{0,3} (hour|day|week|month|year)s?$' END, true) THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			format('step %L does not fit type %s', step, type));
+			format('step %L does not fit type %s', step, type), NULL,
+			'A step is a number, or a number of hours, days, weeks, months or years.');
 	END IF;
 	IF type ~ 'int' THEN
 		type := 'numeric';
@@ -190,14 +195,14 @@ CREATE FUNCTION _tiered_storage.partition_grants(relation regclass) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 	WITH t AS (SELECT c.*, CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS kind
 		FROM pg_class c WHERE c.oid = relation)
-	SELECT concat_ws(E'\n', format('REVOKE ALL ON %s %s FROM PUBLIC%s;', t.kind, relation,
-		concat(_tiered_storage.partition_grantees(t.relowner),
-			CASE WHEN t.relacl IS NOT NULL THEN ', ' || t.relowner::regrole END)),
+	SELECT concat_ws(E'\n', format('REVOKE ALL ON %s %s FROM PUBLIC, %s%s;', t.kind, relation,
+			t.relowner::regrole, _tiered_storage.partition_grantees(t.relowner)),
 		(SELECT string_agg(format('GRANT %s%s ON %s %s TO %s%s;', x.privilege_type,
 			' (' || quote_ident(a.attname) || ')', t.kind, relation,
 			CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE x.grantee::regrole::text END,
 			CASE WHEN x.is_grantable THEN ' WITH GRANT OPTION' END), E'\n')
-			FROM (SELECT NULL::name, t.relacl UNION ALL
+			FROM (SELECT NULL::name, COALESCE(t.relacl,
+					acldefault(lower(t.relkind::text)::"char", t.relowner)) UNION ALL
 				SELECT attname, attacl FROM pg_attribute WHERE attrelid = t.oid) a (attname, acl),
 				aclexplode(a.acl) x))
 	FROM t
@@ -220,9 +225,8 @@ $$;
 CREATE FUNCTION _tiered_storage.partition_locks(relation regclass) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 	SELECT concat_ws(E'\n', 'BEGIN ISOLATION LEVEL READ COMMITTED;',
-		(SELECT string_agg(format('ALTER VIEW %s OWNER TO %s;', v::regclass, c.relowner::regrole),
-			E'\n') FROM _tiered_storage.partition_views(relation) v,
-			_tiered_storage.relation_entry(v) c),
+		(SELECT string_agg(format('ALTER VIEW %s OWNER TO CURRENT_USER;', v::regclass), E'\n')
+			FROM _tiered_storage.partition_views(relation) v),
 		(SELECT string_agg(DISTINCT format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;',
 			confrelid::regclass), E'\n') FROM pg_constraint JOIN pg_class t ON t.oid = conrelid
 			WHERE conrelid = relation AND contype = 'f' AND conparentid = 0
@@ -269,7 +273,8 @@ ALTER TABLE %s %s TRIGGER %1$I;', tgname, other, pg_get_triggerdef(oid), relatio
 				UNION SELECT 'pg_class'::regclass, indexrelid FROM pg_index
 				WHERE indrelid = relation) o (class, oid)
 			JOIN pg_description d ON d.classoid = o.class AND d.objoid = o.oid
-			CROSS JOIN LATERAL pg_identify_object(d.classoid, d.objoid, d.objsubid) i
+			JOIN LATERAL pg_identify_object(d.classoid, d.objoid, d.objsubid) i
+				ON NOT starts_with(i.identity, 'tiered_storage_bound ')
 		UNION ALL SELECT 4, v::text, format('CREATE OR REPLACE VIEW %s%s AS %s', v::regclass,
 			(SELECT format(' WITH (%s)', string_agg(format('%I = %L', option_name, option_value),
 				', ')) FROM pg_class, pg_options_to_table(reloptions) WHERE oid = v
@@ -278,7 +283,10 @@ ALTER TABLE %s %s TRIGGER %1$I;', tgname, other, pg_get_triggerdef(oid), relatio
 	SELECT line FROM lines ORDER BY n, name COLLATE "C"
 $$;
 
-/* Statements that create the new parent and its parts, before partitions are attached. */
+/*
+ * Statements that create the new parent and its parts, before partitions are attached:
+ * constraints first, or an equal index takes that of one, and another one is built.
+ */
 CREATE FUNCTION _tiered_storage.partition_parent(relation regclass, key_column name, other text)
 RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 	WITH places (oid, line) AS (
@@ -290,12 +298,12 @@ RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS 
 		SELECT 1, '', format('%s
 CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS
 INCLUDING STORAGE INCLUDING COMPRESSION) PARTITION BY RANGE (%I);
-ALTER TABLE %2$s DROP CONSTRAINT tiered_storage_bound, OWNER TO %5$s;
-%6$s', p.line, relation, other, key_column,
-			relowner::regrole, _tiered_storage.partition_grants(relation))
-			FROM pg_class JOIN places p USING (oid) WHERE oid = relation
-		UNION ALL SELECT 2, COALESCE(p.oid::regclass::text, conname), concat_ws(E'\n', p.line,
-			COALESCE(format('ALTER TABLE %s ADD CONSTRAINT ', relation) || quote_ident(conname)
+ALTER TABLE %2$s DROP CONSTRAINT tiered_storage_bound;
+%5$s', p.line, relation, other, key_column, _tiered_storage.partition_grants(relation))
+			FROM places p WHERE oid = relation
+		UNION ALL SELECT CASE WHEN conname IS NULL THEN 3 ELSE 2 END,
+			COALESCE(p.oid::regclass::text, conname), concat_ws(E'\n', p.line, COALESCE(
+			format('ALTER TABLE %s ADD CONSTRAINT ', relation) || quote_ident(conname)
 			|| ' ' || pg_get_constraintdef(o.oid), pg_get_indexdef(p.oid)) || ';')
 			FROM places p FULL JOIN (SELECT oid, conname, CASE contype WHEN 'f' THEN 0::oid
 				ELSE conindid END FROM pg_constraint
@@ -303,10 +311,14 @@ ALTER TABLE %2$s DROP CONSTRAINT tiered_storage_bound, OWNER TO %5$s;
 					AND conparentid = 0) o (oid, conname, index)
 				ON o.index = p.oid
 			WHERE p.oid IS DISTINCT FROM relation
-		UNION ALL SELECT 3, stxname, format(E'%s;\nALTER STATISTICS %s.%I OWNER TO %s;',
-			pg_get_statisticsobjdef(oid), stxnamespace::regnamespace, stxname, stxowner::regrole)
+		UNION ALL SELECT 4, stxname, pg_get_statisticsobjdef(oid) || ';'
 			FROM pg_statistic_ext WHERE stxrelid = relation
-		UNION ALL SELECT 4, '', line FROM places WHERE oid = relation)
+		UNION ALL SELECT 5, policyname, concat(format('CREATE POLICY %I ON %s AS %s FOR %s TO ',
+			policyname, relation, permissive, cmd),
+			(SELECT string_agg(quote_ident(r), ', ') FROM unnest(roles) r),
+			' USING (' || qual || ')', ' WITH CHECK (' || with_check || ')', ';')
+			FROM pg_policies WHERE format('%I.%I', schemaname, tablename) = relation::text
+		UNION ALL VALUES (6, '', 'SET LOCAL default_tablespace = '''';'))
 	SELECT line FROM lines ORDER BY n, name COLLATE "C"
 $$;
 
@@ -322,7 +334,10 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 				o.option_value), ', ' ORDER BY x.prefix, o.option_name))
 				FROM (SELECT '', c.reloptions UNION ALL SELECT 'toast.', reloptions FROM pg_class
 					WHERE oid = c.reltoastrelid) x (prefix, list), pg_options_to_table(x.list) o
-				HAVING count(*) > 0) AS options
+				HAVING count(*) > 0) AS options,
+			concat(CASE WHEN relrowsecurity THEN E'\nALTER TABLE %1$s ENABLE ROW LEVEL SECURITY;'
+				END, CASE WHEN relforcerowsecurity
+				THEN E'\nALTER TABLE %1$s FORCE ROW LEVEL SECURITY;' END) AS security
 		FROM pg_class c WHERE c.oid = relation)
 	SELECT string_agg(l, E'\n') FROM (
 		SELECT _tiered_storage.partition_renames(relation, '', '_old')
@@ -330,11 +345,11 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 		UNION ALL SELECT _tiered_storage.partition_companions(relation, old) FROM t
 		UNION ALL SELECT format('ALTER TABLE %s ATTACH PARTITION %s
 FOR VALUES FROM (MINVALUE) TO (%L);
-ALTER TABLE %2$s DROP CONSTRAINT tiered_storage_bound;', relation, old, bound) FROM t
-		UNION ALL SELECT format('CREATE TABLE %s PARTITION OF %s %s USING %I%s;
-ALTER TABLE %1$s OWNER TO %6$s;
-REVOKE ALL ON TABLE %1$s FROM PUBLIC%7$s;', _tiered_storage.spare_path(relation, b.name),
-			relation, b.bounds, amname, options, relowner::regrole,
+ALTER TABLE %2$s DROP CONSTRAINT tiered_storage_bound;', relation, old, bound)
+			|| format(security, relation) FROM t
+		UNION ALL SELECT format('CREATE TABLE %1$s PARTITION OF %2$s %3$s USING %4$I%5$s;
+REVOKE ALL ON TABLE %1$s FROM PUBLIC%6$s;' || security,
+			_tiered_storage.spare_path(relation, b.name), relation, b.bounds, amname, options,
 			_tiered_storage.partition_grantees(relowner))
 			FROM t JOIN pg_am am ON am.oid = relam CROSS JOIN LATERAL (
 				SELECT '_p' || tag, format('FOR VALUES FROM (%L) TO (%L)', lower, upper)
@@ -350,11 +365,10 @@ CREATE FUNCTION _tiered_storage.partition_undo(relation regclass) RETURNS SETOF 
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 	SELECT _tiered_storage.partition_locks(relation)
 	UNION ALL SELECT format('ALTER TABLE %s DETACH PARTITION %s;
-SET LOCAL row_security = off;
-DO %L;', relation, _tiered_storage.spare_path(relation, '_old'), format('BEGIN IF EXISTS (SELECT '
-		'FROM %s) THEN RAISE EXCEPTION ''rows have come to the new partitions'' USING HINT = '
-		'''Copy them to another table and delete them, undo, and insert them.''; END IF; END',
-		relation))
+ALTER TABLE %1$s DISABLE ROW LEVEL SECURITY;
+DO %3$L;', relation, _tiered_storage.spare_path(relation, '_old'), format('BEGIN IF EXISTS '
+		'(SELECT FROM %s) THEN RAISE EXCEPTION ''rows have come to the new partitions'' USING '
+		'HINT = ''Move them to another table, undo, and insert them.''; END IF; END', relation))
 	UNION ALL SELECT _tiered_storage.partition_renames(relation, '', '_new')
 	UNION ALL SELECT _tiered_storage.partition_renames(relation, '_old', '')
 	UNION ALL SELECT _tiered_storage.partition_companions(relation,

@@ -19,12 +19,13 @@ IF (SELECT bool_and(pg_has_role(u.oid, 'pg_monitor', 'USAGE')
 	JOIN pg_database d ON d.datname = current_database()
 	JOIN pg_roles o ON o.oid = c.relowner JOIN pg_roles s ON s.oid = CASE n.nspowner
 		WHEN 'pg_database_owner'::regrole THEN d.datdba ELSE n.nspowner END
-	JOIN pg_roles u ON u.rolname IN (session_user, current_user)
+	JOIN pg_roles u ON u.rolname = session_user
 		OR u.oid = (SELECT usesysid FROM pg_stat_activity WHERE pid = pg_backend_pid())
 	WHERE c.oid IN (%1$s, %2$L::regclass)) IS NOT TRUE THEN
 	RAISE EXCEPTION 'must be logged in as the owner of the table and be a member of pg_monitor'
 		USING HINT = 'The schema must belong to the owner of the table or to a superuser.';
 END IF;
+COMMIT; -- In a transaction this fails: each step has to release its locks.
 END$check$, relation::oid, relation)
 $$;
 
@@ -38,27 +39,14 @@ DECLARE
 	body text;
 	policy text;
 BEGIN
-	IF relation IS NULL OR key_column IS NULL OR step IS NULL THEN
-		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			'"relation", "key_column" and "step" must not be null');
-	ELSIF EXISTS (SELECT FROM tiered_storage.tiers t
-		WHERE t.tier_name = tier AND t.profile = 'object_store') THEN
-		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			'a tiering policy for an object store needs no_writes_for', NULL, 'Give no tier.');
-	END IF;
 	obstacles := (SELECT string_agg(o, '; ')
 		FROM _tiered_storage.partition_obstacles(relation, key_column) o);
 	IF obstacles IS NOT NULL THEN
 		PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
 			format('table %s cannot be partitioned without rewriting it', relation), obstacles);
 	END IF;
-	BEGIN
-		SELECT b.lower INTO bound
-			FROM _tiered_storage.partition_bounds(relation, key_column, step, bound) b LIMIT 1;
-	EXCEPTION WHEN data_exception THEN
-		PERFORM _tiered_storage.refuse('invalid_parameter_value', SQLERRM, NULL,
-			'A step is a number, or a number of hours, days, weeks, months or years.');
-	END;
+	SELECT b.lower INTO bound
+		FROM _tiered_storage.partition_bounds(relation, key_column, step, bound) b LIMIT 1;
 	IF bound IS NULL THEN
 		PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
 			'no bound is known for the rows of the table', NULL, 'Analyze it, or give a bound.');
@@ -69,16 +57,19 @@ BEGIN
 		'idle_for => ''30 days''' ELSE format('move_after => %L', 3 * step::interval) END, tier);
 	RETURN format(replace($script$-- Partitions a table without rewriting it.
 -- Read it, then log in as the owner, a member of pg_monitor: psql -X -U OWNER -f FILE
--- Each step is done or not done.  After an error or an interruption run it again.
--- It waits at most 0.5 s for each lock, so that in a deadlock it is the one that fails.
+-- Each step is done or not done.  After an error or an interruption run it again.  It waits at
+-- most 0.5 s for each lock, so that in a deadlock, or while the table is vacuumed, it fails.
 -- To undo it after any step, as long as no row is in a new partition:
 -- psql -X -U OWNER -v tiered_storage_undo=1 -f FILE
 -- What changes: a trigger's TG_TABLE_NAME and tableoid are those of a partition, COPY table TO
--- fails before PostgreSQL 19, and an UPDATE of the key may be a DELETE and an INSERT.
+-- fails before PostgreSQL 19, and an UPDATE of the key may be a DELETE and an INSERT.  The old
+-- table keeps its privileges and policies: change them there too.
 @set ON_ERROR_STOP on
 %1$s
 DO %11$L;
-SELECT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = %12$s) AS tiered_storage_switched @gset
+SELECT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = %12$s) AS tiered_storage_switched,
+EXISTS (SELECT FROM pg_constraint WHERE conrelid = %12$s AND conname = 'tiered_storage_bound'
+	AND obj_description(oid, 'pg_constraint') = %6$L) AS tiered_storage_validated @gset
 @if :{?tiered_storage_undo}
 @if :tiered_storage_switched
 -- Undo of 4.  ACCESS EXCLUSIVE on all of it, for at most a second.  Views, triggers, identities
@@ -92,6 +83,8 @@ ALTER TABLE %2$s DROP CONSTRAINT IF EXISTS tiered_storage_bound;
 @else
 @if :tiered_storage_switched
 @else
+@if :tiered_storage_validated
+@else
 -- 1. Do all rows fit?  ACCESS SHARE, while the table, or an index with the column, is read.
 DO %4$L;
 -- 2. Rows without a key, or from the bound on, are refused from here to 4.
@@ -100,6 +93,8 @@ ALTER TABLE %2$s DROP CONSTRAINT IF EXISTS tiered_storage_bound,
 ADD CONSTRAINT tiered_storage_bound CHECK (%5$I IS NOT NULL AND %5$I < %6$L) NOT VALID;
 -- 3. SHARE UPDATE EXCLUSIVE, while the table is read once: others read and write it.
 ALTER TABLE %2$s VALIDATE CONSTRAINT tiered_storage_bound;
+COMMENT ON CONSTRAINT tiered_storage_bound ON %2$s IS %6$L;
+@endif
 -- 4. The switch, in one transaction that reads no row.  ACCESS EXCLUSIVE on the table and its
 -- views, SHARE ROW EXCLUSIVE on tables that it references, for at most a second.
 -- From here on a BEFORE ROW trigger must not change the partition of a row.
@@ -117,16 +112,17 @@ ANALYZE %2$s;
 @endif
 $script$, '@', E'\\'), (SELECT string_agg(format('SET %I = %L;', name, setting), E'\n') FROM (
 			SELECT name, setting FROM pg_settings WHERE name = ANY ('{client_encoding,DateStyle,
-				IntervalStyle,TimeZone,bytea_output,extra_float_digits,quote_all_identifiers}')
+				IntervalStyle,TimeZone,array_nulls,bytea_output,extra_float_digits,lc_monetary,
+				quote_all_identifiers,standard_conforming_strings}')
+			UNION ALL SELECT 'role', pg_get_userbyid(relowner) FROM pg_class WHERE oid = relation
 			UNION ALL VALUES ('search_path', ''), ('lock_timeout', '0.5s')) s), relation, undo,
-		format('BEGIN LOCK TABLE %1$s IN ACCESS SHARE MODE; IF %3$L::regclass <> %4$s OR EXISTS '
-			'(SELECT FROM %1$s WHERE %2$I IS NULL OR %2$I >= %5$L) THEN '
+		format('BEGIN IF EXISTS (SELECT FROM %1$s WHERE %2$I IS NULL OR %2$I >= %3$L) THEN '
 			'RAISE EXCEPTION ''rows have no key, or one from the bound on''; END IF; END',
-			relation, key_column, relation, relation::oid, bound), key_column, bound,
+			relation, key_column, bound), key_column, bound,
 		_tiered_storage.partition_locks(relation),
 		format('BEGIN IF %1$L::regclass <> %6$s '
-			'OR md5(_tiered_storage.partition_switch(%1$L::regclass, %2$L, %3$L, %4$L)) <> %5$L '
 			'OR EXISTS (SELECT FROM _tiered_storage.partition_obstacles(%1$L::regclass, %2$L)) '
+			'OR md5(_tiered_storage.partition_switch(%1$L::regclass, %2$L, %3$L, %4$L)) <> %5$L '
 			'THEN RAISE EXCEPTION ''the table was changed: print the script again''; END IF; END',
 			relation, key_column, step, bound, md5(body), relation::oid), body,
 		/* A name can end the comment. */

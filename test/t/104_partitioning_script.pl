@@ -1,4 +1,4 @@
-# Scripts of partitioning_script(), run on twenty tables beside a write load, and interrupted
+# Scripts of partitioning_script(), run on twenty-two tables beside a write load, and interrupted
 # after their statements: no row is lost, and the schema is that of before after the undo.
 
 use strict;
@@ -73,7 +73,26 @@ my @tables = (
 CREATE INDEX two ON @ (lower(b) text_pattern_ops DESC) INCLUDE (a) WITH (fillfactor = 60) WHERE a > 3;
 CREATE INDEX ON @ USING brin (key);
 CREATE UNIQUE INDEX "a ""b" ON @ (n, key);
+SET default_tablespace = '';
+CREATE INDEX three ON @ (n);
 COMMENT ON INDEX #.two IS 'two')
+	],
+	[
+		't_equal',
+		undef,
+		q(ALTER TABLE @ ADD CONSTRAINT zzz PRIMARY KEY (n, key);
+CREATE UNIQUE INDEX aaa ON @ (n, key DESC) WITH (fillfactor = 50);
+CREATE INDEX bbb ON @ (b) WHERE a IN (1, 2); CREATE INDEX ccc ON @ (b DESC) WHERE a IN (1, 2))
+	],
+	[
+		't_security',
+		undef,
+		q(CREATE POLICY "p ""1" ON @ FOR SELECT TO reader, "odd ""reader" USING (b <> ':a' AND EXISTS (SELECT FROM r WHERE id = a));
+CREATE POLICY p2 ON @ AS RESTRICTIVE USING (a > 0) WITH CHECK (a > 1);
+CREATE POLICY p3 ON @ TO owner USING (n <> -1000);
+COMMENT ON POLICY p2 ON @ IS 'p2';
+GRANT SELECT ON @ TO reader;
+ALTER TABLE @ ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY)
 	],
 	[
 		't_references',
@@ -91,7 +110,7 @@ COMMENT ON INDEX #.two IS 'two')
 	[
 		't_views',
 		undef,
-		q(CREATE VIEW #.v WITH (security_barrier) AS SELECT a, b AS "x y", key FROM @ WHERE a > 1 WITH LOCAL CHECK OPTION;
+		q(CREATE VIEW #.v WITH (security_barrier) AS SELECT a, b AS "x y", key FROM @ WHERE a > 1 AND '{NULL}'::text[] <> '{x}' WITH LOCAL CHECK OPTION;
 CREATE VIEW #.v2 AS SELECT count(*) FROM #.v JOIN @ USING (key);
 GRANT SELECT ON #.v TO reader;
 COMMENT ON VIEW #.v IS 'view')
@@ -205,7 +224,8 @@ sub run_script
 
 	unlink $file;
 	append_to_file($file, $script);
-	local $ENV{PGOPTIONS} = '-c client_min_messages=debug1';
+	local $ENV{PGOPTIONS} =
+	  '-c client_min_messages=debug1 -c array_nulls=off';
 	my $ok = IPC::Run::run(
 		[
 			$node->installed_command('psql'),
@@ -356,7 +376,8 @@ foreach (
 	],
 	[
 		'CHECK (key > 0) NO INHERIT',
-		'', 'constraint refused_13_key_check is not valid or not inherited ('
+		'',
+		'constraint refused_13_key_check is not valid, not inherited or has a whole row ('
 	],
 	[
 		'PRIMARY KEY (key) WITH (fillfactor = 50)',
@@ -386,17 +407,17 @@ foreach (
 	[
 		'',
 		'CREATE VIEW only_view AS SELECT * FROM ONLY @',
-		'view public.only_view is temporary, has ONLY or another owner ('
+		'view public.only_view is temporary, has ONLY or cannot be replaced ('
 	],
 	[
 		'',
 		'CREATE VIEW odd_view AS SELECT * FROM @; ALTER VIEW odd_view OWNER TO owner',
-		'view public.odd_view is temporary, has ONLY or another owner ('
+		'view public.odd_view is temporary, has ONLY or cannot be replaced ('
 	],
 	[
-		'UNIQUE (key)',
-		'CREATE UNIQUE INDEX zzz ON @ (key DESC)',
-		'index public.zzz is equal to another ('
+		'',
+		'CREATE SCHEMA closed; CREATE VIEW closed.v AS SELECT * FROM @; ALTER VIEW closed.v OWNER TO owner; ALTER TABLE @ OWNER TO owner',
+		'view closed.v is temporary, has ONLY or cannot be replaced ('
 	],
 	[
 		'',
@@ -412,7 +433,7 @@ foreach (
 	[
 		'',
 		'CREATE STATISTICS s12345678901234567890123456789012345678901234567890123456789 ON key, a FROM @',
-		's12345678901234567890123456789012345678901234567890123456789 is unlogged, or has a name of more than 59 bytes ('
+		's12345678901234567890123456789012345678901234567890123456789 has more than 59 bytes ('
 	],
 	[
 		'',
@@ -422,12 +443,22 @@ foreach (
 	[
 		'CONSTRAINT tiered_storage_bound CHECK (key > 0)',
 		'',
-		'constraint tiered_storage_bound is not valid or not inherited ('
+		'constraint tiered_storage_bound is not valid, not inherited or has a whole row ('
 	],
 	[
 		'',
-		'ALTER TABLE @ ENABLE ROW LEVEL SECURITY',
-		'it has row-level security ('
+		'ALTER TABLE @ ADD CHECK (@ IS DISTINCT FROM NULL)',
+		'constraint refused_28_check is not valid, not inherited or has a whole row ('
+	],
+	[
+		'id int GENERATED ALWAYS AS IDENTITY',
+		q(ALTER TABLE @ ADD other int DEFAULT nextval('@_id_seq')),
+		'others depend on the sequence of its identity column ('
+	],
+	[
+		'',
+		'ALTER TABLE @ OWNER TO owner',
+		'its owner lacks CREATE on the schema or a tablespace, or REFERENCES ('
 	])
 {
 	my ($columns, $more, $reason) = @$_;
@@ -448,11 +479,9 @@ foreach (
 }
 $node->safe_psql('postgres', 'DROP PUBLICATION p');
 
-# Steps that fit no type, and a tier that needs more than the script can say.
-$node->safe_psql(
-	'postgres', q(
-SELECT tiered_storage.add_tier('store', '{pg_default}', profile => 'object_store', reserve_fraction => 0);
-CREATE TABLE steps (i int, d date, t timestamptz)));
+# Steps that fit no type.
+$node->safe_psql('postgres',
+	'CREATE TABLE steps (i int, d date, t timestamptz)');
 foreach (
 	"'i', '1.5'",
 	"'i', '-5'",
@@ -472,14 +501,6 @@ foreach (
 		qr/22023: step .* does not fit type/,
 		"refused: $_");
 }
-like(
-	error_of(
-		$node,
-		'postgres',
-		"SELECT tiered_storage.partitioning_script('steps', 'i', '10', 'store', '100')"
-	),
-	qr/22023: a tiering policy for an object store needs no_writes_for/,
-	'refused: an object store');
 like(
 	error_of(
 		$node, 'postgres',
@@ -537,6 +558,22 @@ like(
 	qr/ERROR:  the table was changed: print the script again/,
 	'a publication that was made meanwhile is seen');
 $node->safe_psql('postgres', 'DROP PUBLICATION p');
+
+# What was read once is not read again, and no lock is kept from step to step.
+$old = small_script('again', '');
+my ($ok, $err) = run_script($old =~ s/^-- 4\./$terminate-- 4./mr);
+like(
+	$err,
+	qr/verifying table "again".*terminating connection/s,
+	'a script that is interrupted after its third step');
+unlike(
+	complete_script('... goes on', $old),
+	qr/verifying table/,
+	'... with the fourth');
+like(
+	refusal(small_script('alone', ''), '-1'),
+	qr/ERROR:  invalid transaction termination/,
+	'refused: all of it in one transaction');
 
 # Only the owner may run it, and nothing of the table is evaluated for anybody else.
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
@@ -611,6 +648,11 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM o.waited'),
 	2, '... and loses none');
 $node->safe_psql('postgres',
 	'ALTER ROLE owner RESET default_transaction_isolation');
+
+# From here on a new table of the owner gives him less than those that he has.
+$node->safe_psql('postgres',
+	'ALTER DEFAULT PRIVILEGES FOR ROLE owner REVOKE SELECT ON TABLES FROM owner'
+);
 
 # The load: each row that was inserted is in the log.  The new keys fit below each bound.
 my @files;
@@ -734,6 +776,15 @@ foreach (@tables)
 			  . q(::regclass AND grantee <> relowner AND relname !~ '_old$')),
 		0,
 		"$name: nobody has rights on the new partitions");
+	is( $node->safe_psql(
+			'postgres',
+			'SELECT count(*) FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid JOIN pg_class p ON p.oid = inhparent WHERE p.relnamespace = '
+			  . literal(ident("s $name"))
+			  . '::regnamespace AND (p.reltablespace, p.relrowsecurity, p.relforcerowsecurity) IS DISTINCT FROM (c.reltablespace, c.relrowsecurity, c.relforcerowsecurity)'
+		),
+		0,
+		"$name: tablespaces and row-level security are the same in all of them"
+	);
 	like(
 		refusal($script, '-v', 'tiered_storage_undo=1'),
 		qr/ERROR:  rows have come to the new partitions/,
@@ -754,12 +805,21 @@ foreach (@tables)
 		'tiered_storage_undo=1');
 	is(dump_of($name), $before, "$name: is as before once more");
 	is($rows->(), 300, "$name: with all rows");
+	if ($name eq 't_default')
+	{
+		complete_script("$name: the script again", $script);
+		complete_script("$name: ... and undone again",
+			$script, '-v', 'tiered_storage_undo=1');
+		is(dump_of($name), $before, "$name: ... is as before");
+	}
 	$node->safe_psql('postgres',
 		"INSERT INTO $table (n, a, b, key) SELECT -1000, 7, 'y', x FROM (VALUES $beyond) v (x)"
 	);
 	like(
 		refusal($script),
-		qr/ERROR:  rows have no key, or one from the bound on/,
+		$name eq 't_security'
+		? qr/ERROR:  check constraint .* is violated by some row/
+		: qr/ERROR:  rows have no key, or one from the bound on/,
 		"$name: now has rows beyond the bound, and is left alone");
 	is($kind->(), 'r', "$name: ... without a constraint")
 	  if $number == 0;
