@@ -170,8 +170,8 @@ AS $$
 			SELECT _tiered_storage.report_cell(r.entry ->> c.key, c.format, classes) AS cell) v
 		GROUP BY r.n)
 	SELECT format('<div class="scroll" tabindex="0" role="region" aria-labelledby="%s-caption">'
-			|| E'<table id="%1$s">\n<caption id="%1$s-caption">%s</caption><thead><tr>', id,
-				caption)
+			|| E'<table id="%1$s">\n<caption id="%1$s-caption"><span>%s</span></caption>'
+			|| '<thead><tr>', id, caption)
 		|| (SELECT string_agg('<th scope="col"' || c.class || '>' || c.head || '</th>', ''
 			ORDER BY c.n) FROM col c)
 		|| E'</tr></thead><tbody>\n'

@@ -124,15 +124,15 @@ BEGIN
 			_tiered_storage.report_cell(moved ->> 'failed', CASE moved ->> 'failed' WHEN '1'
 				THEN 'move' ELSE 'moves' END)) END;
 	command := CASE
-		WHEN advised > 0 AND sure = 0 THEN 'What is known of each so far: '
+		WHEN advised > 0 AND sure = 0 THEN 'To list them with what is known so far: '
 			'<code>SELECT * FROM tiered_storage.recommend_placement();</code>'
-		WHEN (advice ->> 'firm')::float8 > 0 THEN 'What is firm, in the right order: <code>CALL '
+		WHEN (advice ->> 'firm')::float8 > 0 THEN 'To make the firm moves, in order: <code>CALL '
 			'tiered_storage.apply_placement();</code>'
-		WHEN sure > 0 THEN 'Nothing of it is firm yet. A dry run: <code>CALL '
+		WHEN sure > 0 THEN 'No move is firm yet. For a dry run: <code>CALL '
 			'tiered_storage.apply_placement(''tentative'', dry_run =&gt; true);</code>' END;
 	RETURN '<p class="answer">' || array_to_string(sentences, ' ') || E'</p>\n'
 		|| COALESCE('<p class="do">' || CASE WHEN is_standby AND sure > 0
-			THEN 'On the primary, since this is a standby. ' ELSE '' END || command || E'</p>\n',
+			THEN 'This is a standby; run it on the primary. ' ELSE '' END || command || E'</p>\n',
 			'')
 		|| '<dl class="tiles">' || (SELECT string_agg(format(
 			E'<div class="tile"><dt>%s</dt><dd>%s<small>%s</small></dd></div>\n', v.label, v.value,

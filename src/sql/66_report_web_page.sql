@@ -303,6 +303,7 @@ linear-gradient(-45deg,transparent 40%,var(--bad) 40%,var(--bad) 60%,transparent
 .written{fill:var(--w3);background:var(--w3)}
 table{border-collapse:collapse;width:100%;font-size:14px;margin:0 0 14px}
 caption{text-align:left;font-weight:600;padding:10px 0 6px}
+caption span{position:sticky;left:0;display:inline-block;max-width:min(100%,80vw)}
 th,td{text-align:left;padding:6px 12px 6px 0;border-bottom:1px solid var(--line);
 vertical-align:top;
 white-space:nowrap}
@@ -352,7 +353,7 @@ $css$ || (SELECT string_agg(format('.%s{fill:var(--%1$s);background:var(--%1$s)}
 		|| E'\n.tx{fill:var(--dim);background:var(--dim)}\n</style>\n</head>\n<body>\n'
 		|| E'<a class="skip" href="#answer">To the answer</a>\n<header>\n'
 		|| format(E'<p class="over">tiered_storage %s</p>\n<h1>Storage report of %s</h1>\n'
-		'<p class="meta">Period: %s to %s (%s). What is not of the period is as of %s. '
+		'<p class="meta">Period: %s to %s (%s). Other figures are as of %s. '
 		|| E'PostgreSQL %s%s%s.</p>\n', _tiered_storage.report_escape(facts ->> 'version'),
 			_tiered_storage.report_cell(facts ->> 'database', 'name'),
 			_tiered_storage.report_cell(facts ->> 'from', 'time'),
