@@ -23,6 +23,7 @@
 #include "src/catalog/tables.h"
 #include "src/model/order.h"
 #include "src/server/relation.h"
+#include "src/storage/file_size.h"
 
 bool
 tier_candidate_is_advised(const TierAdviceUnit *unit, TierConfidence least)

@@ -23,6 +23,7 @@
 #include "src/base/sql.h"
 #include "src/move/throttle.h"
 #include "src/server/relation.h"
+#include "src/storage/file_size.h"
 
 /* The bytes that the moves counted so far add to a tablespace, or take from it. */
 typedef struct Flow

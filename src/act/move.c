@@ -40,6 +40,7 @@
 #include "src/move/space.h"
 #include "src/move/throttle.h"
 #include "src/base/transaction.h"
+#include "src/storage/file_size.h"
 
 /* Backoff before the second attempt under one lock, doubled each time, and its limit. */
 #define FIRST_BACKOFF_MS 100

@@ -17,6 +17,7 @@
 #include "src/base/by_oid.h"
 #include "src/base/sql.h"
 #include "src/server/relation.h"
+#include "src/storage/file_size.h"
 
 typedef struct Listed
 {

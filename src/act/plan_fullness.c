@@ -20,6 +20,7 @@
 #include "src/act/plan_state.h"
 #include "src/base/by_oid.h"
 #include "src/server/relation.h"
+#include "src/storage/file_size.h"
 
 /*
  * How urgent its moves are: until the tier is below its high watermark, including the bytes about

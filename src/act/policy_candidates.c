@@ -27,6 +27,7 @@
 #include "src/decide/policy_group.h"
 #include "src/decide/policy_preview.h"
 #include "src/decide/policy_return.h"
+#include "src/storage/file_size.h"
 
 static int
 compare_jobs(const void *a, const void *b)

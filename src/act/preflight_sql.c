@@ -146,11 +146,11 @@ look_at_directory(TierSurvey *survey)
 	const TierDevice *device = tier_call_device(survey->call,
 												survey->call->destination[0].tablespace_oid);
 
-	if (device->exists && device->writable)
+	if (tier_device_why_not(device) == NULL)
 		return tier_finding_ok("the directory of the tablespace is there and can be written to");
 	return tier_finding_warn("Check that its file system is mounted read-write and accessible.",
 							 "directory \"%s\" is %s", device->path,
-							 device->exists ? "not writable" : "missing");
+							 tier_device_why_not(device));
 }
 
 static char *

@@ -15,6 +15,7 @@
 #include "utils/memutils.h"
 
 #include "src/act/preflight_checks.h"
+#include "src/storage/file_size.h"
 
 static void
 note_obstacle(TierSurvey *survey, TierCheck check, const TierObstacle *obstacle, const char *name)

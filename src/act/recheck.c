@@ -23,6 +23,7 @@
 #include "src/decide/policy_group.h"
 #include "src/server/processes.h"
 #include "src/server/relation.h"
+#include "src/storage/file_size.h"
 
 /* ---------------------------------------------------------------------
  * Tiering policies

@@ -26,6 +26,7 @@
 #include "src/base/transaction.h"
 #include "src/catalog/tables.h"
 #include "src/server/relation.h"
+#include "src/storage/file_size.h"
 
 /* ---------------------------------------------------------------------
  * Counts

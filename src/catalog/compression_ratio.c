@@ -15,7 +15,7 @@
 
 #include "src/base/clock.h"
 #include "src/catalog/tables.h"
-#include "src/server/database_files.h"
+#include "src/storage/database_files.h"
 
 /* With more, some are asked again. */
 #define REMEMBERED_FILE_SYSTEMS 16

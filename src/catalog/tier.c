@@ -19,7 +19,7 @@
 #include "src/compat.h"
 #include "src/base/options.h"
 #include "src/catalog/tables.h"
-#include "src/server/database_files.h"
+#include "src/storage/database_files.h"
 
 PG_FUNCTION_INFO_V1(tier_is_alike);
 
@@ -311,7 +311,7 @@ is_roomier(const TierSet *set, const TierTablespace *candidate, const TierTables
 static bool
 may_use(const TierTablespace *tablespace, Oid role_oid)
 {
-	return tablespace->device->exists && tablespace->device->writable &&
+	return tier_device_why_not(tablespace->device) == NULL &&
 		(tablespace->oid == MyDatabaseTableSpace ||
 		 tier_compat_may_create_in_tablespace(tablespace->oid, role_oid));
 }
@@ -358,9 +358,10 @@ tier_set_why_closed(const TierSet *set, int tier)
 
 		if (set->tablespaces[i].tier != tier)
 			continue;
-		if (device->exists && device->writable)
+		if (tier_device_why_not(device) == NULL)
 			return NULL;
 		why = device->exists ? "has no tablespace that can be written to" :
+			device->has_stalled ? "has no tablespace whose file system answers" :
 			"has no tablespace whose directory is there";
 	}
 	return why;

@@ -27,6 +27,7 @@
 #include "src/decide/partition.h"
 #include "src/decide/policy_group.h"
 #include "src/server/distributed.h"
+#include "src/storage/file_size.h"
 
 /* A superuser has separated the TOAST table from its table: the next move heals that. */
 static bool

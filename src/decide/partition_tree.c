@@ -39,7 +39,8 @@
 #include "src/decide/hypertable.h"
 #include "src/decide/partition.h"
 #include "src/decide/policy_group.h"
-#include "src/server/file_size.h"
+#include "src/storage/file_size.h"
+#include "src/storage/store.h"
 
 /* The range-partitioned level that a bound belongs to. */
 typedef struct KeyLevel
@@ -258,6 +259,7 @@ is_empty_parent(const TierRelationInfo *info, const TreeWalk *walk, const List *
 {
 	return (walk->key != NULL || list_length(all) > 1) &&
 		linitial_oid(all) == info->relation_oid && OidIsValid(info->file_number) &&
+		tier_store_answers(info->tablespace_oid) &&
 		tier_file_size(info->tablespace_oid, info->file_number, MAIN_FORKNUM) == 0;
 }
 

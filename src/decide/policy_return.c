@@ -24,6 +24,7 @@
 #include "src/base/settings.h"
 #include "src/base/sql.h"
 #include "src/decide/policy_return.h"
+#include "src/storage/file_size.h"
 
 /* Longer than most reports, shorter than a working week. */
 #define RETURN_AFTER_S (3.0 * SECS_PER_DAY)

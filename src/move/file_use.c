@@ -27,6 +27,7 @@
 
 #include "src/compat.h"
 #include "src/move/file_use.h"
+#include "src/storage/store.h"
 
 static bool
 pg_class_has(Relation pg_class, Snapshot snapshot, Oid stored_tablespace_oid, RelFileLocator file)
@@ -120,6 +121,12 @@ tier_file_remains(RelFileLocator file, TierFileRemains *remains)
 							  tier_compat_locator_file_number(file),
 							  MAIN_FORKNUM);
 	get_parent_directory(directory);
+	if (!tier_store_answers(tier_compat_locator_tablespace(file)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not look for file %u of an unfinished move: "
+						"its file system does not answer",
+						tier_compat_locator_file_number(file))));
 	dir = AllocateDir(directory);
 	if (dir == NULL && errno == ENOENT)
 	{

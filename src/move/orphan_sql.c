@@ -34,7 +34,8 @@
 #include "src/catalog/tables.h"
 #include "src/move/file_use.h"
 #include "src/move/pending_file.h"
-#include "src/server/database_files.h"
+#include "src/storage/database_files.h"
+#include "src/storage/store.h"
 #include "src/server/processes.h"
 #include "src/base/sql.h"
 
@@ -109,6 +110,8 @@ list_tablespace(FoundList *list, Oid tablespace_oid)
 	struct dirent *item;
 	DIR		   *dir;
 
+	if (!tier_store_answers(tablespace_oid))
+		return;
 	tier_compat_relation_path(directory, sizeof(directory), tablespace_oid, MyDatabaseId, 1,
 							  MAIN_FORKNUM);
 	get_parent_directory(directory);

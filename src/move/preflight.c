@@ -32,6 +32,7 @@
 #include "src/move/space.h"
 #include "src/server/distributed.h"
 #include "src/server/relation_pages.h"
+#include "src/storage/store.h"
 #include "src/base/sql.h"
 
 /* A transaction that is younger is no obstacle. */
@@ -185,10 +186,12 @@ check_method(TierAdmission *admission)
 
 /* Adds the pages of a table that are not frozen; false: it cannot be read now. */
 static bool
-count_unfrozen(Oid table_oid, int64 *unfrozen, const char **why)
+count_unfrozen(Oid table_oid, Oid tablespace_oid, int64 *unfrozen, const char **why)
 {
-	TierPages  *pages = tier_pages_open(table_oid, why);
+	TierPages  *pages;
 
+	*why = "its file system does not answer";
+	pages = tier_store_answers(tablespace_oid) ? tier_pages_open(table_oid, why) : NULL;
 	if (pages == NULL)
 		return false;
 	*unfrozen += tier_pages_count(pages) - tier_pages_count_frozen(pages);
@@ -227,8 +230,9 @@ check_frozen(TierAdmission *admission)
 									"online: %s", NameStr(admission->set->tiers[tier].name),
 									info->name, why);
 	}
-	else if (!count_unfrozen(table.relation_oid, &unfrozen, &why) ||
-			 (OidIsValid(table.toast_oid) && !count_unfrozen(table.toast_oid, &unfrozen, &why)))
+	else if (!count_unfrozen(table.relation_oid, table.tablespace_oid, &unfrozen, &why) ||
+			 (OidIsValid(table.toast_oid) &&
+			  !count_unfrozen(table.toast_oid, table.tablespace_oid, &unfrozen, &why)))
 	{
 		obstacle.sqlstate = ERRCODE_LOCK_NOT_AVAILABLE;
 		obstacle.message = psprintf("pages of %s cannot be read: %s", table.name, why);
@@ -395,19 +399,30 @@ tier_preflight_reserve(const TierSet *set, Oid tablespace_oid)
 	return set->tiers[target->tier].reserve_fraction * Max(target->device->total_bytes, 0);
 }
 
-/* Checks that the directory of the tablespace exists and is writable. */
+/* Checks that both file systems answer, and that the directory there is writable. */
 static TierObstacle
 check_directory(TierAdmission *admission)
 {
 	TierObstacle obstacle = no_obstacle;
-	const TierTablespace *target = tier_set_tablespace(admission->set,
-													   admission->where.tablespace_oid);
+	Oid			from_oid = admission->info->tablespace_oid;
+	Oid			to_oid = admission->where.tablespace_oid;
+	const TierTablespace *target = tier_set_tablespace(admission->set, to_oid);
 
-	if (target == NULL || (target->device->exists && target->device->writable))
+	if (!tier_store_answers(from_oid) || !tier_store_answers(to_oid))
+	{
+		obstacle.sqlstate = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+		obstacle.message = psprintf("the file system of tablespace \"%s\" does not answer",
+									tier_tablespace_name(tier_store_answers(from_oid) ?
+														 to_oid : from_oid));
+		obstacle.detail = "A move would hang with it.";
+		obstacle.hint = "Try again when its mount and the server behind it work.";
+		return obstacle;
+	}
+	if (target == NULL || tier_device_why_not(target->device) == NULL)
 		return obstacle;
 	obstacle.message = psprintf("directory \"%s\" of tablespace \"%s\" is %s",
 								target->device->path, NameStr(target->name),
-								target->device->exists ? "not writable" : "missing");
+								tier_device_why_not(target->device));
 	obstacle.hint = "Check that its file system is mounted read-write and accessible.";
 	obstacle.sqlstate = ERRCODE_UNDEFINED_FILE;
 	return obstacle;

@@ -19,8 +19,9 @@
 #include "storage/lwlock.h"
 
 #include "src/compat.h"
-#include "src/server/database_files.h"
+#include "src/storage/database_files.h"
 #include "src/storage/device.h"
+#include "src/storage/store.h"
 #include "src/move/progress.h"
 #include "src/move/space.h"
 #include "src/base/sql.h"
@@ -67,6 +68,11 @@ look_at_tablespace(Oid tablespace_oid, bool with_fs_id)
 {
 	char		path[MAXPGPATH];
 
+	if (!tier_store_answers(tablespace_oid))
+		return (TierRoom)
+	{
+		false
+	};
 	tier_device_tablespace_path(path, sizeof(path), tablespace_oid);
 	return look_at(path, with_fs_id);
 }

@@ -23,7 +23,7 @@
 #include "src/base/settings.h"
 #include "src/storage/page_cache.h"
 #include "src/server/relation.h"
-#include "src/server/file_size.h"
+#include "src/storage/file_size.h"
 #include "src/base/sql.h"
 
 PG_FUNCTION_INFO_V1(tier_block_heat);

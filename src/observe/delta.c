@@ -16,7 +16,7 @@
 #include "src/base/settings.h"
 #include "src/model/heat.h"
 #include "src/observe/delta.h"
-#include "src/server/file_size.h"
+#include "src/storage/file_size.h"
 #include "src/server/processes.h"
 
 bool

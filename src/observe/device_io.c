@@ -49,9 +49,10 @@
 #include "src/storage/device.h"
 #include "src/observe/device_io.h"
 #include "src/model/heat.h"
-#include "src/server/database_files.h"
+#include "src/storage/database_files.h"
 #include "src/server/processes.h"
 #include "src/storage/mount.h"
+#include "src/storage/store.h"
 
 #define MAX_DEVICES 64
 
@@ -123,7 +124,7 @@ device_of(FileSystems *known, Oid tablespace_oid)
 	const char *device;
 
 	tier_device_tablespace_path(path, sizeof(path), tablespace_oid);
-	if (stat(path, &st) != 0)
+	if (!tier_store_answers(tablespace_oid) || stat(path, &st) != 0)
 		return NULL;
 	for (int i = 0; i < known->n; i++)
 		if (known->entries[i].number == st.st_dev)

@@ -38,8 +38,9 @@
 #include "src/observe/delta.h"
 #include "src/observe/merge.h"
 #include "src/observe/rebuilt.h"
-#include "src/server/file_size.h"
 #include "src/server/processes.h"
+#include "src/storage/file_size.h"
+#include "src/storage/store.h"
 
 /* A resident share that changed by less does not justify a row version. */
 #define RESIDENCY_TOLERANCE_BUFFERS 64
@@ -367,9 +368,12 @@ compare(TierRelationState *state, const TierRelationState *before, const TierCou
 
 	/*
 	 * The files of an idle relation have not changed; but a relation that was
-	 * busy before a crash looks idle after it.
+	 * busy before a crash looks idle after it, and one whose store did not
+	 * answer was not looked at.
 	 */
-	if (period->changed || merged->was_emptied)
+	if ((period->changed || merged->was_emptied ||
+		 tier_store_is_back_since(state->id.tablespace_oid, input->last_sample_at)) &&
+		tier_store_answers(state->id.tablespace_oid))
 	{
 		stored->size_bytes = tier_file_size(state->id.tablespace_oid, state->id.file_number,
 											MAIN_FORKNUM);
@@ -383,7 +387,7 @@ compare(TierRelationState *state, const TierRelationState *before, const TierCou
 		period->changed = period->changed || stored->size_bytes != before->stored.size_bytes ||
 			stored->maps_bytes != before->stored.maps_bytes;
 	}
-	else
+	else if (before != NULL)
 	{
 		stored->size_bytes = before->stored.size_bytes;
 		stored->maps_bytes = before->stored.maps_bytes;

@@ -22,14 +22,16 @@
 #include "src/base/sql.h"
 #include "src/observe/device_io.h"
 #include "src/server/buffers.h"
-#include "src/server/database_files.h"
+#include "src/storage/database_files.h"
 #include "src/storage/device.h"
+#include "src/storage/file_size.h"
 #include "src/model/fit.h"
 #include "src/model/period.h"
 
 PG_FUNCTION_INFO_V1(tier_tablespace_devices);
 PG_FUNCTION_INFO_V1(tier_server_directories);
 PG_FUNCTION_INFO_V1(tier_relation_buffers);
+PG_FUNCTION_INFO_V1(tier_relation_bytes);
 PG_FUNCTION_INFO_V1(tier_device_fit);
 PG_FUNCTION_INFO_V1(tier_period_share_sql);
 
@@ -225,4 +227,15 @@ tier_period_share_sql(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(tier_period_share(PG_GETARG_TIMESTAMPTZ(0), PG_GETARG_FLOAT8(1),
 									   PG_GETARG_TIMESTAMPTZ(2), PG_GETARG_TIMESTAMPTZ(3)));
+}
+
+/* _tiered_storage.relation_bytes(oid) */
+Datum
+tier_relation_bytes(PG_FUNCTION_ARGS)
+{
+	TierRelationInfo info;
+
+	if (!tier_relation_lookup(PG_GETARG_OID(0), &info))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(tier_relation_disk_bytes(&info));
 }

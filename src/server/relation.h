@@ -373,12 +373,6 @@ extern TierMoveResult tier_relation_move(Oid relation_oid, Oid requester_oid, bo
 										 Oid extension_oid, Oid tablespace_oid,
 										 TierMoveTiming *timing);
 
-/*
- * Bytes on disk of all forks of the relation and of its TOAST table with its
- * index, by stat(); no lock.
- */
-extern int64 tier_relation_disk_bytes(const TierRelationInfo *info);
-
 /* The OIDs of the valid indexes of a table; NIL if it does not exist.  Keeps no lock. */
 extern List *tier_relation_indexes(Oid relation_oid);
 

@@ -30,7 +30,6 @@ PG_FUNCTION_INFO_V1(tier_relation_entry);
 PG_FUNCTION_INFO_V1(tier_relation_entry_named);
 PG_FUNCTION_INFO_V1(tier_relation_persistence);
 PG_FUNCTION_INFO_V1(tier_index_identity);
-PG_FUNCTION_INFO_V1(tier_relation_bytes);
 
 /* Columns of the result. */
 enum
@@ -143,15 +142,4 @@ tier_index_identity(PG_FUNCTION_ARGS)
 	}
 	tier_row_put(&row);
 	return (Datum) 0;
-}
-
-/* _tiered_storage.relation_bytes(oid) */
-Datum
-tier_relation_bytes(PG_FUNCTION_ARGS)
-{
-	TierRelationInfo info;
-
-	if (!tier_relation_lookup(PG_GETARG_OID(0), &info))
-		PG_RETURN_NULL();
-	PG_RETURN_INT64(tier_relation_disk_bytes(&info));
 }

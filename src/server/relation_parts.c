@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * server/relation_parts.c
- *		Parts of a relation: TOAST, indexes, partitions, bytes on disk.
+ *		Parts of a relation: TOAST, indexes, partitions.
  *
- * Reads catalogs and file sizes, and locks no user relation: the results may be out of date a
+ * Reads catalogs, and locks no user relation: the results may be out of date a
  * moment later, and callers check again.
  *
  *-------------------------------------------------------------------------
@@ -33,42 +33,7 @@
 
 #include "src/compat.h"
 #include "src/base/by_oid.h"
-#include "src/server/file_size.h"
 #include "src/server/relation.h"
-
-static int64
-all_forks_bytes(const TierRelationInfo *info)
-{
-	int64		total = 0;
-
-	if (OidIsValid(info->file_number))
-		for (ForkNumber fork = MAIN_FORKNUM; fork <= MAX_FORKNUM; fork++)
-			total += tier_file_size(info->tablespace_oid, info->file_number, fork);
-	return total;
-}
-
-int64
-tier_relation_disk_bytes(const TierRelationInfo *info)
-{
-	TierRelationInfo toast;
-	int64		total = all_forks_bytes(info);
-
-	if (OidIsValid(info->toast_oid) && tier_relation_lookup(info->toast_oid, &toast))
-	{
-		List	   *indexes = tier_relation_indexes(info->toast_oid);
-		ListCell   *cell;
-
-		total += all_forks_bytes(&toast);
-		foreach(cell, indexes)
-		{
-			TierRelationInfo index;
-
-			if (tier_relation_lookup(lfirst_oid(cell), &index))
-				total += all_forks_bytes(&index);
-		}
-	}
-	return total;
-}
 
 static List *
 find_indexes(Oid relation_oid, bool also_invalid)

@@ -23,12 +23,15 @@ CREATE VIEW _tiered_storage.tiers AS
 		(SELECT max(k.calibrated_at) FROM _tiered_storage.tier_calibration k
 			WHERE k.tier_name = t.tier_name) AS calibrated_at,
 		(SELECT bool_or(w.wear_exceeded) FROM _tiered_storage.wear_state() w
-			WHERE w.tier_name = t.tier_name) AS wear_exceeded
+			WHERE w.tier_name = t.tier_name) AS wear_exceeded,
+		s.unreachable
 	FROM _tiered_storage.tier t
 	LEFT JOIN LATERAL (
 		SELECT array_agg(tt.tablespace_name::text
 			ORDER BY tt.tablespace_name) AS tablespaces,
-			array_agg(DISTINCT d.device) FILTER (WHERE d.device IS NOT NULL) AS devices
+			array_agg(DISTINCT d.device) FILTER (WHERE d.device IS NOT NULL) AS devices,
+			string_agg(d.tablespace_name::text, ', ') FILTER (WHERE NOT d.path_exists)
+				AS unreachable
 		FROM _tiered_storage.tier_tablespaces tt
 		JOIN _tiered_storage.tablespace_devices() d ON d.tablespace_oid = tt.tablespace_oid
 		WHERE tt.tier_name = t.tier_name) s ON true

@@ -109,6 +109,8 @@ AS $$
 				WHERE d.device = ANY (t.devices)),
 			'share of the time between the last two samples in which its busiest device had a '
 			'request in flight, 0 to 1'),
+		('unreachable', (t.unreachable IS NOT NULL)::integer,
+			'1: a tablespace of it is missing, or its file system does not answer'),
 		('wear_exceeded', t.wear_exceeded::integer,
 			'1: more is written to one of its devices than its endurance allows'),
 		('wear_used_ratio', (SELECT max(w.used_fraction) FROM _tiered_storage.wear_state() w

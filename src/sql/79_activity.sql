@@ -80,7 +80,8 @@ BEGIN
 					pg_size_pretty(r.capacity_bytes))
 				ELSE round(100 * r.used_fraction::numeric) || ' % full, '
 					|| pg_size_pretty(r.free_bytes) || ' free' END,
-			round(100 * r.busy_ratio::numeric) || ' % busy');
+			round(100 * r.busy_ratio::numeric) || ' % busy',
+			'missing, or its file system does not answer: ' || r.unreachable);
 		now := COALESCE(NULLIF(now, ''), 'its devices are unknown');
 		RETURN NEXT;
 	END LOOP;

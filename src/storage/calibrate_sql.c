@@ -74,11 +74,12 @@ check_place(const TierDevice *device, const char *name, int64 max_bytes, double 
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
 				 errmsg("cannot calibrate a tier during recovery"),
 				 errhint("Calibrate on the primary; a standby may have other devices.")));
-	if (!device->exists || !device->writable)
+	if (tier_device_why_not(device) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("tablespace \"%s\" cannot be written", name),
-				 errdetail("Its directory is \"%s\".", device->path)));
+				 errdetail("Its directory \"%s\" is %s.", device->path,
+						   tier_device_why_not(device))));
 	if (device->free_bytes >= 0 &&
 		device->free_bytes - max_bytes < reserve_fraction * Max(device->total_bytes, 0))
 		ereport(ERROR,

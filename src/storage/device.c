@@ -37,6 +37,7 @@
 
 #include "src/storage/device.h"
 #include "src/storage/mount.h"
+#include "src/storage/store.h"
 
 /* Stacked devices: levels, disks of one device, and disks all in all. */
 #define MAX_DEPTH			8
@@ -347,7 +348,7 @@ tablespace_path(Oid tablespace_oid)
 	tier_device_tablespace_path(relative, sizeof(relative), tablespace_oid);
 	snprintf(path, sizeof(path), "%s/%s", DataDir, relative);
 
-	if (tier_path_resolve(path, target))
+	if (tier_store_answers(tablespace_oid) && tier_path_resolve(path, target))
 		return pstrdup(target);
 
 	length = readlink(path, target, sizeof(target));
@@ -409,7 +410,10 @@ look_beneath(char *path, Oid tablespace_oid, const char *root)
 	device->used_bytes = -1;
 	device->free_bytes = -1;
 
-	device->exists = stat(device->path, &st) == 0 && S_ISDIR(st.st_mode) &&
+	device->has_stalled = OidIsValid(tablespace_oid) && !tier_store_answers(tablespace_oid);
+	if (device->has_stalled)
+		device->kind = TIER_DEVICE_REMOTE;
+	device->exists = !device->has_stalled && stat(device->path, &st) == 0 && S_ISDIR(st.st_mode) &&
 		(!OidIsValid(tablespace_oid) || has_server_directory(tablespace_oid, device->path));
 	if (device->exists)
 	{
@@ -499,6 +503,13 @@ const char *
 tier_device_kind_name(TierDeviceKind kind)
 {
 	return kinds[kind].name;
+}
+
+const char *
+tier_device_why_not(const TierDevice *device)
+{
+	return device->has_stalled ? "on a file system that does not answer" :
+		!device->exists ? "missing" : !device->writable ? "not writable" : NULL;
 }
 
 const char *

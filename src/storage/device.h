@@ -9,6 +9,9 @@
  *
  *		device.c		tablespace -> directory -> mount -> block device -> kind
  *		mount.c			the part of it that reads /proc/self/mountinfo
+ *		store.c			whether its file system answers
+ *		file_size.c		sizes of the files of a relation
+ *		database_files.c	those of each database
  *		page_cache.c	how much of a relation's file the system has in memory
  *		calibrate.c		how fast the device is, by a scratch file
  *
@@ -49,6 +52,9 @@ typedef struct TierDevice
 	char	   *path;			/* absolute directory of the tablespace,
 								 * symbolic links resolved; where the link in
 								 * pg_tblspc points to if nothing is there */
+	bool		has_stalled;	/* its file system does not answer
+								 * (storage/store.h): the directory counts as
+								 * missing */
 	bool		exists;			/* the directory, and of a user's tablespace
 								 * the server's in it, can be stat'ed; if not,
 								 * all below is unknown */
@@ -117,6 +123,9 @@ extern bool tier_device_is_shared(const TierDevice *a, const TierDevice *b);
 
 /* "unknown", "hdd", "sata_ssd", "nvme", "memory", "remote" */
 extern const char *tier_device_kind_name(TierDeviceKind kind);
+
+/* "missing", "not writable": why nothing can be put there; NULL: it can. */
+extern const char *tier_device_why_not(const TierDevice *device);
 
 /*
  * The name of the profile that is assumed for a device until it is calibrated:

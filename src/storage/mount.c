@@ -20,6 +20,7 @@
 
 #include "miscadmin.h"
 #include "storage/fd.h"
+#include "utils/memutils.h"
 
 #include "src/storage/mount.h"
 
@@ -32,6 +33,8 @@
 
 #define MAX_BLOCK_DEVICES	10000
 
+/* Symbolic links in a path; the kernel's own limit is 40. */
+#define MAX_LINKS			40
 
 /* ---------------------------------------------------------------------
  * Paths and values
@@ -350,6 +353,52 @@ tier_mount_is_remote(const TierMount *mount)
 		if (strcmp(mount->filesystem, names[i]) == 0)
 			return true;
 	return false;
+}
+
+/* A path with each symbolic link in it, but those on a remote file system, replaced. */
+bool
+tier_mount_leads_to_remote(const char *path)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext scratch = AllocSetContextCreate(caller, "tiered_storage mounts",
+												  ALLOCSET_DEFAULT_SIZES);
+	char		whole[MAXPGPATH * 2];
+	bool		is_remote = false;
+	int			nlinks = 0;
+
+	MemoryContextSwitchTo(scratch);
+	strlcpy(whole, path, sizeof(whole));
+	for (char *end = whole; *end != '\0' && !is_remote && nlinks < MAX_LINKS;)
+	{
+		char		target[MAXPGPATH];
+		char		rest[MAXPGPATH];
+		TierMount	mount;
+		ssize_t		length;
+
+		end += 1 + strcspn(end + 1, "/");
+		strlcpy(rest, end, sizeof(rest));
+		*end = '\0';
+		is_remote = find_mount("", 0, 0, whole, &mount) && tier_mount_is_remote(&mount);
+		length = is_remote ? -1 : readlink(whole, target, sizeof(target) - 1);
+		if (length > 0)
+		{
+			target[length] = '\0';
+			if (target[0] == '/')
+				whole[0] = '\0';
+			else
+				get_parent_directory(whole);
+			snprintf(whole + strlen(whole), sizeof(whole) - strlen(whole), "%s%s%s",
+					 target[0] == '/' ? "" : "/", target, rest);
+			canonicalize_path(whole);
+			end = whole;
+			nlinks++;
+		}
+		else
+			strcpy(end, rest);
+	}
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(scratch);
+	return is_remote;
 }
 
 /* ---------------------------------------------------------------------

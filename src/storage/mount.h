@@ -76,6 +76,12 @@ extern bool tier_mount_is_memory(const TierMount *mount);
 extern bool tier_mount_is_remote(const TierMount *mount);
 
 /*
+ * Returns true if an absolute path is on a remote file system, which is not touched: only
+ * symbolic links before it are followed.
+ */
+extern bool tier_mount_leads_to_remote(const char *path);
+
+/*
  * Finds the storage beneath an absolute path without symbolic links, on the file system with
  * that device number (st_dev); 0:0: only the path finds the mount.  *backing is overwritten.
  */

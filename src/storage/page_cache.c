@@ -37,6 +37,7 @@
 #include "src/base/debug.h"
 #include "src/storage/device.h"
 #include "src/storage/page_cache.h"
+#include "src/storage/store.h"
 #include "src/server/wal.h"
 
 /* Up to here all of a range is looked at, by either way. */
@@ -227,7 +228,8 @@ tier_pagecache_counts_readers(Oid tablespace_oid)
 	struct statfs fs;
 
 	tier_device_tablespace_path(path, sizeof(path), tablespace_oid);
-	return statfs(path, &fs) == 0 && (fs.f_type == EXT4_MAGIC || fs.f_type == XFS_MAGIC);
+	return !tier_store_has_stalled(tablespace_oid) && statfs(path, &fs) == 0 &&
+		(fs.f_type == EXT4_MAGIC || fs.f_type == XFS_MAGIC);
 #else
 	return false;
 #endif
@@ -332,6 +334,8 @@ tier_pagecache_look(RelFileLocator file, BlockNumber first_block, BlockNumber nb
 	if (tier_debug_skips("look_at_all"))
 		whole_bytes = LOOK_PIECES * 4 * BLCKSZ;
 
+	if (!tier_store_answers(tier_compat_locator_tablespace(file)))
+		return false;
 	tier_compat_relation_path(path, sizeof(path), tier_compat_locator_tablespace(file),
 							  tier_compat_locator_database(file),
 							  tier_compat_locator_file_number(file), MAIN_FORKNUM);

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
- * server/database_files.c
+ * storage/database_files.c
  *		Bytes that the databases of the cluster use in a tablespace; see
- *		server/database_files.h.
+ *		storage/database_files.h.
  *
  * The server keeps no such counter that another database could read, and a counter of the
  * extension would miss databases without it.
@@ -26,7 +26,8 @@
 #include "utils/rel.h"
 
 #include "src/base/clock.h"
-#include "src/server/database_files.h"
+#include "src/storage/database_files.h"
+#include "src/storage/store.h"
 
 /* More than the tablespaces of a usual set of tiers; with more, some are looked up again. */
 #define REMEMBERED_TABLESPACES 64
@@ -126,6 +127,8 @@ tablespace_bytes(Oid tablespace_oid, Oid but_database_oid)
 	DIR		   *dir;
 	struct dirent *entry;
 
+	if (!tier_store_answers(tablespace_oid))
+		return 0;
 	if (tablespace_oid == DEFAULTTABLESPACE_OID)
 		strlcpy(path, "base", sizeof(path));
 	else
@@ -165,7 +168,7 @@ double
 tier_database_files_of_own(Oid tablespace_oid)
 {
 	char	   *path = GetDatabasePath(MyDatabaseId, tablespace_oid);
-	double		bytes = directory_bytes(path);
+	double		bytes = tier_store_answers(tablespace_oid) ? directory_bytes(path) : 0;
 
 	pfree(path);
 	return bytes;
@@ -180,7 +183,8 @@ tier_database_files_of_others_lately(Oid tablespace_oid)
 	for (int i = 0; i < nremembered && slot == NULL; i++)
 		if (remembered[i].tablespace_oid == tablespace_oid)
 			slot = &remembered[i];
-	if (slot != NULL && now_us - slot->at_us < LATELY_US)
+	if (slot != NULL && (now_us - slot->at_us < LATELY_US ||
+						 !tier_store_answers(tablespace_oid)))
 		return slot->bytes;
 	if (slot == NULL)
 		slot = &remembered[nremembered < REMEMBERED_TABLESPACES ? nremembered++ :

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * server/file_size.c
- *		Sizes and modification times of files; see server/file_size.h.
+ * storage/file_size.c
+ *		Sizes and modification times of files; see storage/file_size.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,12 +9,15 @@
 
 #include <sys/stat.h>
 
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "utils/timestamp.h"
 
 #include "src/compat.h"
-#include "src/server/file_size.h"
+#include "src/server/relation.h"
 #include "src/server/wal.h"
+#include "src/storage/file_size.h"
+#include "src/storage/store.h"
 
 int64
 tier_file_size(Oid tablespace_oid, Oid file_number, ForkNumber fork)
@@ -23,6 +26,8 @@ tier_file_size(Oid tablespace_oid, Oid file_number, ForkNumber fork)
 	char		segment_path[MAXPGPATH + 16];
 	int64		total = 0;
 
+	if (!tier_store_answers(tablespace_oid))
+		return 0;
 	tier_compat_relation_path(path, sizeof(path), tablespace_oid, MyDatabaseId,
 							  file_number, fork);
 	for (int segment = 0;; segment++)
@@ -58,6 +63,8 @@ tier_file_written_at(Oid tablespace_oid, Oid file_number)
 {
 	TimestampTz oldest = 0;
 
+	if (!tier_store_answers(tablespace_oid))
+		return 0;
 	for (ForkNumber fork = MAIN_FORKNUM; fork <= VISIBILITYMAP_FORKNUM; fork++)
 	{
 		char		path[MAXPGPATH];
@@ -69,4 +76,38 @@ tier_file_written_at(Oid tablespace_oid, Oid file_number)
 			oldest = tier_file_modified_at(&st);
 	}
 	return oldest;
+}
+
+static int64
+all_forks_bytes(const TierRelationInfo *info)
+{
+	int64		total = 0;
+
+	if (OidIsValid(info->file_number))
+		for (ForkNumber fork = MAIN_FORKNUM; fork <= MAX_FORKNUM; fork++)
+			total += tier_file_size(info->tablespace_oid, info->file_number, fork);
+	return total;
+}
+
+int64
+tier_relation_disk_bytes(const TierRelationInfo *info)
+{
+	TierRelationInfo toast;
+	int64		total = all_forks_bytes(info);
+
+	if (OidIsValid(info->toast_oid) && tier_relation_lookup(info->toast_oid, &toast))
+	{
+		List	   *indexes = tier_relation_indexes(info->toast_oid);
+		ListCell   *cell;
+
+		total += all_forks_bytes(&toast);
+		foreach(cell, indexes)
+		{
+			TierRelationInfo index;
+
+			if (tier_relation_lookup(lfirst_oid(cell), &index))
+				total += all_forks_bytes(&index);
+		}
+	}
+	return total;
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * server/database_files.h
+ * storage/database_files.h
  *		Bytes that the databases of the cluster use in a tablespace, by its files.
  *
  *-------------------------------------------------------------------------

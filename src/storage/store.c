@@ -1,0 +1,252 @@
+/*-------------------------------------------------------------------------
+ *
+ * storage/store.c
+ *		Whether the file system of a tablespace answers; see storage/store.h.
+ *
+ * A call to a file system over a network, or in user space, lasts until that answers, and the
+ * process in it obeys no signal: it could neither be canceled nor would the server stop.  So a
+ * child process asks first: `stat -f`, since no kernel answers statfs() from a cache.  It has
+ * nothing of ours, such as shared memory or the connection of a client, and it is not killed:
+ * it may be immune to that, and a postmaster that is process 1 would take the death of an
+ * orphan for a crash.
+ *
+ * The child keeps a file of the tablespace in pg_stat_tmp locked, with flock(), until it ends.
+ * So there is one child of a tablespace at most, whoever has started it, and before or after a
+ * restart of the server: while the file is locked, there is no answer yet.  It was
+ * modified when the store answered again.  Beside it is a second file from when the patience
+ * with a child has ended until the next answer.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/relpath.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/fd.h"
+#include "storage/latch.h"
+#include "utils/timestamp.h"
+
+#include "src/compat.h"
+#include "src/base/clock.h"
+#include "src/server/relation.h"
+#include "src/storage/mount.h"
+#include "src/storage/store.h"
+
+#define PATIENCE_MS 5000
+#define POLL_MS 20
+
+/* So long what a process has found counts for it; it is a chance to hang after all. */
+#define VALID_US (2 * USECS_PER_SEC)
+
+/* More descriptors than a process of the server has open. */
+#define MAX_DESCRIPTORS 65536
+
+typedef struct Known
+{
+	Oid			tablespace_oid;
+	bool		answers;
+	int64		until_us;		/* by tier_clock_monotonic_us */
+} Known;
+
+/* Of this process, by the OID; others overwrite it. */
+static Known known[64];
+
+/* Children of this process that may not have ended; others are waited for by process 1. */
+static pid_t children[16];
+
+/* ---------------------------------------------------------------------
+ * Files
+ * ---------------------------------------------------------------------
+ */
+
+static void
+lock_path(char *path, Oid tablespace_oid, const char *suffix)
+{
+	snprintf(path, MAXPGPATH, PG_STAT_TMP_DIR "/tiered_storage_store.%u%s", tablespace_oid,
+			 suffix);
+}
+
+bool
+tier_store_has_stalled(Oid tablespace_oid)
+{
+	char		path[MAXPGPATH];
+
+	lock_path(path, tablespace_oid, ".stalled");
+	return access(path, F_OK) == 0;
+}
+
+bool
+tier_store_is_back_since(Oid tablespace_oid, TimestampTz since)
+{
+	char		path[MAXPGPATH];
+	struct stat st;
+
+	lock_path(path, tablespace_oid, "");
+	return tablespace_oid != DEFAULTTABLESPACE_OID && stat(path, &st) == 0 &&
+		time_t_to_timestamptz(st.st_mtime + 1) >= since;
+}
+
+/* The WARNING is for the one who has made or removed the file. */
+static void
+note_change(Oid tablespace_oid, bool answers)
+{
+	char		path[MAXPGPATH];
+	int			fd;
+
+	lock_path(path, tablespace_oid, ".stalled");
+	if (answers)
+	{
+		if (unlink(path) != 0)
+			return;
+		lock_path(path, tablespace_oid, "");
+		(void) utimensat(AT_FDCWD, path, NULL, 0);
+		ereport(WARNING,
+				(errmsg("the file system of tablespace \"%s\" answers again",
+						tier_tablespace_name(tablespace_oid))));
+		return;
+	}
+	fd = OpenTransientFile(path, O_WRONLY | O_CREAT | O_EXCL | PG_BINARY);
+	if (fd < 0)
+		return;
+	CloseTransientFile(fd);
+	ereport(WARNING,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the file system of tablespace \"%s\" does not answer",
+					tier_tablespace_name(tablespace_oid)),
+			 errdetail("Its relations keep their last sampled values, and none is moved to or "
+					   "from it until it answers."),
+			 errhint("Until then, queries of its relations hang or fail.")));
+}
+
+/* ---------------------------------------------------------------------
+ * The child
+ * ---------------------------------------------------------------------
+ */
+
+static void
+reap_children(void)
+{
+	for (int i = 0; i < (int) lengthof(children); i++)
+		if (children[i] != 0 && waitpid(children[i], NULL, WNOHANG) != 0)
+			children[i] = 0;
+}
+
+/*
+ * Asks, and keeps the lock of that descriptor until there is an answer.  A session of its own,
+ * and no signals: the postmaster signals whole process groups.  Without the program it ends at
+ * once, as with an answer.
+ */
+static void
+start_child(int locked, const char *path)
+{
+	sigset_t	all;
+	sigset_t	before;
+	int			most = (int) Min(sysconf(_SC_OPEN_MAX), MAX_DESCRIPTORS);
+	pid_t		child;
+	int			slot = 0;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	child = fork();
+	if (child == 0)
+	{
+		int			null = open("/dev/null", O_RDWR);
+
+		if (setsid() < 0 || dup2(locked, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
+			dup2(null, STDERR_FILENO) < 0)
+			_exit(1);
+		for (int fd = STDERR_FILENO + 1; fd < most; fd++)
+			(void) close(fd);
+		execlp("stat", "stat", "-f", path, (char *) NULL);
+		_exit(1);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	while (slot < (int) lengthof(children) - 1 && children[slot] != 0)
+		slot++;
+	children[slot] = Max(child, 0);
+}
+
+/* Waits until nobody has the lock; false: too long. */
+static bool
+await_lock(int fd)
+{
+	int64		give_up_us = tier_clock_monotonic_us() + PATIENCE_MS * 1000;
+
+	for (int ms = 1; flock(fd, LOCK_EX | LOCK_NB) != 0; ms = Min(ms * 2, POLL_MS))
+	{
+		if (tier_clock_monotonic_us() >= give_up_us)
+			return false;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ms,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------------
+ * The question
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Who has seen the lock taken and then free has an answer.  One that has not come in time is
+ * not waited for again.  Without the file nothing can be asked.
+ */
+static bool
+ask(Oid tablespace_oid, const char *directory)
+{
+	bool		had_stalled = tier_store_has_stalled(tablespace_oid);
+	bool		answers = !had_stalled;
+	char		path[MAXPGPATH];
+	struct stat st;
+	int			fd;
+
+	reap_children();
+	lock_path(path, tablespace_oid, "");
+	fd = OpenTransientFile(path, O_RDWR | O_CREAT | PG_BINARY);
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+	{
+		start_child(fd, directory);
+		CloseTransientFile(fd); /* the child has the lock, not we */
+		fd = OpenTransientFile(path, O_RDWR | O_CREAT | PG_BINARY);
+		answers = true;
+	}
+	if (fd < 0)
+		return true;
+	answers = answers && await_lock(fd) && stat(directory, &st) == 0;
+	CloseTransientFile(fd);
+	reap_children();
+	if (answers == had_stalled)
+		note_change(tablespace_oid, answers);
+	return answers;
+}
+
+bool
+tier_store_answers(Oid tablespace_oid)
+{
+	Known	   *slot = &known[tablespace_oid % lengthof(known)];
+	char		directory[MAXPGPATH];
+	char		path[MAXPGPATH];
+
+	if (tablespace_oid == DEFAULTTABLESPACE_OID || tablespace_oid == GLOBALTABLESPACE_OID)
+		return true;
+	if (slot->tablespace_oid == tablespace_oid && tier_clock_monotonic_us() < slot->until_us)
+		return slot->answers;
+	slot->tablespace_oid = InvalidOid;	/* until it is known */
+	snprintf(path, sizeof(path), "%s/pg_tblspc/%u", DataDir, tablespace_oid);
+	snprintf(directory, sizeof(directory), "pg_tblspc/%u/" TABLESPACE_VERSION_DIRECTORY,
+			 tablespace_oid);
+	slot->answers = !tier_mount_leads_to_remote(path) || ask(tablespace_oid, directory);
+	slot->until_us = tier_clock_monotonic_us() + VALID_US;
+	slot->tablespace_oid = tablespace_oid;
+	return slot->answers;
+}
