@@ -470,6 +470,8 @@ run_cycle(Oid database_oid, char **problem)
  * ---------------------------------------------------------------------
  */
 
+static bool has_connected = false;
+
 /* Completes the slot of a worker that was terminated or died of FATAL. */
 static void
 worker_exit(int code, Datum database_oid)
@@ -479,7 +481,9 @@ worker_exit(int code, Datum database_oid)
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 	slot = tier_shmem_slot(DatumGetObjectId(database_oid), false);
 	if (slot != NULL && slot->pid == MyProcPid)
-		tier_worker_end_cycle(slot, TIER_WORKER_FAILED, "the worker was terminated");
+		tier_worker_end_cycle(slot, TIER_WORKER_FAILED, has_connected ?
+							  "the worker was terminated" :
+							  "the worker could not connect; see the server log");
 	LWLockRelease(tier_shmem->lock);
 }
 
@@ -544,6 +548,7 @@ tier_worker_main(Datum argument)
 	tier_worker_use_own_settings();
 	tier_settings_remember();
 	BackgroundWorkerInitializeConnectionByOid(database_oid, InvalidOid, 0);
+	has_connected = true;
 	tier_settings_restore();
 
 	/* SPI keeps data here that must outlive transactions. */
