@@ -25,6 +25,7 @@ IF (SELECT bool_and(pg_has_role(u.oid, 'pg_monitor', 'USAGE')
 	RAISE EXCEPTION 'must be logged in as the owner of the table and be a member of pg_monitor'
 		USING HINT = 'The schema must belong to the owner of the table or to a superuser.';
 END IF;
+PERFORM pg_advisory_lock(hashtextextended('tiered_storage', %1$s)); -- One script at a time.
 COMMIT; -- In a transaction this fails: each step has to release its locks.
 END$check$, relation::oid, relation)
 $$;
@@ -34,23 +35,19 @@ CREATE FUNCTION tiered_storage.partitioning_script(
 	relation regclass, key_column name, step text, tier name DEFAULT NULL, bound text DEFAULT NULL)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	obstacles text;
 	undo text := (SELECT string_agg(u, E'\n') FROM _tiered_storage.partition_undo(relation) u);
 	body text;
 	policy text;
 BEGIN
-	obstacles := (SELECT string_agg(o, '; ')
-		FROM _tiered_storage.partition_obstacles(relation, key_column) o);
-	IF obstacles IS NOT NULL THEN
-		PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
-			format('table %s cannot be partitioned without rewriting it', relation), obstacles);
-	END IF;
+	PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
+			format('table %s cannot be partitioned without rewriting it', relation),
+			string_agg(o, '; '))
+		FROM _tiered_storage.partition_obstacles(relation, key_column) o HAVING count(*) > 0;
 	SELECT b.lower INTO bound
 		FROM _tiered_storage.partition_bounds(relation, key_column, step, bound) b LIMIT 1;
-	IF bound IS NULL THEN
-		PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
-			'no bound is known for the rows of the table', NULL, 'Analyze it, or give a bound.');
-	END IF;
+	PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
+			'no bound is known for the rows of the table', NULL, 'Analyze it, or give a bound.')
+		WHERE bound IS NULL;
 	body := _tiered_storage.partition_switch(relation, key_column, step, bound);
 	policy := format('SELECT tiered_storage.add_tiering_policy(%L, %s, tier => %L, '
 		'if_not_exists => true);', relation, CASE WHEN step ~ '^[0-9]+$' THEN
@@ -67,24 +64,22 @@ BEGIN
 @set ON_ERROR_STOP on
 %1$s
 DO %11$L;
-SELECT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = %12$s) AS tiered_storage_switched,
-EXISTS (SELECT FROM pg_constraint WHERE conrelid = %12$s AND conname = 'tiered_storage_bound'
-	AND obj_description(oid, 'pg_constraint') = %6$L) AS tiered_storage_validated @gset
+SELECT NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = %12$s) AS tiered_storage_whole,
+NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = %12$s AND conname = 'tiered_storage_bound'
+	AND obj_description(oid, 'pg_constraint') = %6$L) AS tiered_storage_unread @gset
 @if :{?tiered_storage_undo}
-@if :tiered_storage_switched
+@if :tiered_storage_whole
+-- Undo of 2 and 3.  ACCESS EXCLUSIVE, for milliseconds.
+ALTER TABLE %2$s DROP CONSTRAINT IF EXISTS tiered_storage_bound;
+@else
 -- Undo of 4.  ACCESS EXCLUSIVE on all of it, for at most a second.  Views, triggers, identities
 -- and privileges become what they were when this was printed; what was added since is lost.
 %3$s
 COMMIT;
-@else
--- Undo of 2 and 3.  ACCESS EXCLUSIVE, for milliseconds.
-ALTER TABLE %2$s DROP CONSTRAINT IF EXISTS tiered_storage_bound;
 @endif
 @else
-@if :tiered_storage_switched
-@else
-@if :tiered_storage_validated
-@else
+@if :tiered_storage_whole
+@if :tiered_storage_unread
 -- 1. Do all rows fit?  ACCESS SHARE, while the table, or an index with the column, is read.
 DO %4$L;
 -- 2. Rows without a key, or from the bound on, are refused from here to 4.

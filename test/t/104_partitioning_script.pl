@@ -575,6 +575,20 @@ like(
 	qr/ERROR:  invalid transaction termination/,
 	'refused: all of it in one transaction');
 
+# Two at a time could drop each other's constraint, and a switch would read the table.
+$old = small_script('twice', '');
+$node->safe_psql(
+	'postgres', q(BEGIN;
+SELECT pg_advisory_xact_lock(hashtextextended('tiered_storage', 'o.twice'::regclass::bigint));
+PREPARE TRANSACTION 'twice'));
+($ok, $err) = run_script($old);
+like(
+	$err,
+	qr/pg_advisory_lock.*ERROR:  canceling statement due to lock timeout/s,
+	'refused: a script of a table while another one runs');
+$node->safe_psql('postgres', q(ROLLBACK PREPARED 'twice'));
+complete_script('... and done when it has ended', $old);
+
 # Only the owner may run it, and nothing of the table is evaluated for anybody else.
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
 $node->safe_psql(
