@@ -17,6 +17,7 @@
 #include "src/compat.h"
 #include "src/act/plan_notice.h"
 #include "src/act/batch.h"
+#include "src/act/freeze.h"
 #include "src/act/gate.h"
 #include "src/act/move.h"
 #include "src/act/run.h"
@@ -370,6 +371,12 @@ check_step(void *argument)
 									 entry->job != NULL && !run->options.by_worker))
 		return;
 	turn->state = may_begin(turn, &info) ? TURN_MOVES : TURN_WAITS;
+	if (turn->state == TURN_MOVES && run->options.to_freeze != NULL && entry->job != NULL &&
+		tier_freeze_add(run->options.to_freeze, &turn->request, &info, run->plan->set))
+	{
+		turn->state = TURN_WAITS;
+		turn->start.reason = "waiting: it is frozen first";
+	}
 }
 
 /* It may not begin now. */

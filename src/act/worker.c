@@ -35,6 +35,7 @@
 
 #include "src/compat.h"
 #include "src/act/claims.h"
+#include "src/act/freeze.h"
 #include "src/act/level.h"
 #include "src/act/run.h"
 #include "src/act/verify.h"
@@ -123,6 +124,7 @@ tier_worker_use_own_settings(void)
 									 * not hold the worker, and its snapshot,
 									 * for ever */
 		{"synchronous_commit", "local"},
+		{"vacuum_cost_delay", "2ms"},	/* as autovacuum has it */
 	};
 
 	for (int i = 0; i < (int) lengthof(settings); i++)
@@ -390,11 +392,12 @@ note_run(Oid database_oid, uint64 stays_full, TimestampTz policy_due_at)
 	LWLockRelease(tier_shmem->lock);
 }
 
-static void
-migrate_once(Oid database_oid)
+/* Tables for an object store are added to the list; NULL: they are not to be frozen. */
+static TimestampTz
+run_once(List **to_freeze)
 {
 	static const TierIdle idle = {sample_is_due, sample_between_moves};
-	const TierPlanOptions options = {.by_worker = true};
+	const TierPlanOptions options = {.by_worker = true,.to_freeze = to_freeze};
 	TimestampTz policy_due_at;
 
 	tier_transaction_start();
@@ -410,6 +413,18 @@ migrate_once(Oid database_oid)
 	SPI_finish();
 	CommitTransactionCommand();
 	pgstat_report_stat(true);
+	return policy_due_at;
+}
+
+static void
+migrate_once(Oid database_oid)
+{
+	List	   *to_freeze = NIL;
+	TimestampTz policy_due_at = run_once(&to_freeze);
+
+	tier_freeze(to_freeze);
+	if (to_freeze != NIL)
+		policy_due_at = run_once(NULL);
 	note_run(database_oid, tiers_too_full(), policy_due_at);
 }
 

@@ -245,7 +245,8 @@ check_frozen(TierAdmission *admission)
 									NameStr(admission->set->tiers[tier].name), table.name,
 									unfrozen);
 		obstacle.detail = "It takes only tables without writes.";
-		obstacle.hint = psprintf("VACUUM (FREEZE, INDEX_CLEANUP ON) %s; freezes them.",
+		obstacle.hint = psprintf("VACUUM (FREEZE, INDEX_CLEANUP ON) %s; freezes them. "
+								 "For a tiering policy, the worker does so.",
 								 table.name);
 	}
 	return obstacle;

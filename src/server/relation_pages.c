@@ -15,7 +15,10 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_tablespace_d.h"
+#include "commands/vacuum.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "parser/parse_node.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
@@ -23,6 +26,7 @@
 #include "src/compat.h"
 #include "src/server/relation.h"
 #include "src/server/relation_pages.h"
+#include "src/server/wal.h"
 
 struct TierPages
 {
@@ -130,4 +134,31 @@ tier_pages_close(TierPages *pages)
 	FreeAccessStrategy(pages->strategy);
 	relation_close(pages->relation, AccessShareLock);
 	pfree(pages);
+}
+
+/*
+ * Without index_cleanup it may skip a few dead rows, whose pages it then cannot freeze.  To
+ * shrink the file it would take the strongest lock.  A page is not all visible while the commit
+ * of one of its rows, or a later one near it, is not flushed.  The statement outlives the
+ * transaction.
+ */
+void
+tier_pages_freeze(Oid table_oid)
+{
+	static char *const options[][2] = {
+		{"freeze", "on"}, {"index_cleanup", "on"}, {"truncate", "off"}, {"skip_locked", "on"},
+	};
+	MemoryContext old_context = MemoryContextSwitchTo(PortalContext);
+	VacuumStmt *statement = makeNode(VacuumStmt);
+
+	statement->is_vacuumcmd = true;
+	statement->rels = list_make1(makeVacuumRelation(NULL, table_oid, NIL));
+	statement->options = list_make1(makeDefElem("parallel", (Node *) makeInteger(0), -1));
+	for (int i = 0; i < (int) lengthof(options); i++)
+		statement->options = lappend(statement->options,
+									 makeDefElem(options[i][0],
+												 (Node *) makeString(options[i][1]), -1));
+	(void) tier_wal_flush();
+	ExecVacuum(make_parsestate(NULL), statement, true);
+	MemoryContextSwitchTo(old_context);
 }

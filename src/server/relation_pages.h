@@ -38,6 +38,14 @@ extern void tier_pages_read(TierPages *pages, BlockNumber first, int n, char *by
 /* Returns true if another process waits for a lock on the relation; then close it soon. */
 extern bool tier_pages_are_awaited(const TierPages *pages);
 
+/*
+ * Vacuums a table with its TOAST table, so that as many pages as possible are frozen; with the
+ * rights of the caller, who has checked those of the one who asks.  A table that is locked is
+ * left out, and no file is shrunk.  At top level, in a transaction without SPI and snapshots,
+ * which ends; another one has begun at the return.
+ */
+extern void tier_pages_freeze(Oid table_oid);
+
 /* Releases the lock. */
 extern void tier_pages_close(TierPages *pages);
 
