@@ -320,6 +320,8 @@ compare(TierRelationState *state, const TierRelationState *before, const TierCou
 	TierRelationStored *stored = &state->stored;
 	TierRelationPeriod *period = &state->period;
 	bool		is_first_sample = input->last_sample_at == 0;
+	bool		is_back = tier_store_is_back_since(state->id.tablespace_oid,
+												   input->last_sample_at);
 	bool		saw_reset = false;
 
 	if (before != NULL)
@@ -369,10 +371,10 @@ compare(TierRelationState *state, const TierRelationState *before, const TierCou
 	/*
 	 * The files of an idle relation have not changed; but a relation that was
 	 * busy before a crash looks idle after it, and one whose store did not
-	 * answer was not looked at.
+	 * answer was not looked at: by how much it has grown in this period is
+	 * not known.
 	 */
-	if ((period->changed || merged->was_emptied ||
-		 tier_store_is_back_since(state->id.tablespace_oid, input->last_sample_at)) &&
+	if ((period->changed || merged->was_emptied || is_back) &&
 		tier_store_answers(state->id.tablespace_oid))
 	{
 		stored->size_bytes = tier_file_size(state->id.tablespace_oid, state->id.file_number,
@@ -393,9 +395,9 @@ compare(TierRelationState *state, const TierRelationState *before, const TierCou
 		stored->maps_bytes = before->stored.maps_bytes;
 	}
 
-	if (before != NULL)
+	if (before != NULL && !is_back)
 		period->size_change = stored->size_bytes - before->stored.size_bytes;
-	else if (!is_first_sample)
+	else if (before == NULL && !is_first_sample)
 		period->size_change = stored->size_bytes;
 
 	if (period->changed)

@@ -343,7 +343,8 @@ bool
 tier_mount_is_remote(const TierMount *mount)
 {
 	static const char *const names[] = {
-		"fuse", "nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "lustre", "afs",
+		"fuse", "nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "lustre", "afs", "autofs", "beegfs",
+		"orangefs",
 	};
 
 	/* "fuse.juicefs", but not "fuseblk" of a local disk. */

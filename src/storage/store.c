@@ -27,6 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/file_perm.h"
 #include "common/relpath.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -41,6 +42,7 @@
 #include "src/storage/store.h"
 
 #define PATIENCE_MS 5000
+#define PATIENCE_IF_STALLED_MS 1000
 #define POLL_MS 20
 
 /* So long what a process has found counts for it; it is a chance to hang after all. */
@@ -52,15 +54,13 @@
 typedef struct Known
 {
 	Oid			tablespace_oid;
+	bool		is_remote;
 	bool		answers;
 	int64		until_us;		/* by tier_clock_monotonic_us */
 } Known;
 
 /* Of this process, by the OID; others overwrite it. */
 static Known known[64];
-
-/* Children of this process that may not have ended; others are waited for by process 1. */
-static pid_t children[16];
 
 /* ---------------------------------------------------------------------
  * Files
@@ -81,17 +81,6 @@ tier_store_has_stalled(Oid tablespace_oid)
 
 	lock_path(path, tablespace_oid, ".stalled");
 	return access(path, F_OK) == 0;
-}
-
-bool
-tier_store_is_back_since(Oid tablespace_oid, TimestampTz since)
-{
-	char		path[MAXPGPATH];
-	struct stat st;
-
-	lock_path(path, tablespace_oid, "");
-	return tablespace_oid != DEFAULTTABLESPACE_OID && stat(path, &st) == 0 &&
-		time_t_to_timestamptz(st.st_mtime + 1) >= since;
 }
 
 /* The WARNING is for the one who has made or removed the file. */
@@ -131,54 +120,64 @@ note_change(Oid tablespace_oid, bool answers)
  * ---------------------------------------------------------------------
  */
 
+/*
+ * In the child: becomes the program, or ends, as with an answer.  Process 1 waits for it.  The
+ * postmaster signals whole process groups, so it has a session of its own, and obeys SIGTERM
+ * alone, by which a service manager ends what is left of a server.
+ */
 static void
-reap_children(void)
+become_stat(int locked, const char *path)
 {
-	for (int i = 0; i < (int) lengthof(children); i++)
-		if (children[i] != 0 && waitpid(children[i], NULL, WNOHANG) != 0)
-			children[i] = 0;
+	sigset_t	most;
+	int			null = open("/dev/null", O_RDWR);
+	int			ndescriptors = (int) Min(sysconf(_SC_OPEN_MAX), MAX_DESCRIPTORS);
+
+	if (fork() != 0 || setsid() < 0 || dup2(locked, STDIN_FILENO) < 0 ||
+		dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
+		_exit(1);
+	for (int fd = STDERR_FILENO + 1; fd < ndescriptors; fd++)
+		(void) close(fd);
+	(void) signal(SIGTERM, SIG_DFL);
+	sigfillset(&most);
+	sigdelset(&most, SIGTERM);
+	sigprocmask(SIG_SETMASK, &most, NULL);
+	execlp("stat", "stat", "-f", path, (char *) NULL);
+	_exit(1);
 }
 
-/*
- * Asks, and keeps the lock of that descriptor until there is an answer.  A session of its own,
- * and no signals: the postmaster signals whole process groups.  Without the program it ends at
- * once, as with an answer.
- */
+/* The child asks, and keeps the lock of that descriptor until there is an answer. */
 static void
 start_child(int locked, const char *path)
 {
 	sigset_t	all;
 	sigset_t	before;
-	int			most = (int) Min(sysconf(_SC_OPEN_MAX), MAX_DESCRIPTORS);
 	pid_t		child;
-	int			slot = 0;
 
+	/* The file's status, not the file, changes when a question is asked. */
+	(void) fchmod(locked, pg_file_create_mode);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	child = fork();
 	if (child == 0)
-	{
-		int			null = open("/dev/null", O_RDWR);
-
-		if (setsid() < 0 || dup2(locked, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
-			dup2(null, STDERR_FILENO) < 0)
-			_exit(1);
-		for (int fd = STDERR_FILENO + 1; fd < most; fd++)
-			(void) close(fd);
-		execlp("stat", "stat", "-f", path, (char *) NULL);
-		_exit(1);
-	}
+		become_stat(locked, path);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	while (slot < (int) lengthof(children) - 1 && children[slot] != 0)
-		slot++;
-	children[slot] = Max(child, 0);
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
 }
 
-/* Waits until nobody has the lock; false: too long. */
+/*
+ * Waits until nobody has the lock; false: the question is too old.  Its age is by a clock that
+ * can be set, so that nobody waits for longer than if it were new.
+ */
 static bool
-await_lock(int fd)
+await_lock(int fd, int64 patience_ms)
 {
-	int64		give_up_us = tier_clock_monotonic_us() + PATIENCE_MS * 1000;
+	struct stat st;
+	int64		age_us = fstat(fd, &st) != 0 ? 0 :
+	GetCurrentTimestamp() - time_t_to_timestamptz(st.st_ctim.tv_sec) -
+	st.st_ctim.tv_nsec / 1000;
+	int64		give_up_us = tier_clock_monotonic_us() + patience_ms * 1000 -
+	Min(Max(age_us, 0), patience_ms * 1000);
 
 	for (int ms = 1; flock(fd, LOCK_EX | LOCK_NB) != 0; ms = Min(ms * 2, POLL_MS))
 	{
@@ -210,7 +209,6 @@ ask(Oid tablespace_oid, const char *directory)
 	struct stat st;
 	int			fd;
 
-	reap_children();
 	lock_path(path, tablespace_oid, "");
 	fd = OpenTransientFile(path, O_RDWR | O_CREAT | PG_BINARY);
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -222,9 +220,10 @@ ask(Oid tablespace_oid, const char *directory)
 	}
 	if (fd < 0)
 		return true;
-	answers = answers && await_lock(fd) && stat(directory, &st) == 0;
+	answers = answers &&
+		await_lock(fd, had_stalled ? PATIENCE_IF_STALLED_MS : PATIENCE_MS) &&
+		stat(directory, &st) == 0;
 	CloseTransientFile(fd);
-	reap_children();
 	if (answers == had_stalled)
 		note_change(tablespace_oid, answers);
 	return answers;
@@ -239,14 +238,29 @@ tier_store_answers(Oid tablespace_oid)
 
 	if (tablespace_oid == DEFAULTTABLESPACE_OID || tablespace_oid == GLOBALTABLESPACE_OID)
 		return true;
-	if (slot->tablespace_oid == tablespace_oid && tier_clock_monotonic_us() < slot->until_us)
+	if (slot->tablespace_oid == tablespace_oid && tier_clock_monotonic_us() < slot->until_us &&
+		(slot->answers || tier_store_has_stalled(tablespace_oid)))
 		return slot->answers;
 	slot->tablespace_oid = InvalidOid;	/* until it is known */
 	snprintf(path, sizeof(path), "%s/pg_tblspc/%u", DataDir, tablespace_oid);
 	snprintf(directory, sizeof(directory), "pg_tblspc/%u/" TABLESPACE_VERSION_DIRECTORY,
 			 tablespace_oid);
-	slot->answers = !tier_mount_leads_to_remote(path) || ask(tablespace_oid, directory);
+	slot->is_remote = tier_mount_leads_to_remote(path);
+	slot->answers = !slot->is_remote || ask(tablespace_oid, directory);
 	slot->until_us = tier_clock_monotonic_us() + VALID_US;
 	slot->tablespace_oid = tablespace_oid;
 	return slot->answers;
+}
+
+bool
+tier_store_is_back_since(Oid tablespace_oid, TimestampTz since)
+{
+	char		path[MAXPGPATH];
+	struct stat st;
+
+	lock_path(path, tablespace_oid, "");
+	return tier_store_answers(tablespace_oid) &&
+		known[tablespace_oid % lengthof(known)].tablespace_oid == tablespace_oid &&
+		known[tablespace_oid % lengthof(known)].is_remote && stat(path, &st) == 0 &&
+		time_t_to_timestamptz(st.st_mtime + 1) >= since;
 }

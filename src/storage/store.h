@@ -17,9 +17,10 @@
  * the server's directory.  Then no call may touch its files: it could last for ever.  Call it
  * before each such call; what it has found counts for some seconds, so it is cheap.
  *
- * Otherwise waits for an answer, at most five seconds, and interrupts are served.  The first to
- * find that it does not answer, or answers again, raises a WARNING.  In a transaction.  Always
- * true for pg_default and pg_global.  Errors only for memory and interrupts.
+ * Otherwise waits for an answer until the question is five seconds old, one second if it has
+ * stalled, and interrupts are served.  The first to find that it does not answer, or answers
+ * again, raises a WARNING.  In a transaction.  Always true for pg_default and pg_global.  Errors
+ * only for memory and interrupts.
  */
 extern bool tier_store_answers(Oid tablespace_oid);
 
