@@ -40,6 +40,12 @@ CALL regress_quiet();
 VACUUM (FREEZE, INDEX_CLEANUP ON) regress_o;
 CALL tiered_storage.move_relation('regress_o', 'regress_store');
 :where;
+-- What is written to there is reported.
+CALL tiered_storage.sample();
+INSERT INTO regress_o VALUES (0);
+SELECT pg_stat_force_next_flush();
+CALL tiered_storage.sample();
+SELECT substring(now FROM 'tables written.*') AS now FROM _tiered_storage.activity_rows() WHERE name = 'regress_store';
 -- One row in its TOAST table is enough; a move back needs nothing.
 CALL tiered_storage.move_relation('regress_o', 'regress_local');
 UPDATE regress_o SET t = repeat('y', 5000) WHERE id = 1;

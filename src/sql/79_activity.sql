@@ -81,7 +81,16 @@ BEGIN
 				ELSE round(100 * r.used_fraction::numeric) || ' % full, '
 					|| pg_size_pretty(r.free_bytes) || ' free' END,
 			round(100 * r.busy_ratio::numeric) || ' % busy',
-			'missing, or its file system does not answer: ' || r.unreachable);
+			'missing, or its file system does not answer: ' || r.unreachable,
+			/* Of an object store: its tables were frozen. */
+			(SELECT format('tables written to since they came: %s, such as %s', count(*),
+					min(s.relation_oid::regclass::text))
+				FROM _tiered_storage.stored_relation_state() s
+				JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = s.tablespace_oid
+				WHERE r.profile = 'object_store' AND t.tier_name = r.tier_name
+					AND s.kind IN ('r', 'm')
+					AND s.last_written_at > GREATEST(s.placed_at, s.sampled_since)
+				HAVING count(*) > 0));
 		now := COALESCE(NULLIF(now, ''), 'its devices are unknown');
 		RETURN NEXT;
 	END LOOP;
