@@ -94,6 +94,7 @@ SELECT relation FROM _tiered_storage.evaluate_policies() WHERE relation IS NOT N
 CALL tiered_storage.move_relation('items_102008', 'regress_slow');
 SELECT relation, to_tier, state FROM _tiered_storage.moves ORDER BY move_id;
 SELECT tiered_storage.pin('items_102008');
+SELECT tiered_storage.partitioning_script('items_102008', 'id', '10', bound => '100');
 
 \set ECHO none
 -- No view of ours depends on a query on pg_class, which Citus would rewrite, be it by way of

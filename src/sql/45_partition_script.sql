@@ -69,8 +69,7 @@ RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS 
 		(EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = t.oid),
 			'a subscription writes it (drop the subscription)'),
 		(EXISTS (SELECT FROM pg_depend WHERE objid = t.oid AND deptype = 'e' UNION ALL
-			SELECT FROM pg_trigger WHERE tgrelid = t.oid AND tgisinternal AND tgconstraint = 0
-			UNION ALL SELECT WHERE _tiered_storage.distributed_table(t.oid) IS NOT NULL),
+			SELECT FROM pg_trigger WHERE tgrelid = t.oid AND tgisinternal AND tgconstraint = 0),
 			'it belongs to an extension (use the partitions of that)'),
 		(EXISTS (SELECT FROM aclexplode(t.relacl) WHERE grantor <> t.relowner
 			UNION ALL SELECT FROM pg_attribute, aclexplode(attacl)
@@ -114,6 +113,8 @@ RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS 
 			ELSE NOT convalidated
 			OR contype IN ('c', 'n') AND (connoinherit OR 0 = ANY (conkey)) END
 	UNION ALL SELECT _tiered_storage.partition_name_obstacles(relation)
+	UNION ALL SELECT 'it is a shard (partition the distributed table)'
+		WHERE _tiered_storage.distributed_table(relation) IS NOT NULL
 	UNION ALL SELECT format('trigger %I of another table is FROM it (drop it)', tgname)
 		FROM pg_trigger WHERE tgconstrrelid = relation AND NOT tgisinternal
 	UNION ALL SELECT format('view %s is temporary, has ONLY or cannot be replaced (change it)',

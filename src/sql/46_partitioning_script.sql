@@ -109,7 +109,8 @@ $script$, '@', E'\\'), (SELECT string_agg(format('SET %I = %L;', name, setting),
 			SELECT name, setting FROM pg_settings WHERE name = ANY ('{client_encoding,DateStyle,
 				IntervalStyle,TimeZone,array_nulls,bytea_output,extra_float_digits,lc_monetary,
 				quote_all_identifiers,standard_conforming_strings}')
-			UNION ALL SELECT 'role', pg_get_userbyid(relowner) FROM pg_class WHERE oid = relation
+			UNION ALL SELECT 'role', pg_get_userbyid(relowner)
+				FROM _tiered_storage.relation_entry(relation)
 			UNION ALL VALUES ('search_path', ''), ('lock_timeout', '0.5s')) s), relation, undo,
 		format('BEGIN IF EXISTS (SELECT FROM %1$s WHERE %2$I IS NULL OR %2$I >= %3$L) THEN '
 			'RAISE EXCEPTION ''rows have no key, or one from the bound on''; END IF; END',

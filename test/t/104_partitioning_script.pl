@@ -1,4 +1,4 @@
-# Scripts of partitioning_script(), run on twenty-two tables beside a write load, and interrupted
+# Scripts of partitioning_script(), run on twenty-one tables beside a write load, and interrupted
 # after their statements: no row is lost, and the schema is that of before after the undo.
 
 use strict;
