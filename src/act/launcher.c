@@ -72,12 +72,12 @@ launcher_exit(int code, Datum argument)
 static void
 scan_databases(void)
 {
-	Oid			known[TIER_MAX_DATABASES];
-	int			nknown = 0;
+	List	   *known = NIL;
 	bool		overflow = false;
 	Relation	rel;
 	TableScanDesc scan;
 	HeapTuple	tuple;
+	ListCell   *cell;
 
 	tier_transaction_start();
 	PushActiveSnapshot(GetTransactionSnapshot());
@@ -87,35 +87,32 @@ scan_databases(void)
 	{
 		Form_pg_database form = (Form_pg_database) GETSTRUCT(tuple);
 
-		if (!form->datallowconn || form->datistemplate ||
-			form->datconnlimit == TIER_COMPAT_INVALID_DATABASE)
-			continue;
-		if (nknown == TIER_MAX_DATABASES)
-			overflow = true;
-		else
-			known[nknown++] = form->oid;
+		if (form->datallowconn && !form->datistemplate &&
+			form->datconnlimit != TIER_COMPAT_INVALID_DATABASE)
+			known = lappend_oid(known, form->oid);
 	}
 	table_endscan(scan);
 	table_close(rel, AccessShareLock);
 	PopActiveSnapshot();
-	CommitTransactionCommand();
 
+	/* Who has a slot keeps it, however many databases others create. */
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < tier_shmem->ndatabases; i++)
 	{
 		TierDatabaseSlot *slot = &tier_shmem->databases[i];
-		bool		found = false;
 
-		for (int j = 0; j < nknown && !found; j++)
-			found = known[j] == slot->database_oid;
-		if (!found && slot->state != TIER_WORKER_STARTING && slot->state != TIER_WORKER_RUNNING)
+		if (!list_member_oid(known, slot->database_oid) &&
+			slot->state != TIER_WORKER_STARTING && slot->state != TIER_WORKER_RUNNING)
 			slot->database_oid = InvalidOid;
 	}
-	for (int i = 0; i < nknown; i++)
-		if (tier_shmem_slot(known[i], true) == NULL)
+	foreach(cell, known)
+	{
+		if (tier_shmem_slot(lfirst_oid(cell), true) == NULL)
 			overflow = true;
+	}
 	tier_shmem->database_overflow = overflow;
 	LWLockRelease(tier_shmem->lock);
+	CommitTransactionCommand();
 }
 
 /*

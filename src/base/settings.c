@@ -124,7 +124,7 @@ tier_guc_init(void)
 	define_int("tiered_storage.move_lock_timeout",
 			   "Sets how long one attempt of a move waits for a lock.",
 			   "Other sessions queue behind it for that long.",
-			   &tier_move_lock_timeout_ms, 1, 60000, PGC_USERSET, GUC_UNIT_MS);
+			   &tier_move_lock_timeout_ms, 1, 60000, PGC_SUSET, GUC_UNIT_MS);
 
 	/* Not rounded: less than half a MB must not become 0, which is no limit. */
 	define_real("tiered_storage.move_rate_limit",

@@ -358,7 +358,7 @@ tier_mount_is_remote(const TierMount *mount)
 
 /* A path with each symbolic link in it, but those on a remote file system, replaced. */
 bool
-tier_mount_leads_to_remote(const char *path)
+tier_mount_leads_to_remote(const char *path, unsigned *major, unsigned *minor)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext scratch = AllocSetContextCreate(caller, "tiered_storage mounts",
@@ -380,6 +380,8 @@ tier_mount_leads_to_remote(const char *path)
 		strlcpy(rest, end, sizeof(rest));
 		*end = '\0';
 		is_remote = find_mount("", 0, 0, whole, &mount) && tier_mount_is_remote(&mount);
+		*major = is_remote ? mount.major : 0;
+		*minor = is_remote ? mount.minor : 0;
 		length = is_remote ? -1 : readlink(whole, target, sizeof(target) - 1);
 		if (length > 0)
 		{

@@ -77,9 +77,9 @@ extern bool tier_mount_is_remote(const TierMount *mount);
 
 /*
  * Returns true if an absolute path is on a remote file system, which is not touched: only
- * symbolic links before it are followed.
+ * symbolic links before it are followed.  The number of its device, else 0, is written.
  */
-extern bool tier_mount_leads_to_remote(const char *path);
+extern bool tier_mount_leads_to_remote(const char *path, unsigned *major, unsigned *minor);
 
 /*
  * Finds the storage beneath an absolute path without symbolic links, on the file system with

@@ -10,8 +10,8 @@
  * it may be immune to that, and a postmaster that is process 1 would take the death of an
  * orphan for a crash.
  *
- * The child keeps a file of the tablespace in pg_stat_tmp locked, with flock(), until it ends.
- * So there is one child of a tablespace at most, whoever has started it, and before or after a
+ * The child keeps a file of the store in pg_stat_tmp locked, with flock(), until it ends.  So
+ * there is one child of a store at most, whoever has started it, and before or after a
  * restart of the server: while the file is locked, there is no answer yet.  It was
  * modified when the store answered again.  Beside it is a second file from when the patience
  * with a child has ended until the next answer.
@@ -51,11 +51,20 @@
 /* More descriptors than a process of the server has open. */
 #define MAX_DESCRIPTORS 65536
 
+/* A file system by the number of its device: one that is mounted anew has another. */
+typedef struct Store
+{
+	unsigned	major;
+	unsigned	minor;
+}			Store;
+
 typedef struct Known
 {
 	Oid			tablespace_oid;
 	bool		is_remote;
+	Store		store;			/* if it is */
 	bool		answers;
+	bool		has_directory;
 	int64		until_us;		/* by tier_clock_monotonic_us */
 } Known;
 
@@ -68,34 +77,34 @@ static Known known[64];
  */
 
 static void
-lock_path(char *path, Oid tablespace_oid, const char *suffix)
+lock_path(char *path, Store store, const char *suffix)
 {
-	snprintf(path, MAXPGPATH, PG_STAT_TMP_DIR "/tiered_storage_store.%u%s", tablespace_oid,
-			 suffix);
+	snprintf(path, MAXPGPATH, PG_STAT_TMP_DIR "/tiered_storage_store.%u_%u%s", store.major,
+			 store.minor, suffix);
 }
 
-bool
-tier_store_has_stalled(Oid tablespace_oid)
+static bool
+has_stalled(Store store)
 {
 	char		path[MAXPGPATH];
 
-	lock_path(path, tablespace_oid, ".stalled");
+	lock_path(path, store, ".stalled");
 	return access(path, F_OK) == 0;
 }
 
 /* The WARNING is for the one who has made or removed the file. */
 static void
-note_change(Oid tablespace_oid, bool answers)
+note_change(Store store, Oid tablespace_oid, bool answers)
 {
 	char		path[MAXPGPATH];
 	int			fd;
 
-	lock_path(path, tablespace_oid, ".stalled");
+	lock_path(path, store, ".stalled");
 	if (answers)
 	{
 		if (unlink(path) != 0)
 			return;
-		lock_path(path, tablespace_oid, "");
+		lock_path(path, store, "");
 		(void) utimensat(AT_FDCWD, path, NULL, 0);
 		ereport(WARNING,
 				(errmsg("the file system of tablespace \"%s\" answers again",
@@ -197,19 +206,19 @@ await_lock(int fd, int64 patience_ms)
  */
 
 /*
- * Who has seen the lock taken and then free has an answer.  One that has not come in time is
- * not waited for again.  Without the file nothing can be asked.
+ * Who has seen the lock taken and then free has an answer, though not if it is an error but for a
+ * missing directory.  Without the file nothing can be asked.
  */
 static bool
-ask(Oid tablespace_oid, const char *directory)
+ask(Store store, Oid tablespace_oid, const char *directory)
 {
-	bool		had_stalled = tier_store_has_stalled(tablespace_oid);
+	bool		had_stalled = has_stalled(store);
 	bool		answers = !had_stalled;
 	char		path[MAXPGPATH];
 	struct stat st;
 	int			fd;
 
-	lock_path(path, tablespace_oid, "");
+	lock_path(path, store, "");
 	fd = OpenTransientFile(path, O_RDWR | O_CREAT | PG_BINARY);
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
 	{
@@ -222,11 +231,23 @@ ask(Oid tablespace_oid, const char *directory)
 		return true;
 	answers = answers &&
 		await_lock(fd, had_stalled ? PATIENCE_IF_STALLED_MS : PATIENCE_MS) &&
-		stat(directory, &st) == 0;
+		(stat(directory, &st) == 0 || errno == ENOENT);
 	CloseTransientFile(fd);
 	if (answers == had_stalled)
-		note_change(tablespace_oid, answers);
+		note_change(store, tablespace_oid, answers);
 	return answers;
+}
+
+static void
+find_store(Known *slot, Oid tablespace_oid)
+{
+	char		path[MAXPGPATH];
+
+	slot->tablespace_oid = InvalidOid;	/* until it is known */
+	slot->until_us = 0;
+	snprintf(path, sizeof(path), "%s/pg_tblspc/%u", DataDir, tablespace_oid);
+	slot->is_remote = tier_mount_leads_to_remote(path, &slot->store.major, &slot->store.minor);
+	slot->tablespace_oid = tablespace_oid;
 }
 
 bool
@@ -234,33 +255,43 @@ tier_store_answers(Oid tablespace_oid)
 {
 	Known	   *slot = &known[tablespace_oid % lengthof(known)];
 	char		directory[MAXPGPATH];
-	char		path[MAXPGPATH];
+	struct stat st;
 
 	if (tablespace_oid == DEFAULTTABLESPACE_OID || tablespace_oid == GLOBALTABLESPACE_OID)
 		return true;
-	if (slot->tablespace_oid == tablespace_oid && tier_clock_monotonic_us() < slot->until_us &&
-		(slot->answers || tier_store_has_stalled(tablespace_oid)))
-		return slot->answers;
-	slot->tablespace_oid = InvalidOid;	/* until it is known */
-	snprintf(path, sizeof(path), "%s/pg_tblspc/%u", DataDir, tablespace_oid);
-	snprintf(directory, sizeof(directory), "pg_tblspc/%u/" TABLESPACE_VERSION_DIRECTORY,
-			 tablespace_oid);
-	slot->is_remote = tier_mount_leads_to_remote(path);
-	slot->answers = !slot->is_remote || ask(tablespace_oid, directory);
-	slot->until_us = tier_clock_monotonic_us() + VALID_US;
-	slot->tablespace_oid = tablespace_oid;
-	return slot->answers;
+	if (slot->tablespace_oid != tablespace_oid || tier_clock_monotonic_us() >= slot->until_us ||
+		(!slot->answers && !has_stalled(slot->store)))
+	{
+		find_store(slot, tablespace_oid);
+		snprintf(directory, sizeof(directory), "pg_tblspc/%u/" TABLESPACE_VERSION_DIRECTORY,
+				 tablespace_oid);
+		slot->answers = !slot->is_remote || ask(slot->store, tablespace_oid, directory);
+		slot->has_directory = !slot->is_remote || (slot->answers && stat(directory, &st) == 0);
+		slot->until_us = tier_clock_monotonic_us() + VALID_US;
+	}
+	return slot->answers && slot->has_directory;
+}
+
+bool
+tier_store_has_stalled(Oid tablespace_oid)
+{
+	Known	   *slot = &known[tablespace_oid % lengthof(known)];
+
+	if (slot->tablespace_oid != tablespace_oid)
+		find_store(slot, tablespace_oid);
+	return slot->is_remote && has_stalled(slot->store);
 }
 
 bool
 tier_store_is_back_since(Oid tablespace_oid, TimestampTz since)
 {
+	const Known *slot = &known[tablespace_oid % lengthof(known)];
 	char		path[MAXPGPATH];
 	struct stat st;
 
-	lock_path(path, tablespace_oid, "");
-	return tier_store_answers(tablespace_oid) &&
-		known[tablespace_oid % lengthof(known)].tablespace_oid == tablespace_oid &&
-		known[tablespace_oid % lengthof(known)].is_remote && stat(path, &st) == 0 &&
-		time_t_to_timestamptz(st.st_mtime + 1) >= since;
+	if (!tier_store_answers(tablespace_oid) || slot->tablespace_oid != tablespace_oid ||
+		!slot->is_remote)
+		return false;
+	lock_path(path, slot->store, "");
+	return stat(path, &st) == 0 && time_t_to_timestamptz(st.st_mtime + 1) >= since;
 }

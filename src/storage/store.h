@@ -26,7 +26,7 @@ extern bool tier_store_answers(Oid tablespace_oid);
 
 /*
  * Returns true if somebody has found that it does not answer, and nobody that it does again.
- * Does not wait; no memory, no error.
+ * Does not wait.  Errors only for memory.
  */
 extern bool tier_store_has_stalled(Oid tablespace_oid);
 
