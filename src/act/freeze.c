@@ -96,8 +96,6 @@ tier_freeze(const List *requests)
 		}
 		PG_CATCH();
 		{
-			if (geterrcode() == ERRCODE_QUERY_CANCELED)
-				PG_RE_THROW();
 			EmitErrorReport();
 			FlushErrorState();
 			AbortOutOfAnyTransaction();

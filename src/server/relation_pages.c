@@ -136,6 +136,19 @@ tier_pages_close(TierPages *pages)
 	pfree(pages);
 }
 
+/* Who waits for a lock of this process for deadlock_timeout cancels it, as autovacuum. */
+static void
+set_yields(bool yields)
+{
+	LWLockAcquire(ProcArrayLock, LW_EXCLUSIVE);
+	if (yields)
+		MyProc->statusFlags |= PROC_IS_AUTOVACUUM;
+	else
+		MyProc->statusFlags &= ~PROC_IS_AUTOVACUUM;
+	ProcGlobal->statusFlags[MyProc->pgxactoff] = MyProc->statusFlags;
+	LWLockRelease(ProcArrayLock);
+}
+
 /*
  * Without index_cleanup it may skip a few dead rows, whose pages it then cannot freeze.  To
  * shrink the file it would take the strongest lock.  A page is not all visible while the commit
@@ -159,6 +172,15 @@ tier_pages_freeze(Oid table_oid)
 									 makeDefElem(options[i][0],
 												 (Node *) makeString(options[i][1]), -1));
 	(void) tier_wal_flush();
-	ExecVacuum(make_parsestate(NULL), statement, true);
+	set_yields(true);
+	PG_TRY();
+	{
+		ExecVacuum(make_parsestate(NULL), statement, true);
+	}
+	PG_FINALLY();
+	{
+		set_yields(false);
+	}
+	PG_END_TRY();
 	MemoryContextSwitchTo(old_context);
 }

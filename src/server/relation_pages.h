@@ -41,7 +41,8 @@ extern bool tier_pages_are_awaited(const TierPages *pages);
 /*
  * Vacuums a table with its TOAST table, so that as many pages as possible are frozen; with the
  * rights of the caller, who has checked those of the one who asks.  A table that is locked is
- * left out, and no file is shrunk.  At top level, in a transaction without SPI and snapshots,
+ * left out, and no file is shrunk.  It is canceled (57014) by who waits for a lock on the table
+ * for deadlock_timeout.  At top level, in a transaction without SPI and snapshots,
  * which ends; another one has begun at the return.
  */
 extern void tier_pages_freeze(Oid table_oid);
