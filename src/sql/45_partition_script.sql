@@ -203,7 +203,8 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 			CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE x.grantee::regrole::text END,
 			CASE WHEN x.is_grantable THEN ' WITH GRANT OPTION' END), E'\n')
 			FROM (SELECT NULL::name, COALESCE(t.relacl,
-					acldefault(lower(t.relkind::text)::"char", t.relowner)) UNION ALL
+					acldefault(CASE t.kind WHEN 'TABLE' THEN "char" 'r' ELSE 's' END,
+						t.relowner)) UNION ALL
 				SELECT attname, attacl FROM pg_attribute WHERE attrelid = t.oid) a (attname, acl),
 				aclexplode(a.acl) x))
 	FROM t

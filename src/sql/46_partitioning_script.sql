@@ -39,6 +39,9 @@ DECLARE
 	body text;
 	policy text;
 BEGIN
+	PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'"relation", "key_column" and "step" must not be null')
+		WHERE num_nulls(relation, key_column, step) > 0;
 	PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
 			format('table %s cannot be partitioned without rewriting it', relation),
 			string_agg(o, '; '))

@@ -69,8 +69,8 @@ sub where_is
 }
 
 my @as_owner = (
-	'SET ROLE owner',
 	"SET tiered_storage.move_lock_timeout = '20ms'",
+	'SET ROLE owner',
 	'SET tiered_storage.debug_lock_attempts = 1000');
 
 # ---------------------------------------------------------------------

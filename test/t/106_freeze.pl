@@ -154,7 +154,8 @@ note 'Who waits for the table ends the vacuum';
 
 create_table('slow', 'alice');
 value_of(
-	q(INSERT INTO slow SELECT date '2020-05-01', repeat('x', 1000) FROM generate_series(1, 20000)));
+	q(INSERT INTO slow SELECT date '2020-05-01', repeat('x', 1000) FROM generate_series(1, 20000))
+);
 add_policy('slow', 'due');
 value_of('SELECT _tiered_storage.notify_launcher()');
 $node->poll_query_until('postgres',
@@ -174,7 +175,7 @@ run_cycle($node, 'postgres');
 is(places_of('sold') . vacuums_of('sold'),
 	'- -0', 'a table that the owner of the policy has given away');
 
-is( () = log_lines($node, 0, qr/ERROR|FATAL/),
+is(() = log_lines($node, 0, qr/ERROR|FATAL/),
 	1, 'no other vacuum has waited for a lock, or failed');
 $node->stop;
 done_testing();
