@@ -128,7 +128,7 @@ static explain_per_node_hook_type previous_node_hook = NULL;
 static explain_per_plan_hook_type previous_plan_hook = NULL;
 
 static void
-begin_option(ExplainState * es, DefElem * option, ParseState *pstate)
+begin_option(ExplainState * es, DefElem *option, ParseState *pstate)
 {
 	TierExplained *explained = NULL;
 

@@ -56,7 +56,7 @@ typedef struct Store
 {
 	unsigned	major;
 	unsigned	minor;
-}			Store;
+} Store;
 
 typedef struct Known
 {
