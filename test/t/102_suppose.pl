@@ -26,9 +26,14 @@ shared_buffers = 64MB
 $primary->start;
 create_in_place_tablespace($primary, qw(fast slow));
 $primary->safe_psql('postgres', 'CREATE DATABASE app');
+
+# Nothing of what follows is sampled, or the observed share of the page cache would count.
+$primary->safe_psql('app', 'CREATE EXTENSION tiered_storage');
+$primary->poll_query_until('app',
+	"SELECT state = 'waiting' FROM _tiered_storage.worker_status() WHERE database_name = 'app'"
+) or die 'the worker did not run';
 $primary->safe_psql(
 	'app', q(
-CREATE EXTENSION tiered_storage;
 SELECT tiered_storage.add_tier('fast', '{fast}', profile => 'nvme', reserve_fraction => 0);
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', reserve_fraction => 0);
 ALTER TABLESPACE fast SET (seq_page_cost = 1, random_page_cost = 1.1);
