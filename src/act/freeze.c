@@ -89,6 +89,7 @@ tier_freeze(const List *requests)
 	foreach(cell, requests)
 	{
 		tier_transaction_start();
+		tier_pages_yield(true);
 		PG_TRY();
 		{
 			freeze(lfirst(cell));
@@ -96,11 +97,17 @@ tier_freeze(const List *requests)
 		}
 		PG_CATCH();
 		{
+			HOLD_INTERRUPTS();
 			EmitErrorReport();
-			FlushErrorState();
 			AbortOutOfAnyTransaction();
+			FlushErrorState();
+			RESUME_INTERRUPTS();
 		}
 		PG_END_TRY();
+		tier_pages_yield(false);
+
+		/* A second one who waited must not cancel what comes next. */
+		QueryCancelPending = false;
 		MemoryContextSwitchTo(PortalContext);
 	}
 }

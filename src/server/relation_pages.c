@@ -136,9 +136,8 @@ tier_pages_close(TierPages *pages)
 	pfree(pages);
 }
 
-/* Who waits for a lock of this process for deadlock_timeout cancels it, as autovacuum. */
-static void
-set_yields(bool yields)
+void
+tier_pages_yield(bool yields)
 {
 	LWLockAcquire(ProcArrayLock, LW_EXCLUSIVE);
 	if (yields)
@@ -172,15 +171,6 @@ tier_pages_freeze(Oid table_oid)
 									 makeDefElem(options[i][0],
 												 (Node *) makeString(options[i][1]), -1));
 	(void) tier_wal_flush();
-	set_yields(true);
-	PG_TRY();
-	{
-		ExecVacuum(make_parsestate(NULL), statement, true);
-	}
-	PG_FINALLY();
-	{
-		set_yields(false);
-	}
-	PG_END_TRY();
+	ExecVacuum(make_parsestate(NULL), statement, true);
 	MemoryContextSwitchTo(old_context);
 }

@@ -41,11 +41,17 @@ extern bool tier_pages_are_awaited(const TierPages *pages);
 /*
  * Vacuums a table with its TOAST table, so that as many pages as possible are frozen; with the
  * rights of the caller, who has checked those of the one who asks.  A table that is locked is
- * left out, and no file is shrunk.  It is canceled (57014) by who waits for a lock on the table
- * for deadlock_timeout.  At top level, in a transaction without SPI and snapshots,
+ * left out, and no file is shrunk.  At top level, in a transaction without SPI and snapshots,
  * which ends; another one has begun at the return.
  */
 extern void tier_pages_freeze(Oid table_oid);
+
+/*
+ * While it is on, a process that waits for a lock of this one for deadlock_timeout cancels this
+ * one (57014), as it cancels autovacuum.  Takes an LWLock: after an error, call it when the
+ * transaction has been aborted.
+ */
+extern void tier_pages_yield(bool yields);
 
 /* Releases the lock. */
 extern void tier_pages_close(TierPages *pages);

@@ -11,8 +11,8 @@
  * orphan for a crash.
  *
  * The child keeps a file of the store in pg_stat_tmp locked, with flock(), until it ends.  So
- * there is one child of a store at most, whoever has started it, and before or after a
- * restart of the server: while the file is locked, there is no answer yet.  It was
+ * there is one child of a store at most, also after a restart of the server: while the file is
+ * locked, there is no answer yet.  It was
  * modified when the store answered again.  Beside it is a second file from when the patience
  * with a child has ended until the next answer.
  *
