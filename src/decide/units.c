@@ -674,11 +674,14 @@ tier_units_load(TierAdvice *advice)
 	advice->client_time = tier_catalog_client_time();
 	tier_catalog_leave(&scope);
 
+	/* A standby knows nothing of the time since, which is not idle time. */
+	if (RecoveryInProgress() && memory.sampled_at != 0)
+		now = memory.sampled_at;
+	advice->known_until = now;
 	tier_groups_find(policies, npolicies);
 	advice->clients = clients_of(advice);
 	view = tier_sample_look(&memory, devices, NULL);
 	mark_unseen(advice, &view, &standbys, now);
-	advice->uses_until = RecoveryInProgress() ? memory.sampled_at : now;
 	build_units(advice, view.states, view.nstates, now);
 	mark_recent(advice, recent, nrecent, now);
 	mark_measured(advice, &memory, view.states, view.nstates, now);

@@ -137,9 +137,8 @@ typedef struct TierAdvice
 	TierAdviceUnit *units;		/* by OID */
 	TierFullnessRow *fullness;	/* the other policies, of the tiers above */
 	int			nfullness;
-	TimestampTz uses_until;		/* uses later than that are not known: a
-								 * standby knows the primary's of its last
-								 * snapshot */
+	TimestampTz known_until;	/* on a standby: when the primary took the
+								 * last snapshot; elsewhere now */
 	TimestampTz uses_since;		/* uses may have been missed before, and reads
 								 * on standbys; 0: they never were */
 	const char *uncounted;		/* the users whose use of the database is not

@@ -114,7 +114,7 @@ unused_relations(PG_FUNCTION_ARGS)
 
 		longest_s = Max(longest_s, unit->proven_s);
 		if (unit->unread_since == 0 ||
-			tier_seconds_between(unit->unread_since, advice->uses_until) < unused_for_s)
+			tier_seconds_between(unit->unread_since, advice->known_until) < unused_for_s)
 			continue;
 		if (unit->size_bytes >= LEAST_BYTES && unit->current_tier >= 0)
 			unused[n++] = price(advice, unit);

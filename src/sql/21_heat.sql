@@ -70,8 +70,11 @@ CREATE VIEW _tiered_storage.heat AS
 	CROSS JOIN LATERAL (SELECT _tiered_storage.relation_persistence(s.relation_oid)
 		AS relpersistence) c
 	LEFT JOIN _tiered_storage.tier_tablespaces tt ON tt.tablespace_oid = s.tablespace_oid
+	-- A standby knows nothing of the time since the last snapshot, which is not idle time.
 	-- The rates were there at heat_at: if it is earlier now, the clock was set back.
-	CROSS JOIN LATERAL (SELECT GREATEST(now(), s.heat_at) AS read_at) n
+	CROSS JOIN LATERAL (SELECT GREATEST(CASE WHEN pg_is_in_recovery() THEN
+		(SELECT x.last_sample_at FROM _tiered_storage.last_sample x) ELSE now() END,
+		s.heat_at) AS read_at) n
 	CROSS JOIN LATERAL (SELECT
 		EXTRACT(epoch FROM n.read_at - s.heat_at)::float8 AS idle_s,
 		EXTRACT(epoch FROM n.read_at - s.observed_since)::float8 AS observed_s) a

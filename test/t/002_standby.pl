@@ -47,6 +47,10 @@ $primary->safe_psql(
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', reserve_fraction => 0);
 SELECT tiered_storage.add_tiering_policy('measure', '90 days', 'slow');
 CALL tiered_storage.migrate();
+CREATE TABLE written (i int);
+CALL tiered_storage.sample();
+INSERT INTO written SELECT generate_series(1, 1000);
+SELECT pg_stat_force_next_flush();
 UPDATE _tiered_storage.sampler SET rolled_up_until = NULL;
 CALL tiered_storage.sample();
 ));
@@ -111,6 +115,20 @@ my $expected = $primary->safe_psql('app', $heat);
 like($expected, qr/^m_2001_01\|table\|slow\|\d+\|.*\|t$/m,
 	'heat has content');
 is($standby->safe_psql('app', $heat), $expected, 'heat shows the same');
+
+# A standby does not take the time since the snapshot for idle time.
+my $rates =
+  'SELECT relation, hits_14d_per_hour, writes_per_hour FROM _tiered_storage.heat WHERE writes_per_hour > 0 ORDER BY relation::oid';
+$expected = $standby->safe_psql('app', $rates);
+like($expected, qr/^written\|/m, 'there are rates');
+is($standby->safe_psql('app', $rates), $expected, 'which do not decay');
+my $loads =
+  'SELECT relation, random_reads_per_hour, sequential_reads_per_hour FROM tiered_storage.recommend_placement(true) ORDER BY relation::oid';
+is( $standby->safe_psql(
+		'app',
+		"SET tiered_storage.test_now = '2099-01-01 00:00:00+00'; $loads"),
+	$standby->safe_psql('app', $loads),
+	'nor do those of the advice');
 like(
 	$standby->safe_psql('app', 'SELECT tiered_storage.report()'),
 	qr/a standby.*This server is a standby.*<\/html>/s,
