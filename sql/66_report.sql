@@ -271,7 +271,7 @@ SELECT * FROM regress_numbers(:'page', 'effects-table');
 SELECT count(*) > 0 AS wear, bool_and(p.numbers = w.numbers) AS same
 FROM regress_numbers(:'page', 'wear-table') p FULL JOIN (SELECT row_number() OVER (ORDER BY device, tier_name) AS n,
 	array_remove(ARRAY[written_bytes_per_day,
-	relation_bytes_per_day, wal_bytes_per_day, moved_bytes_per_day, endurance_bytes_per_day,
+	moved_bytes_per_day, endurance_bytes_per_day,
 		written_bytes_per_day / NULLIF(endurance_bytes_per_day, 0),
 	used_fraction, expected_life_years], NULL) AS numbers FROM _tiered_storage.wear_state()) w USING (n);
 SELECT count(*) AS metrics, bool_and(p.numbers = l.numbers) AS same

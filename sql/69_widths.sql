@@ -62,7 +62,7 @@ INSERT INTO _tiered_storage.policy_result (policy_id, last_evaluated_at, last_re
 	ON CONFLICT (policy_id) DO UPDATE SET last_result = EXCLUDED.last_result;
 UPDATE _tiered_storage.device_state SET period_s = 60, last_busy_ms = 60000, busy_ms = 60000;
 UPDATE _tiered_storage.device_wear SET written_bytes = 999e12;
-INSERT INTO _tiered_storage.device_wear_day AS w SELECT d.device, now()::date, 86400, 999e12, 86400, 1, 86400, 1, 1
+INSERT INTO _tiered_storage.device_wear_day AS w SELECT d.device, now()::date, 86400, 999e12, 1
 	FROM _tiered_storage.device_wear d
 	ON CONFLICT (device, day) DO UPDATE SET period_s = 86400, written_bytes = 999e12;
 INSERT INTO _tiered_storage.tier_calibration SELECT tier_name, now(), 'random_read_ms', 'ms', 1, 1, 1, 'x' FROM _tiered_storage.tier;

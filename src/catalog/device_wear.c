@@ -21,11 +21,9 @@
 static void
 count_device(const TierDeviceState *device, TimestampTz at)
 {
-	tier_query("SELECT _tiered_storage.count_wear($1, $2, $3, $4, $5, $6)",
+	tier_query("SELECT _tiered_storage.count_wear($1, $2, $3, $4)",
 			   tier_arg_time(at), tier_arg_text(device->device),
-			   tier_arg_float8(device->wear_bytes), tier_arg_float8(device->wear_s),
-			   tier_arg_if(device->wear_page_bytes >= 0, tier_arg_float8(device->wear_page_bytes)),
-			   tier_arg_if(device->knows_wal, tier_arg_bool(device->has_wal)));
+			   tier_arg_float8(device->wear_bytes), tier_arg_float8(device->wear_s));
 }
 
 void

@@ -14,7 +14,6 @@
  *	compare	 with what the relations should have read: predicted_*, foreign_bytes,
  *			 summed up in the window
  *	fit		 the window, as soon as it is complete, goes into the two fits
- *	writes	 what our relations wrote to it, for the ledger of wear
  *
  * OIDs and times as in model/relation_state.h.
  *
@@ -78,16 +77,12 @@ typedef struct TierDeviceState
 	TierDeviceCounters last;	/* growth */
 
 	/*
-	 * count, writes: for the ledger of wear (catalog/device_wear.c), not
-	 * stored here.  Written since the counters were last read, whenever that
-	 * was; or since the counter was reset, if it was.
+	 * count: for the ledger of wear (catalog/device_wear.c), not stored here.
+	 * Written since the counters were last read, whenever that was; or since
+	 * the counter was reset, if it was.
 	 */
-	double		wear_s;			/* 0: that is not known, nor the others */
+	double		wear_s;			/* 0: not known, nor the other */
 	double		wear_bytes;
-	double		wear_page_bytes;	/* pages of the relations of this server;
-									 * -1: not known */
-	bool		knows_wal;		/* whether the device of pg_wal is known */
-	bool		has_wal;		/* whether it is this device */
 
 	/* compare: in the last period. */
 	double		predicted_bytes;	/* read, by this database */

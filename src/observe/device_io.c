@@ -597,32 +597,6 @@ tier_device_io_observe(TierDevices *devices, const TierRelationState *states, in
 	}
 }
 
-void
-tier_device_io_note_writes(TierDevices *devices, const TierRelationState *states, int nstates,
-						   bool counted)
-{
-	const char *wal = tier_device_beneath("pg_wal", tier_debug_root());
-
-	for (int i = 0; i < devices->ndevices; i++)
-	{
-		TierDeviceState *device = &devices->devices[i];
-
-		device->knows_wal = wal != NULL;
-		device->has_wal = wal != NULL && strcmp(wal, device->device) == 0;
-		device->wear_page_bytes = counted ? 0.0 : -1.0;
-	}
-	for (int i = 0; counted && i < nstates; i++)
-	{
-		const TierWriteCounts *counts = &states[i].period.writes;
-		const TierDeviceState *device = counts->pages + counts->maintenance_pages <= 0 ? NULL :
-		tier_devices_find(devices, states[i].id.tablespace_oid);
-
-		if (device != NULL)
-			devices->devices[device - devices->devices].wear_page_bytes +=
-				((double) counts->pages + counts->maintenance_pages) * BLCKSZ;
-	}
-}
-
 bool
 tier_device_holds_wal(const TierDeviceState *device)
 {

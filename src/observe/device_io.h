@@ -48,14 +48,6 @@ extern bool tier_device_counters_are_late(double period_s);
 extern void tier_device_io_observe(TierDevices *devices, const TierRelationState *states,
 								   int nstates, TimestampTz last_sample_at, TimestampTz now);
 
-/*
- * Notes, within a sample and after tier_device_io_observe(), the writes of relations to each
- * device by the WAL, if they were counted, and the device of the WAL.  For the wear of
- * devices.
- */
-extern void tier_device_io_note_writes(TierDevices *devices, const TierRelationState *states,
-									   int nstates, bool counted);
-
 /* Returns true if pg_wal is on the device: its requests cannot be told from those of relations. */
 extern bool tier_device_holds_wal(const TierDeviceState *device);
 

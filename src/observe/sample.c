@@ -401,8 +401,6 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	tier_writes_end(writes);
 	MemoryContextSwitchTo(context);
 	tier_device_io_observe(result->devices, view.states, view.nstates, memory.sampled_at, view.at);
-	tier_device_io_note_writes(result->devices, view.states, view.nstates,
-							   tier_writes_counted(writes));
 	tier_catalog_store_devices(result->devices);
 	tier_catalog_count_wear(result->devices, view.at);
 

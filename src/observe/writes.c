@@ -581,12 +581,6 @@ tier_writes_count(TierWrites *writes, TierRelationState *current, int ncurrent,
 	pfree(writes->files);
 }
 
-bool
-tier_writes_counted(const TierWrites *writes)
-{
-	return writes->memory.scale > 0.0;
-}
-
 void
 tier_writes_end(TierWrites *writes)
 {

@@ -33,9 +33,6 @@ extern void tier_writes_count(TierWrites *writes,
 							  TierRelationState *current, int ncurrent,
 							  const TierRelationState *last, int nlast);
 
-/* After tier_writes_count(): returns true if the writes since the last sample are known. */
-extern bool tier_writes_counted(const TierWrites *writes);
-
 /* Inside the scope, after the sample's row was written: remembers the place. */
 extern void tier_writes_end(TierWrites *writes);
 

@@ -17,14 +17,13 @@ CREATE UNLOGGED TABLE _tiered_storage.device_wear
 	counted_since timestamptz NOT NULL,
 	counted_at timestamptz NOT NULL,
 	written_bytes float8 NOT NULL,
-	wal_lsn pg_lsn NOT NULL,
 	warned_at timestamptz
 ) WITH (fillfactor = 50, autovacuum_analyze_threshold = 2147483647);
 SELECT _tiered_storage.define_stored('device_wear');
 
 /*
  * Bytes written to each device on a day (UTC), in period_s seconds that were counted, and of
- * these by what: relation_bytes in relation_s of them, wal_bytes in wal_s.
+ * these by moves.
  *
  * Of the last seven days, see below; what they had before is in the total.
  */
@@ -34,10 +33,6 @@ CREATE UNLOGGED TABLE _tiered_storage.device_wear_day
 	day date NOT NULL,
 	period_s float8 NOT NULL,
 	written_bytes float8 NOT NULL,
-	relation_s float8 NOT NULL,
-	relation_bytes float8 NOT NULL,
-	wal_s float8 NOT NULL,
-	wal_bytes float8 NOT NULL,
 	moved_bytes float8 NOT NULL,
 	PRIMARY KEY (device, day)
 ) WITH (fillfactor = 50, autovacuum_analyze_threshold = 2147483647);
@@ -59,13 +54,12 @@ CREATE TABLE _tiered_storage.device_wear_given
 );
 
 /*
- * Puts what a device was written in a period into the ledger, and how much of it pages of
- * relations and WAL were (null: not known).
+ * Puts what a device was written in a period into the ledger, and how much of it by moves.
  *
  * A device with none of its former tablespaces is another one, as in device_state.
  */
 CREATE FUNCTION _tiered_storage.count_wear(at timestamptz, device text, written_bytes float8,
-	period_s float8, relation_bytes float8, has_wal boolean)
+	period_s float8)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -73,9 +67,7 @@ DECLARE
 	kept_days CONSTANT integer := 7;
 	places oid[] := (SELECT s.tablespaces FROM _tiered_storage.device_state s
 		WHERE s.device = count_wear.device);
-	lsn pg_lsn := pg_current_wal_insert_lsn();
 	today date := (at AT TIME ZONE 'UTC')::date;
-	wal float8;
 	moved float8;
 	w _tiered_storage.device_wear;
 BEGIN
@@ -88,30 +80,22 @@ BEGIN
 	END IF;
 	IF w.device IS NULL THEN
 		INSERT INTO _tiered_storage.device_wear (device, tablespaces, counted_since, counted_at,
-			written_bytes, wal_lsn) VALUES (count_wear.device, places, at, at, 0, lsn);
+			written_bytes) VALUES (count_wear.device, places, at, at, 0);
 		RETURN;
 	END IF;
 	UPDATE _tiered_storage.device_wear x SET tablespaces = places, counted_at = at,
-		wal_lsn = lsn, written_bytes = x.written_bytes + count_wear.written_bytes
+		written_bytes = x.written_bytes + count_wear.written_bytes
 		WHERE x.device = count_wear.device;
 	IF period_s > 0 THEN
-		wal := CASE WHEN has_wal AND lsn >= w.wal_lsn THEN lsn - w.wal_lsn
-			WHEN NOT has_wal THEN 0 END;
 		SELECT COALESCE(sum(m.copied_bytes), 0) INTO moved FROM _tiered_storage.move m
 			WHERE m.finished_at > w.counted_at AND m.finished_at <= at
 				AND m.to_tablespace_oid = ANY (places);
 		INSERT INTO _tiered_storage.device_wear_day AS d (device, day, period_s, written_bytes,
-			relation_s, relation_bytes, wal_s, wal_bytes, moved_bytes)
-			VALUES (count_wear.device, today, count_wear.period_s, count_wear.written_bytes,
-				CASE WHEN count_wear.relation_bytes IS NULL THEN 0 ELSE count_wear.period_s END,
-				COALESCE(count_wear.relation_bytes, 0),
-				CASE WHEN wal IS NULL THEN 0 ELSE count_wear.period_s END, COALESCE(wal, 0), moved)
+			moved_bytes)
+			VALUES (count_wear.device, today, count_wear.period_s, count_wear.written_bytes, moved)
 			ON CONFLICT ON CONSTRAINT device_wear_day_pkey DO UPDATE SET
 				period_s = d.period_s + EXCLUDED.period_s,
 				written_bytes = d.written_bytes + EXCLUDED.written_bytes,
-				relation_s = d.relation_s + EXCLUDED.relation_s,
-				relation_bytes = d.relation_bytes + EXCLUDED.relation_bytes,
-				wal_s = d.wal_s + EXCLUDED.wal_s, wal_bytes = d.wal_bytes + EXCLUDED.wal_bytes,
 				moved_bytes = d.moved_bytes + EXCLUDED.moved_bytes;
 		DELETE FROM _tiered_storage.device_wear_day d
 			WHERE d.device = count_wear.device
@@ -157,14 +141,10 @@ $$;
  * A standby has the ledger of the primary, whose devices are others, also of the same name.
  */
 CREATE FUNCTION _tiered_storage.wear_state(
-	OUT device text, OUT tier_name name, OUT shared_with text[],
-	OUT counted_since timestamptz, OUT counted_at timestamptz, OUT written_bytes bigint,
-	OUT written_bytes_per_day float8, OUT relation_bytes_per_day float8,
-	OUT wal_bytes_per_day float8, OUT moved_bytes_per_day float8, OUT own_fraction float8,
-	OUT endurance_bytes float8, OUT endurance_bytes_per_day float8,
-	OUT given_at timestamptz, OUT given_written_bytes bigint, OUT given_used_fraction float8,
-	OUT used_fraction float8, OUT expected_life_years float8, OUT wear_exceeded boolean,
-	OUT reason text)
+	OUT device text, OUT tier_name name, OUT counted_since timestamptz,
+	OUT written_bytes bigint, OUT written_bytes_per_day float8, OUT moved_bytes_per_day float8,
+	OUT endurance_bytes_per_day float8, OUT used_fraction float8,
+	OUT expected_life_years float8, OUT wear_exceeded boolean, OUT reason text)
 RETURNS SETOF record
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -186,31 +166,23 @@ AS $$
 			WHERE p.device IS NOT NULL) x
 		GROUP BY x.device, x.tier_name),
 	limits AS (
-		SELECT p.device, array_agg(p.tier_name::text ORDER BY p.tier_name)
-				FILTER (WHERE p.tier_name IS NOT NULL) AS tiers,
-			min(LEAST(t.endurance_tbw * 1e12 * p.fraction / (5 * 365.25),
-				t.endurance_dwpd * w.total_bytes)) AS per_day
+		SELECT p.device, min(LEAST(t.endurance_tbw * 1e12 * p.fraction / (5 * 365.25),
+			t.endurance_dwpd * w.total_bytes)) AS per_day
 		FROM part p JOIN whole w ON w.device = p.device
 		LEFT JOIN _tiered_storage.tier t ON t.tier_name = p.tier_name
 		GROUP BY p.device),
 	lately AS (
-		SELECT x.device, x.period_s, x.relation_s, x.wal_s,
-			x.written_bytes * x.factor AS written,
-			x.relation_bytes * x.factor * x.period_s / NULLIF(x.relation_s, 0) AS relations,
-			x.wal_bytes * x.factor * x.period_s / NULLIF(x.wal_s, 0) AS wal,
+		SELECT x.device, x.period_s, x.written_bytes * x.factor AS written,
 			x.moved_bytes * x.factor AS moved
-		FROM (SELECT d.device, sum(d.period_s) AS period_s, sum(d.relation_s) AS relation_s,
-				sum(d.wal_s) AS wal_s, sum(d.written_bytes) AS written_bytes,
-				sum(d.relation_bytes) AS relation_bytes, sum(d.wal_bytes) AS wal_bytes,
+		FROM (SELECT d.device, sum(d.period_s) AS period_s, sum(d.written_bytes) AS written_bytes,
 				sum(d.moved_bytes) AS moved_bytes,
 				86400 / GREATEST(sum(d.period_s), 86400) AS factor
 			FROM _tiered_storage.stored_device_wear_day() d
 			GROUP BY d.device) x),
 	life AS (
-		SELECT l.device, l.tiers, l.per_day, l.per_day * 5 * 365.25 AS bytes,
-			w.counted_since, w.counted_at, w.written_bytes, d.period_s, d.relation_s, d.wal_s,
-			d.written, d.relations, d.wal, d.moved, g.given_at, g.written_bytes AS given_bytes,
-			g.used_fraction AS given_fraction,
+		SELECT l.device, l.per_day, l.per_day * 5 * 365.25 AS bytes, w.counted_since,
+			w.written_bytes, d.period_s, d.written, d.moved, g.given_at,
+			g.written_bytes AS given_bytes, g.used_fraction AS given_fraction,
 			GREATEST(0, COALESCE(w.written_bytes, 0) - COALESCE(g.ledger_bytes, 0)) AS since_given,
 			s.device IS NOT NULL AND s.counters_at IS NULL AS has_no_counters, c.own
 		FROM limits l
@@ -227,11 +199,8 @@ AS $$
 			WHEN f.given_bytes IS NOT NULL THEN (f.given_bytes + f.since_given) / f.bytes
 			WHEN f.written_bytes IS NOT NULL THEN f.written_bytes / f.bytes END AS fraction
 		FROM life f)
-	SELECT u.device, p.tier_name,
-		NULLIF(array_remove(u.tiers, p.tier_name::text), '{}'),
-		u.counted_since, u.counted_at, u.written_bytes::bigint, u.written, u.relations, u.wal,
-		u.moved, LEAST(1, (u.relations + u.wal + u.moved) / NULLIF(u.written, 0)),
-		u.bytes, u.per_day, u.given_at, u.given_bytes, u.given_fraction, u.fraction,
+	SELECT u.device, p.tier_name, u.counted_since, u.written_bytes::bigint, u.written, u.moved,
+		u.per_day, u.fraction,
 		CASE WHEN u.fraction >= 1 THEN 0 WHEN u.period_s >= 86400
 			THEN (1 - u.fraction) * u.bytes / NULLIF(u.written, 0) / 365.25 END,
 		CASE WHEN u.fraction >= 1 THEN true ELSE u.written > u.per_day END,
@@ -241,17 +210,14 @@ AS $$
 				WHEN u.period_s IS NULL THEN 'fewer than two samples have counted writes to it'
 				WHEN u.period_s < 86400 THEN 'less than a day was counted'
 				WHEN u.written = 0 THEN 'it had no recent writes' END,
-			CASE WHEN u.relation_s = 0
-				THEN 'relations: the WAL was not read yet' END,
-			CASE WHEN u.wal_s = 0 THEN 'WAL: the device of pg_wal is not known' END,
 			CASE WHEN u.per_day IS NULL THEN
 				'its endurance is not configured: alter_tier(device => {"endurance_tbw": ...})'
 				WHEN u.own AND u.given_at IS NULL
 				THEN 'used_fraction: without writes before counted_since' END), '')
 	FROM used u JOIN part p ON p.device = u.device
 	UNION ALL
-	SELECT NULL, t.tier_name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-		NULL, NULL, NULL, NULL, NULL, NULL, 'the device of its tablespaces is not known: '
+	SELECT NULL, t.tier_name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+		'the device of its tablespaces is not known: '
 			|| CASE WHEN f.filesystem IS NOT NULL
 					THEN 'none is found in /sys beneath ' || f.filesystem
 				WHEN f.exist THEN 'the server does not see /proc/self/mountinfo'

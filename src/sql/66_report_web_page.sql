@@ -186,8 +186,7 @@ AS $$
 		|| CASE WHEN d.rows IS NOT NULL THEN _tiered_storage.report_table('wear-table',
 			'What devices are written and endure', '{Device|device|name,Tier|tier_name|tier,
 				Written per day|written_bytes_per_day|bytes/day,
-				Pages of relations|relation_bytes_per_day|bytes/day,
-				WAL|wal_bytes_per_day|bytes/day,Moves|moved_bytes_per_day|bytes/day,
+				Moves|moved_bytes_per_day|bytes/day,
 				Endured per day|endurance_bytes_per_day|bytes/day,of that|of_it|%,
 				Life used|used_fraction|%,Lasts|expected_life_years|years,Verdict|verdict|text,
 				What is not known|reason|why}', d.rows, facts -> 'classes') ELSE '' END
