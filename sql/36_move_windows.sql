@@ -108,7 +108,7 @@ SELECT n, w.* FROM unnest('{2026-03-28 12:00+01,2026-10-24 12:00+02}'::text[]) n
 -- A start that does not exist, and one that exists twice.
 SELECT regress_alter('nightly', jsonb_build_object('starts', '02:30', 'ends', '05:00')) \g /dev/null
 SELECT n, w.* FROM unnest('{2026-03-28 12:00+01,2026-10-24 12:00+02}'::text[]) n, regress_w(n) w ORDER BY 1;
--- A time that is over on that day before it begins.
+-- A time that clocks skip on that day.
 SELECT regress_alter('nightly', jsonb_build_object('starts', '02:15', 'ends', '02:45')) \g /dev/null
 SELECT n, w.* FROM unnest('{2026-03-28 12:00+01}'::text[]) n, regress_w(n) w;
 -- Disabled, and of a zone that this server does not have.

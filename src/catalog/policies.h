@@ -154,12 +154,12 @@ extern void tier_catalog_policy_evaluated(int policy_id, const TierPolicyResult 
 typedef struct TierMoveWindowRow
 {
 	NameData	name;
-	TierWindow	window;
 	char	   *time_zone;		/* this server may not have it */
 	bool		is_enabled;
+	TierOpening opening;		/* opens_us 0: none */
 } TierMoveWindowRow;
 
-/* All of them, by name, in the given context. */
+/* A row for each opening, in their order, or one for a window without, in the given context. */
 extern TierMoveWindowRow *tier_catalog_load_move_windows(MemoryContext context, int *n);
 
 /* Bytes of moves that run, or began in the last `seconds`, of any requester. */

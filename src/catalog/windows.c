@@ -21,21 +21,18 @@ TierMoveWindowRow *
 tier_catalog_load_move_windows(MemoryContext context, int *n)
 {
 	static const char sql[] =
-	"SELECT w.window_name, COALESCE((SELECT bit_or(1 << (d.n::int4 - 1)) "
-	"FROM unnest('{mon,tue,wed,thu,fri,sat,sun}'::text[]) WITH ORDINALITY d (day, n) "
-	"WHERE d.day = ANY (w.days)), 127), "
-	"(EXTRACT(epoch FROM w.starts) * 1000000)::int8, "
-	"(EXTRACT(epoch FROM w.ends) * 1000000)::int8, "
-	"w.time_zone, COALESCE(w.max_bytes::float8, 'Infinity'), w.enabled "
-	"FROM _tiered_storage.move_window w ORDER BY w.window_name";
+	"SELECT w.window_name, w.time_zone, w.enabled, o.opens_at, o.closes_at, "
+	"COALESCE(w.max_bytes - COALESCE(o.moved_bytes, 0), 'Infinity')::float8 "
+	"FROM _tiered_storage.move_window w "
+	"LEFT JOIN _tiered_storage.move_window_openings() o ON o.window_name = w.window_name "
+	"ORDER BY o.opens_at, o.closes_at, w.window_name";
 	static const TierColumn fields[] = {
 		TIER_FIELD(TierMoveWindowRow, name, NAMEOID),
-		TIER_FIELD(TierMoveWindowRow, window.days, INT4OID),
-		TIER_FIELD(TierMoveWindowRow, window.starts_us, INT8OID),
-		TIER_FIELD(TierMoveWindowRow, window.ends_us, INT8OID),
 		TIER_FIELD(TierMoveWindowRow, time_zone, TEXTOID),
-		TIER_FIELD(TierMoveWindowRow, window.max_bytes, TIER_FLOAT8_OR_NAN),
 		TIER_FIELD(TierMoveWindowRow, is_enabled, BOOLOID),
+		TIER_FIELD(TierMoveWindowRow, opening.opens_us, TIMESTAMPTZOID),
+		TIER_FIELD(TierMoveWindowRow, opening.closes_us, TIMESTAMPTZOID),
+		TIER_FIELD(TierMoveWindowRow, opening.left_bytes, TIER_FLOAT8_OR_NAN),
 	};
 
 	*n = (int) tier_query_plain(sql);
@@ -45,19 +42,7 @@ tier_catalog_load_move_windows(MemoryContext context, int *n)
 double
 tier_catalog_bytes_moved_within(double seconds)
 {
-	/*
-	 * A running move may have begun before the window; all of it is written
-	 * by its end.  Failed attempts have written bytes, too.
-	 */
-	static const char sql[] =
-	"SELECT COALESCE(sum(CASE WHEN m.state IN ('running', 'done') "
-	"THEN greatest(m.size_bytes, m.copied_bytes) ELSE COALESCE(m.copied_bytes, 0) END "
-	"+ COALESCE((SELECT sum(u.bytes) FROM unnest(m.failed_at, m.failed_bytes) u (at, bytes) "
-	"WHERE u.at >= clock_timestamp() - make_interval(secs => $1)), 0)), 0)::float8 "
-	"FROM _tiered_storage.move m "
-	"WHERE m.state = 'running' OR m.started_at >= clock_timestamp() - make_interval(secs => $1)";
-
-	tier_query(sql, tier_arg_float8(seconds));
+	tier_query("SELECT _tiered_storage.moved_within($1)", tier_arg_float8(seconds));
 	return tier_get_float8(0, 1);
 }
 

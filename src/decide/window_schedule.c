@@ -25,69 +25,26 @@
 #include "src/decide/window_schedule.h"
 #include "src/server/time_zone.h"
 
-/*
- * How far ahead openings are looked for: each window opens at least once a week, but for
- * a day that a zone leaves out, and a move may have to wait for more than one of them.
- */
+/* As _tiered_storage.move_window_openings() has it. */
 #define HORIZON_DAYS 21
-#define OPENINGS_OF_A_WINDOW (HORIZON_DAYS + 4)
-
-/* Clocks may have been changed while a window is open that began before. */
-#define LOOK_BACK_DAYS 3
-
-/* Adds the openings of a window; none, if this server does not have its time zone. */
-static void
-add_openings(TierMoveWindows *windows, int index)
-{
-	TierMoveWindowRow *row = &windows->rows[index];
-	TimestampTz until = windows->now + HORIZON_DAYS * TIER_US_PER_DAY;
-	TierOpening *openings = windows->openings + windows->nopenings;
-	TierZone	zone;
-	int			n;
-
-	if (!row->is_enabled ||
-		!tier_time_zone_between(row->time_zone, windows->now - LOOK_BACK_DAYS * TIER_US_PER_DAY,
-								until + LOOK_BACK_DAYS * TIER_US_PER_DAY, &zone))
-		return;
-	n = tier_window_openings(&row->window, &zone, windows->now, until, openings,
-							 OPENINGS_OF_A_WINDOW);
-	for (int i = 0; i < n; i++)
-		openings[i].window = index;
-	windows->nopenings += n;
-}
 
 TierMoveWindows *
 tier_move_windows_load(MemoryContext context)
 {
 	TierMoveWindows *windows = MemoryContextAllocZero(context, sizeof(TierMoveWindows));
-	MemoryContext old_context;
 
 	windows->context = context;
 	windows->now = tier_clock_now();
 	windows->rows = tier_catalog_load_move_windows(context, &windows->nrows);
-	old_context = MemoryContextSwitchTo(context);
-	windows->openings = palloc(sizeof(TierOpening) *
-							   Max(windows->nrows, 1) * OPENINGS_OF_A_WINDOW);
+	windows->openings = MemoryContextAlloc(context, sizeof(TierOpening) * Max(windows->nrows, 1));
 	for (int i = 0; i < windows->nrows; i++)
 	{
-		windows->nenabled += windows->rows[i].is_enabled;
-		add_openings(windows, i);
+		windows->any_is_enabled |= windows->rows[i].is_enabled;
+		if (windows->rows[i].opening.opens_us == 0)
+			continue;
+		windows->openings[windows->nopenings] = windows->rows[i].opening;
+		windows->openings[windows->nopenings++].window = i;
 	}
-	for (int i = 0; i < windows->nopenings; i++)
-	{
-		TierOpening *opening = &windows->openings[i];
-
-		/*
-		 * The clock that tests set is not that of the moves, but as much time
-		 * has passed by it.
-		 */
-		if (opening->opens_us <= windows->now && !isinf(opening->left_bytes))
-			opening->left_bytes -=
-				tier_catalog_bytes_moved_within(tier_seconds_between(opening->opens_us,
-																	 windows->now));
-	}
-	tier_openings_sort(windows->openings, windows->nopenings);
-	MemoryContextSwitchTo(old_context);
 	return windows;
 }
 
@@ -172,7 +129,7 @@ static char *
 why_never(const TierMoveWindows *windows, const TierWindowAnswer *answer,
 		  const TierPlannedMove *move, double seconds)
 {
-	if (windows->nenabled == 0)
+	if (!windows->any_is_enabled)
 		return pstrdup("waiting: all move windows are disabled");
 	if (windows->nopenings == 0)
 		return psprintf("waiting: no move window opens within %d days", HORIZON_DAYS);

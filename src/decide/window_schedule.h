@@ -21,9 +21,9 @@ typedef struct TierMoveWindows
 {
 	TierMoveWindowRow *rows;
 	int			nrows;			/* 0: moves may begin at any time */
-	int			nenabled;
+	bool		any_is_enabled;
 	TimestampTz now;			/* when it was loaded, by tier_clock_now */
-	TierOpening *openings;		/* of the next three weeks, sorted */
+	TierOpening *openings;		/* of the next three weeks; window: the row */
 	int			nopenings;
 
 	/* How earlier moves went, looked up when it is asked for: TierRoutePace. */

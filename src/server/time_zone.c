@@ -17,43 +17,8 @@
 #define EPOCH_DIFFERENCE_S \
 	((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY)
 
-/* No zone has changed its clocks as often as that within weeks. */
+/* No zone has changed its clocks as often as that within days. */
 #define MOST_PERIODS 16
-
-bool
-tier_time_zone_between(const char *name, TimestampTz from, TimestampTz until, TierZone *zone)
-{
-	pg_tz	   *tz = pg_tzset(name);
-	pg_time_t	time = (pg_time_t) (from / USECS_PER_SEC + EPOCH_DIFFERENCE_S);
-	TierZonePeriod *periods;
-	int			n = 0;
-
-	if (tz == NULL || !pg_tz_acceptable(tz))
-		return false;
-	periods = palloc0(sizeof(TierZonePeriod) * MOST_PERIODS);
-	while (n < MOST_PERIODS - 1)
-	{
-		long		before_s;
-		long		after_s;
-		int			before_is_summer;
-		int			after_is_summer;
-		pg_time_t	boundary;
-		int			found = pg_next_dst_boundary(&time, &before_s, &before_is_summer, &boundary,
-												 &after_s, &after_is_summer, tz);
-
-		if (found < 0)
-			return false;
-		periods[n++].offset_us = before_s * USECS_PER_SEC;
-		periods[n].from_us = (boundary - EPOCH_DIFFERENCE_S) * USECS_PER_SEC;
-		if (found == 0 || periods[n].from_us > until)
-			break;
-		periods[n].offset_us = after_s * USECS_PER_SEC;
-		time = boundary;
-	}
-	zone->periods = periods;
-	zone->nperiods = n;
-	return true;
-}
 
 /*
  * Where clocks are put forward, they skip times that a timestamp can have all the same: the

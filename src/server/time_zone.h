@@ -11,14 +11,6 @@
 #include "postgres.h"
 
 #include "datatype/timestamp.h"
-#include "src/model/move_window.h"
-
-/*
- * The offsets of the zone from UTC between two moments, in the current memory context.
- * Returns false if the server does not know a zone of that name.
- */
-extern bool tier_time_zone_between(const char *name, TimestampTz from, TimestampTz until,
-								   TierZone *zone);
 
 /*
  * A timestamp as an instant, in the zone of the setting TimeZone: no timestamp from it on

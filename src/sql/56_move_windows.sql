@@ -19,19 +19,70 @@ CREATE TABLE _tiered_storage.move_window
 );
 SELECT pg_catalog.pg_extension_config_dump('_tiered_storage.move_window', '');
 
-/* What the clock says of each window; see the view move_windows. */
-CREATE FUNCTION _tiered_storage.move_window_state(
-	OUT window_name name, OUT is_open boolean, OUT opens_at timestamptz, OUT closes_at timestamptz,
-	OUT moved_bytes bigint)
+/* Bytes that moves have written in the last seconds, by their record. */
+CREATE FUNCTION _tiered_storage.moved_within(seconds float8) RETURNS float8
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+	/*
+	 * A running move may have begun before; all of it is written by its end.  Failed attempts
+	 * have written bytes, too.
+	 */
+	SELECT COALESCE(sum(CASE WHEN m.state IN ('running', 'done')
+			THEN greatest(m.size_bytes, m.copied_bytes) ELSE COALESCE(m.copied_bytes, 0) END
+		+ COALESCE((SELECT sum(u.bytes) FROM unnest(m.failed_at, m.failed_bytes) u (at, bytes)
+			WHERE u.at >= clock_timestamp() - make_interval(secs => seconds)), 0)), 0)::float8
+	FROM _tiered_storage.move m
+	WHERE m.state = 'running' OR m.started_at >= clock_timestamp() - make_interval(secs => seconds)
+$$;
+
+/*
+ * The openings of enabled windows that have not ended, for three weeks: each window opens at
+ * least once a week, and a move may have to wait for more than one of them.  moved_bytes is
+ * null before it opens.  A time that clocks skip or show twice is the one that the server takes.
+ */
+CREATE FUNCTION _tiered_storage.move_window_openings(
+	OUT window_name name, OUT opens_at timestamptz, OUT closes_at timestamptz,
+	OUT moved_bytes float8)
 RETURNS SETOF record
-LANGUAGE C VOLATILE PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'tier_move_window_state';
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	at timestamptz := COALESCE(
+		NULLIF(current_setting('tiered_storage.test_now', true), '')::timestamptz,
+		clock_timestamp());
+	w _tiered_storage.move_window;
+BEGIN
+	FOR w IN SELECT x.* FROM _tiered_storage.move_window x WHERE x.enabled
+	LOOP
+		BEGIN
+			/* By the clock that tests set as much time has passed as by that of the moves. */
+			RETURN QUERY
+				SELECT w.window_name, o.opens_at, o.closes_at, CASE WHEN o.opens_at <= at
+					THEN _tiered_storage.moved_within(EXTRACT(epoch FROM at - o.opens_at)::float8)
+					END
+				FROM (SELECT (at AT TIME ZONE w.time_zone)::date + n AS day
+					FROM generate_series(-2, 21) n) d
+				CROSS JOIN LATERAL (SELECT (d.day + w.starts) AT TIME ZONE w.time_zone AS opens_at,
+					(d.day + (w.ends < w.starts)::integer + w.ends) AT TIME ZONE w.time_zone
+						AS closes_at) o
+				WHERE (w.days IS NULL OR to_char(d.day, 'dy') = ANY (w.days))
+					AND o.opens_at < o.closes_at AND o.closes_at > at;
+		EXCEPTION WHEN invalid_parameter_value THEN
+			NULL;	-- this server does not have its time zone
+		END;
+	END LOOP;
+END
+$$;
 
 CREATE VIEW _tiered_storage.move_windows AS
 	SELECT w.window_name, w.days, w.starts, w.ends, w.time_zone, w.max_bytes, w.enabled,
-		COALESCE(s.is_open, false) AS is_open, s.opens_at, s.closes_at, s.moved_bytes
+		o.is_open, o.opens_at, o.closes_at, o.moved_bytes
 	FROM _tiered_storage.move_window w
-	LEFT JOIN _tiered_storage.move_window_state() s ON s.window_name = w.window_name;
+	LEFT JOIN LATERAL (SELECT count(s.moved_bytes) > 0 AS is_open,
+			min(s.opens_at) FILTER (WHERE s.moved_bytes IS NULL) AS opens_at,
+			min(s.closes_at) AS closes_at, min(s.moved_bytes)::int8 AS moved_bytes
+		FROM _tiered_storage.move_window_openings() s
+		WHERE s.window_name = w.window_name) o ON true;
 
 CREATE FUNCTION tiered_storage.add_move_window(
 	name name,

@@ -102,7 +102,7 @@ BEGIN
 		partition_name_obstacles,partition_grantees,partition_owner_check,
 		partition_bounds,partition_grants,partition_renames,partition_views,partition_locks,
 		partition_companions,partition_parent,partition_switch,partition_undo,effect_verdict,
-		mover_progress,move_window_state,move_queue_entries,worker_status,short_recommendations,
+		mover_progress,move_window_openings,move_queue_entries,worker_status,short_recommendations,
 		short_reason,short_number,first_columns,clip,wrap,short_quantity,short_bytes,short_rate,
 		short_saving,no_heat,now_and_then,short_price,explain_placement,placement_summary,
 		simulate_placement,evaluate_policies,tier_size_curve,unused_relations,

@@ -104,7 +104,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.load_totals', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.unsampled', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.move_queue_entries', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.move_window_state', 'pg_monitor', 'EXECUTE'),
+	('_tiered_storage.move_window_openings', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.mover_progress', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.partition_advice', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.partition_interval', 'pg_monitor', 'EXECUTE'),

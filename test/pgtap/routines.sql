@@ -78,7 +78,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('settings_of_images'), ('settings_of_io_method'), ('setting_obstacle'), ('settings_of_tablespaces'),
 	('settings_of_temp'), ('settings_of_wal_place'), ('wal_places'), ('temp_saved_s'),
 	('settings_of_temp_rights'), ('role_list'), ('roles_without_create'), ('roomiest_places'),
-	('wal_move_command'), ('settings_of_wal_sync'), ('move_window_state'), ('move_queue_entries'), ('made_plan'), ('worker_plans'), ('show_plan'), ('relation_bytes'),
+	('wal_move_command'), ('settings_of_wal_sync'), ('move_window_openings'), ('moved_within'), ('move_queue_entries'), ('made_plan'), ('worker_plans'), ('show_plan'), ('relation_bytes'),
 	('mover_progress'), ('period_share'), ('notify_launcher'), ('partition_advice'),
 	('plan_moves'), 
 	('partition_interval'), ('partition_key'), ('spare_path'), ('partition_obstacles'), ('partition_bounds'), ('partition_grantees'), ('partition_name_obstacles'), ('partition_owner_check'), ('partition_grants'), ('partition_renames'), ('partition_views'),
@@ -127,7 +127,7 @@ SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname = 'c' AN
 	'those in C are in the library of the extension');
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE prosecdef $$,
 	$$ VALUES ('add_move_window'), ('add_tier'), ('alter_device_profile'), ('alter_tier'), ('calibrate_tier'),
-	('discover_tiers'), ('file_class_io'), ('first_hour'), ('move_queue_entries'), ('show_plan'), ('remove_move_window'), ('remove_standby'), ('remove_tier'),
+	('discover_tiers'), ('file_class_io'), ('first_hour'), ('move_queue_entries'), ('move_window_openings'), ('show_plan'), ('remove_move_window'), ('remove_standby'), ('remove_tier'),
 	('relation_write_amplification'), ('wal_written_ratio'), ('wear_state')
 	UNION ALL SELECT 'stored_' || t FROM unnest(_tiered_storage.state_tables()) t $$, 'security definer: those of tiers and windows, and what monitors see of plans and files only');
 SELECT is_empty($$ SELECT p.oid::regprocedure, p.proconfig FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
