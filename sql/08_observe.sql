@@ -51,8 +51,7 @@ SELECT last_relations = (SELECT count(*) FROM _tiered_storage.relation_state) AS
 
 \echo '-- 1000 rows in an hour.  To write new blocks is not to read any.'
 :history;
-SELECT relation, round(writes_per_hour::numeric, 3) AS writes_per_hour, round(writes_14d_per_hour::numeric, 3)
-	AS writes_14d_per_hour,
+SELECT relation, round(writes_per_hour::numeric, 3) AS writes_per_hour,
 	random_misses_per_hour AS random, sequential_misses_per_hour AS sequential, cached_fraction, last_used_at,
 		last_written_at, heat_at, source
 	FROM _tiered_storage.heat WHERE relation = 'regress_o'::regclass;

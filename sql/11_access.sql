@@ -499,10 +499,10 @@ CALL regress_flush();
 SET tiered_storage.test_now = '2030-01-01 02:00:00+00';
 CALL tiered_storage.sample();
 SELECT source, round(random_misses_per_hour) AS random, sequential_misses_per_hour > 0 AS sequential,
-	round(maintenance_reads_per_hour) AS other,
-	sequential_misses_low_14d_per_hour = sequential_misses_14d_per_hour AS low,
-		sequential_misses_high_14d_per_hour = sequential_misses_14d_per_hour AS high
+	round(maintenance_reads_per_hour) AS other
 	FROM _tiered_storage.heat WHERE relation = 'regress_a'::regclass;
+SELECT sequential_low_slow = sequential_slow AS low, sequential_high_slow = sequential_slow AS high
+	FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_a'::regclass;
 SELECT random_reads, sequential_reads = pg_relation_size(relation_oid::regclass) / current_setting('block_size')::int
 	AS all_pages FROM _tiered_storage.history_rows
 	WHERE relation_oid = 'regress_a'::regclass AND period_start = '2030-01-01 01:00:00+00';
@@ -533,7 +533,7 @@ SET tiered_storage.test_now = '2030-01-01 03:00:00+00';
 CALL tiered_storage.sample();
 SELECT random_reads, sequential_reads FROM _tiered_storage.history_rows
 	WHERE relation_oid = 'regress_a'::regclass AND period_start = '2030-01-01 02:00:00+00';
-SELECT source, maintenance_reads_fast > 0 AS other, maintenance_reads_slow > 0 AS maintenance_reads_slow
+SELECT source, maintenance_reads_fast > 0 AS other
 	FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_a'::regclass;
 ALTER TABLESPACE regress_ts_fast RESET (seq_page_cost, random_page_cost);
 ALTER TABLESPACE regress_ts_slow RESET (seq_page_cost, random_page_cost);

@@ -91,7 +91,7 @@ SELECT pg_relation_size('regress_w') / current_setting('block_size')::int - :pag
 \echo '-- In the history, too, and in the view.'
 SELECT period_start, abs(page_writes - :pages) < 5 AS each_once FROM _tiered_storage.history_rows
 	WHERE relation_oid = 'regress_w'::regclass AND page_writes > 0 ORDER BY 1;
-SELECT write_source, page_writes_per_hour > 0 AS pages, page_writes_14d_per_hour > 0 AS pages_14d,
+SELECT write_source, page_writes_per_hour > 0 AS pages,
 	maintenance_writes_per_hour AS maintenance,
 	wal_bytes_per_hour > full_page_image_bytes_per_hour AS wal, full_page_image_bytes_per_hour > 0 AS images
 	FROM _tiered_storage.heat WHERE relation = 'regress_w'::regclass;

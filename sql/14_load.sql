@@ -203,7 +203,7 @@ SET tiered_storage.test_now = '2030-03-01 04:31:00+00';
 CALL tiered_storage.sample();
 TRUNCATE _tiered_storage.relation_history, _tiered_storage.history_hour;
 \echo '-- What was pulled is added by the next sample, once; what belongs to nothing is forgotten.'
-SELECT random_fast, standby_fast, last_used_at FROM _tiered_storage.relation_state
+SELECT random_fast, last_used_at FROM _tiered_storage.relation_state
 	WHERE relation_oid = 'regress_l_idle'::regclass;
 INSERT INTO _tiered_storage.standby_reads VALUES ('regress_l_idle'::regclass, 0, 0, 5000, 1400), (1, 1, 1, 1, 1);
 UPDATE _tiered_storage.sampler SET last_sample_at = '2030-03-01 05:00+00';
@@ -212,7 +212,7 @@ UPDATE _tiered_storage.relation_state SET heat_at = '2030-03-01 05:00+00'
 SET tiered_storage.test_now = '2030-03-01 06:00:00+00';
 CALL tiered_storage.sample();
 SELECT count(*) FROM _tiered_storage.standby_reads;
-SELECT scans, blocks_fetched, random_fast::numeric(6, 1), standby_fast::numeric(6, 1), last_used_at, last_written_at
+SELECT scans, blocks_fetched, random_fast::numeric(6, 1), last_used_at, last_written_at
 	FROM _tiered_storage.relation_state WHERE relation_oid = 'regress_l_idle'::regclass;
 SELECT random_reads, hits, row_changes FROM _tiered_storage.history_rows
 	WHERE relation_oid = 'regress_l_idle'::regclass;

@@ -42,27 +42,29 @@ SELECT current_database() AS db \gset
 SELECT (_tiered_storage.temp_places()).places = ARRAY[(SELECT t.spcname::text FROM pg_tablespace t
 	JOIN pg_database d ON d.dattablespace = t.oid WHERE d.datname = current_database())] AS of_the_database;
 ALTER DATABASE :"db" SET temp_tablespaces = regress_ts_slow, "regress Temp", regress_ts_fast;
-SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
+SELECT places, null_reason FROM _tiered_storage.temp_places();
 SET temp_tablespaces = '';
-SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
+SELECT places, null_reason FROM _tiered_storage.temp_places();
 CREATE ROLE regress_f_role;
 ALTER ROLE regress_f_role IN DATABASE :"db" SET temp_tablespaces = regress_ts_fast;
-SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
+SELECT places, null_reason FROM _tiered_storage.temp_places();
 \echo '-- A role that may log in has them where it may create.'
 ALTER ROLE regress_f_role IN DATABASE :"db" RESET ALL;
-SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
+SELECT places, null_reason FROM _tiered_storage.temp_places();
 ALTER ROLE regress_f_role LOGIN;
 GRANT CREATE ON TABLESPACE "regress Temp" TO regress_f_role;
 SELECT 'regress_f_role' = ANY (_tiered_storage.roles_without_create('regress_ts_fast')) AS lacks,
 	'regress_f_role' = ANY (_tiered_storage.roles_without_create('regress Temp')) AS has,
-	_tiered_storage.roles_without_create((SELECT default_place FROM _tiered_storage.temp_places())::name) AS never;
-SELECT places, null_reason, closed_places FROM _tiered_storage.temp_places();
+	_tiered_storage.roles_without_create((SELECT t.spcname FROM pg_tablespace t
+		JOIN pg_database d ON d.dattablespace = t.oid WHERE d.datname = current_database())) AS never;
+SELECT places, null_reason FROM _tiered_storage.temp_places();
 REVOKE CREATE ON TABLESPACE "regress Temp" FROM regress_f_role;
 DROP ROLE regress_f_role;
 SET client_min_messages = warning;
 ALTER DATABASE :"db" SET temp_tablespaces = regress_f_nowhere;
 RESET client_min_messages;
-SELECT places = ARRAY[default_place] AS of_the_database, null_reason, closed_places FROM _tiered_storage.temp_places();
+SELECT places = ARRAY[(SELECT t.spcname::text FROM pg_tablespace t JOIN pg_database d ON d.dattablespace = t.oid
+	WHERE d.datname = current_database())] AS of_the_database, null_reason FROM _tiered_storage.temp_places();
 ALTER DATABASE :"db" RESET temp_tablespaces;
 DROP TABLESPACE "regress Temp";
 

@@ -43,7 +43,7 @@ INSERT INTO wrong SELECT t, unnest(v) FROM (VALUES
 	('boolean', '{}'),
 	('jsonb', ARRAY['''[]''', '''1''', '''{"x": 1}''', '''{"regress_a": 1}''', '''{"regress_a": {"x": 1}}''',
 		'''{"regress_a": {"random_read_ms": "abc"}}''', '''{"random_read_ms": "abc"}''', '''{"price_per_gb_month": "abc"}''',
-		'''{"prices_as_of": "abc"}''', '''{"no_writes_for": "abc"}''', '''{"time_zone": "abc"}''', '''{"below_reads_per_hour": "abc"}''',
+		'''{"fsync_ms": "abc"}''', '''{"no_writes_for": "abc"}''', '''{"time_zone": "abc"}''', '''{"below_reads_per_hour": "abc"}''',
 		'''{"include_indexes": "abc"}''', '''{"move_after": "abc"}''', '''{"low_watermark": "abc"}''', '''{"capacity_bytes": -1}'''])) w (t, v);
 INSERT INTO wrong SELECT DISTINCT type, 'NULL' FROM wrong UNION ALL VALUES ('boolean', 'NULL');
 

@@ -95,8 +95,6 @@ static const TierColumn state_columns[] = {
 	COLUMN("device_random_slow", FLOAT8OID, stored.rates.device_random_slow),
 	COLUMN("device_sequential_fast", FLOAT8OID, stored.rates.device_sequential_fast),
 	COLUMN("device_sequential_slow", FLOAT8OID, stored.rates.device_sequential_slow),
-	COLUMN("standby_fast", FLOAT8OID, stored.rates.standby_fast),
-	COLUMN("standby_sequential_fast", FLOAT8OID, stored.rates.standby_sequential_fast),
 
 	/* Writes. */
 	COLUMN("changes_fast", FLOAT8OID, stored.rates.changes_fast),
@@ -117,7 +115,6 @@ static const TierColumn state_columns[] = {
 	COLUMN("source", CHAROID, stored.source),
 	COLUMN("maintenance", INT8OID, stored.counters.maintenance),
 	COLUMN("maintenance_reads_fast", FLOAT8OID, stored.rates.maintenance_reads_fast),
-	COLUMN("maintenance_reads_slow", FLOAT8OID, stored.rates.maintenance_reads_slow),
 	COLUMN("unclaimed_growth", INT8OID, stored.unclaimed_growth),
 	COLUMN("unclaimed_at", TIMESTAMPTZOID, stored.unclaimed_at),
 	NULLABLE_TIME(maintained_at),

@@ -92,10 +92,7 @@ typedef struct TierRates
 	double		device_random_slow;
 	double		device_sequential_fast;
 	double		device_sequential_slow;
-	double		standby_fast;	/* misses on standbys, part of the above */
-	double		standby_sequential_fast;	/* of these, sequential */
 	double		maintenance_reads_fast; /* reads that are not use */
-	double		maintenance_reads_slow;
 } TierRates;
 
 /* The writes of a relation since the last sample, by the WAL. */

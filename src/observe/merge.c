@@ -469,7 +469,6 @@ advance_rates(TierRelationStored *stored, TierRelationPeriod *period, TimestampT
 {
 	TierRates  *rates = &stored->rates;
 	const TierCostAttribution *split = &period->attribution;
-	const TierCounters *there = &period->standby;
 	double		random = split->misses - split->sequential_mid;
 
 	/*
@@ -495,11 +494,7 @@ advance_rates(TierRelationStored *stored, TierRelationPeriod *period, TimestampT
 	advance_fast(&rates->maintenance_writes_fast, period, period->writes.maintenance_pages);
 	advance_fast(&rates->wal_bytes_fast, period, period->writes.wal_bytes);
 	advance_fast(&rates->image_bytes_fast, period, period->writes.image_bytes);
-	advance_fast(&rates->standby_fast, period, Max(0, there->blocks_fetched - there->blocks_hit));
-	advance_fast(&rates->standby_sequential_fast, period,
-				 period->standby_attribution.sequential_mid);
 	advance_fast(&rates->maintenance_reads_fast, period, period->maintenance_reads);
-	advance_slow(&rates->maintenance_reads_slow, period, period->maintenance_reads);
 	stored->heat_at = now;
 }
 

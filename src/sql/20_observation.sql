@@ -55,8 +55,6 @@ CREATE UNLOGGED TABLE _tiered_storage.relation_state
 	sequential_high_slow float8 NOT NULL,
 	hits_slow float8 NOT NULL,
 	scans_slow float8 NOT NULL,
-	standby_fast float8 NOT NULL,
-	standby_sequential_fast float8 NOT NULL,
 	changes_fast float8 NOT NULL,
 	changes_slow float8 NOT NULL,
 	previous_tablespace_oid oid NOT NULL,
@@ -76,7 +74,6 @@ CREATE UNLOGGED TABLE _tiered_storage.relation_state
 	source "char" NOT NULL DEFAULT 's',
 	maintenance bigint NOT NULL DEFAULT 0,
 	maintenance_reads_fast float8 NOT NULL DEFAULT 0,
-	maintenance_reads_slow float8 NOT NULL DEFAULT 0,
 	-- blocks that were added to the file and that no counter has yet, since their transaction
 	-- has not ended
 	unclaimed_growth bigint NOT NULL DEFAULT 0,

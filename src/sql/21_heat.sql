@@ -29,14 +29,6 @@ CREATE VIEW _tiered_storage.heat AS
 			ELSE d.slow - d.random_slow END AS sequential_reads_per_hour,
 		_tiered_storage.smoothed_rate(s.changes_fast, a.idle_s, a.observed_s, 86400)
 			AS writes_per_hour,
-		_tiered_storage.smoothed_rate(s.sequential_slow, a.idle_s, a.observed_s, 1209600)
-			AS sequential_misses_14d_per_hour,
-		_tiered_storage.smoothed_rate(s.changes_slow, a.idle_s, a.observed_s, 1209600)
-			AS writes_14d_per_hour,
-		_tiered_storage.smoothed_rate(s.sequential_low_slow, a.idle_s, a.observed_s, 1209600)
-			AS sequential_misses_low_14d_per_hour,
-		_tiered_storage.smoothed_rate(s.sequential_high_slow, a.idle_s, a.observed_s, 1209600)
-			AS sequential_misses_high_14d_per_hour,
 		_tiered_storage.smoothed_rate(s.maintenance_reads_fast, a.idle_s, a.observed_s, 86400)
 			AS maintenance_reads_per_hour,
 		_tiered_storage.smoothed_rate(s.hits_slow, a.idle_s, a.observed_s, 1209600)
@@ -51,13 +43,9 @@ CREATE VIEW _tiered_storage.heat AS
 		s.dirty_buffers,
 		s.last_used_at, s.last_written_at, s.rewritten_at, s.placed_at,
 		s.sampled_since, s.observed_since, s.heat_at,
-		_tiered_storage.smoothed_rate(s.standby_fast, a.idle_s, a.observed_s, 86400)
-			AS standby_reads_per_hour,
 		CASE s.source WHEN 'e' THEN 'executor' ELSE 'statistics' END AS source,
 		_tiered_storage.smoothed_rate(s.page_writes_fast, a.idle_s, w.observed_s, 86400)
 			AS page_writes_per_hour,
-		_tiered_storage.smoothed_rate(s.page_writes_slow, a.idle_s, w.observed_s, 1209600)
-			AS page_writes_14d_per_hour,
 		_tiered_storage.smoothed_rate(s.maintenance_writes_fast, a.idle_s, w.observed_s, 86400)
 			AS maintenance_writes_per_hour,
 		_tiered_storage.smoothed_rate(s.wal_bytes_fast, a.idle_s, w.observed_s, 86400)

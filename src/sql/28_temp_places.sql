@@ -19,16 +19,14 @@ AS $$
 $$;
 
 /*
- * The tablespaces of the temporary files of this database; empty: not known, see null_reason;
- * and of those that are set the ones that some roles cannot use, which take default_place.
+ * The tablespaces of the temporary files of this database; empty: not known, see null_reason.
  *
  * Where sessions of this database have their temporary files.  A role that has a setting of its
  * own may have them anywhere.  Of more than one tablespace a session takes them in turn.  Those
  * that do not exist, or in which a role may not create, are passed over, and if none is left, the
  * database's is taken.
  */
-CREATE FUNCTION _tiered_storage.temp_places(
-	OUT places text[], OUT null_reason text, OUT default_place text, OUT closed_places text[])
+CREATE FUNCTION _tiered_storage.temp_places(OUT places text[], OUT null_reason text)
 RETURNS record
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -50,21 +48,18 @@ AS $$
 		UNION
 		SELECT s.default_place, false FROM setting s WHERE btrim(s.names) IN ('', '""')),
 	found AS (
-		SELECT array_agg(p.place ORDER BY p.place) AS places,
-			COALESCE(array_agg(p.place ORDER BY p.place) FILTER (WHERE p.is_closed), '{}')
-				AS closed_places,
+		SELECT array_agg(p.place ORDER BY p.place) AS places, bool_or(p.is_closed) AS is_closed,
 			EXISTS (SELECT FROM setting s JOIN pg_db_role_setting r
 				ON r.setdatabase IN (0, s.oid) AND r.setrole <> 0
 				CROSS JOIN unnest(r.setconfig) c WHERE starts_with(c, 'temp_tablespaces='))
 				AS roles_have_own
 		FROM place p)
 	SELECT CASE WHEN r.reason IS NULL THEN COALESCE(f.places, ARRAY[s.default_place])
-			ELSE '{}' END, r.reason, s.default_place,
-		CASE WHEN f.roles_have_own THEN '{}' ELSE f.closed_places END
+			ELSE '{}' END, r.reason
 	FROM setting s CROSS JOIN found f
 	CROSS JOIN LATERAL (SELECT CASE
 		WHEN f.roles_have_own THEN 'place: roles have temp_tablespaces of their own'
-		WHEN cardinality(f.closed_places) > 0
+		WHEN f.is_closed
 			THEN 'place: not all roles have CREATE on a tablespace of temp_tablespaces'
 		END AS reason) r
 $$;

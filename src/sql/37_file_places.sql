@@ -6,7 +6,7 @@
 CREATE TYPE _tiered_storage.setting_advice AS (
 	tier_name name, tablespace_name name, setting text, current_value text,
 	recommended_value text, calibrated_at timestamptz, reason text, command text,
-	effect text, expected_ratio float8, requires text, is_assumed boolean);
+	effect text, expected_ratio float8, requires text);
 
 /*
  * Of each tier the tablespace on whose file system is most room, without the reserve of the
@@ -114,53 +114,13 @@ AS $$
 					'PUBLIC',
 					_tiered_storage.role_list(l.roles), c.best_place) ELSE '' END END,
 		CASE WHEN v.worth THEN c.there / c.here END,
-		CASE WHEN v.worth THEN 'new sessions' END, c.calibrated_at IS NULL
+		CASE WHEN v.worth THEN 'new sessions' END
 	FROM compared c
 	CROSS JOIN LATERAL (SELECT COALESCE(c.there < 0.8 * c.here AND c.saved_s >= 1, false)
 		AS worth, c.best_tier AS tier_name) v
 	CROSS JOIN LATERAL (SELECT _tiered_storage.roles_without_create(c.best_place::name)
 		AS roles) l
 	WHERE v.worth OR include_all
-$$;
-
-/*
- * What recommend_settings() says of roles that temp_tablespaces does nothing for.
- *
- * Where temp_tablespaces is set as it should be, and roles may not create there, it does nothing
- * for them, and no error or log says so.  Their share of the files is not counted.
- */
-CREATE FUNCTION _tiered_storage.settings_of_temp_rights()
-RETURNS SETOF _tiered_storage.setting_advice
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	WITH cost AS (
-		SELECT tt.tablespace_name::text AS place, t.tier_name, t.calibrated_at,
-			1 / t.sequential_write_mb_per_s + 1 / t.sequential_read_mb_per_s AS s_per_mb
-		FROM _tiered_storage.tiers t
-		JOIN _tiered_storage.tier_tablespaces tt ON tt.tier_name = t.tier_name),
-	compared AS (
-		SELECT p.place, p.default_place, b.tier_name, h.tier_name AS default_tier,
-			CASE WHEN h.calibrated_at IS NOT NULL THEN b.calibrated_at END AS calibrated_at,
-			b.s_per_mb AS there, h.s_per_mb AS here,
-			_tiered_storage.temp_saved_s(f.write_bytes_per_hour, h.s_per_mb, b.s_per_mb,
-				f.wait_s_per_hour) AS saved_s,
-			_tiered_storage.roles_without_create(p.place::name) AS roles
-		FROM (SELECT unnest(x.closed_places) AS place, x.default_place
-			FROM _tiered_storage.temp_places() x) p
-		JOIN cost b ON b.place = p.place JOIN cost h ON h.place = p.default_place
-		CROSS JOIN _tiered_storage.file_class_io() f
-		WHERE f.file_class = 'temp' AND f.is_total)
-	SELECT c.tier_name, NULL::name, 'temp_tablespaces', c.place, c.place, c.calibrated_at,
-		format('it does nothing for %s, without CREATE on "%s": their temporary files are in '
-			'"%s" on "%s"', _tiered_storage.role_list(c.roles), c.place, c.default_place,
-			c.default_tier),
-		format('GRANT CREATE ON TABLESPACE %I TO %s;', c.place, (SELECT string_agg(format('%I', r),
-			', ' ORDER BY r) FROM unnest(c.roles) r)),
-		format('temporary files take at most %s s an hour less; these roles may create relations '
-			'there, too', round(c.saved_s::numeric, 1)),
-		NULL::float8, 'nothing', true
-	FROM compared c
-	WHERE c.there < 0.8 * c.here AND c.saved_s >= 1
 $$;
 
 /*
@@ -337,7 +297,7 @@ AS $$
 			CASE WHEN _tiered_storage.wal_move_command(v.target) IS NULL
 				THEN '; no command, since a name has control characters' END) END,
 		CASE WHEN v.worth THEN c.there_ms / c.here_ms END,
-		CASE WHEN v.worth THEN 'restart' END, false
+		CASE WHEN v.worth THEN 'restart' END
 	FROM best c
 	CROSS JOIN (SELECT count(*) > 0 AND count(i.sampled_at) = 0
 			AND EXISTS (SELECT FROM _tiered_storage.file_period()) AS is_hidden

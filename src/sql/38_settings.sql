@@ -99,7 +99,7 @@ AS $$
 				|| CASE WHEN c.setting LIKE 'maintenance%' THEN 'maintenance'
 					ELSE 'bitmap scans' END
 				|| '; not predicted' END,
-		NULL::float8, 'nothing', c.calibrated_at IS NULL
+		NULL::float8, 'nothing'
 	FROM compared c
 	/* What is set in another way, as a hexadecimal number is, is not compared. */
 	WHERE CASE WHEN c.current_value ~ '^[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$'
@@ -159,7 +159,7 @@ AS $$
 			format(', %s s an hour less for %s syncs',
 				round((c.syncs * (c.here - c.there) / 1000)::numeric, 1),
 				round(c.syncs::numeric))) END,
-		CASE WHEN c.worth THEN c.there / c.here END, CASE WHEN c.worth THEN 'reload' END, false
+		CASE WHEN c.worth THEN c.there / c.here END, CASE WHEN c.worth THEN 'reload' END
 	FROM compared c
 	WHERE c.worth OR include_all
 $$;
@@ -237,7 +237,7 @@ AS $$
 			ELSE 'full-page images are no more than half of the WAL, or there is little WAL' END,
 		CASE WHEN a.worth THEN format('ALTER SYSTEM SET %s = %L;', a.setting, a.value) END,
 		CASE WHEN a.worth THEN a.effect END, CASE WHEN a.worth THEN a.ratio END,
-		CASE WHEN a.worth THEN 'reload' END, true
+		CASE WHEN a.worth THEN 'reload' END
 	FROM sized s
 	CROSS JOIN LATERAL (SELECT COALESCE(s.free_bytes < 2 * (s.new_max_bytes - s.max_bytes), true)
 		AS no_room) r
@@ -296,6 +296,6 @@ AS $$
 			round(a.parallelism::numeric, 1)),
 		CASE WHEN a.worth THEN format('ALTER SYSTEM SET %s = %L;', a.setting, a.value) END,
 		CASE WHEN a.worth THEN 'more reads ahead at once; not predicted' END, NULL::float8,
-		CASE WHEN a.worth THEN a.requires END, false
+		CASE WHEN a.worth THEN a.requires END
 	FROM advice a WHERE a.worth OR include_all
 $$;

@@ -59,12 +59,8 @@ $$;
 
 /* Of the server as a whole only where it runs: a standby has other devices. */
 CREATE FUNCTION _tiered_storage.recommend_settings(
-	include_all boolean DEFAULT false,
-	OUT tier_name name, OUT tablespace_name name, OUT setting text,
-	OUT current_value text, OUT recommended_value text, OUT calibrated_at timestamptz,
-	OUT reason text, OUT command text, OUT effect text, OUT expected_ratio float8,
-	OUT requires text, OUT is_assumed boolean)
-RETURNS SETOF record
+	include_all boolean DEFAULT false)
+RETURNS SETOF _tiered_storage.setting_advice
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -76,7 +72,6 @@ BEGIN
 			SELECT 2, a.* FROM (SELECT COALESCE(include_all, false) AS all_of_them) i
 			CROSS JOIN LATERAL (
 				SELECT * FROM _tiered_storage.settings_of_temp(i.all_of_them)
-				UNION ALL SELECT * FROM _tiered_storage.settings_of_temp_rights()
 				UNION ALL SELECT * FROM _tiered_storage.settings_of_wal_place(i.all_of_them)
 				UNION ALL SELECT * FROM _tiered_storage.settings_of_wal_sync(i.all_of_them)
 				UNION ALL SELECT * FROM _tiered_storage.settings_of_images(i.all_of_them)
@@ -86,23 +81,22 @@ BEGIN
 			SELECT 2, NULL, NULL, s.name, CASE WHEN s.name <> 'pg_wal' THEN
 					current_setting(s.name) END, NULL, NULL,
 				'this is a standby: measurements are on the primary', NULL, NULL,
-				NULL, NULL, false
+				NULL, NULL
 			FROM unnest('{temp_tablespaces,pg_wal,wal_sync_method,checkpoint_timeout,max_wal_size,'
 				'wal_compression}'::text[]) s (name)
 			WHERE include_all AND pg_is_in_recovery()
 			UNION ALL
 			SELECT 3, NULL, NULL, s.name, s.setting, NULL, NULL,
-				'not touched: it would trade safety of the data for time', NULL, NULL, NULL, NULL,
-				false
+				'not touched: it would trade safety of the data for time', NULL, NULL, NULL, NULL
 			FROM pg_settings s
 			WHERE include_all AND s.name IN ('fsync', 'full_page_writes', 'synchronous_commit'))
 		SELECT a.tier_name, a.tablespace_name, a.setting, a.current_value, a.recommended_value,
 			a.calibrated_at, concat_ws('; ', a.reason, o.note),
 			CASE WHEN NOT o.is_blocked THEN a.command END, a.effect, a.expected_ratio,
-			CASE WHEN o.is_fixed THEN 'restart' ELSE a.requires END, a.is_assumed
+			CASE WHEN o.is_fixed THEN 'restart' ELSE a.requires END
 		FROM advice a
 		CROSS JOIN LATERAL _tiered_storage.setting_obstacle(a.setting, a.tablespace_name,
-			a.command IS NOT NULL AND NOT starts_with(a.command, 'GRANT')) o
+			a.command IS NOT NULL) o
 		ORDER BY a.place, a.tier_name, a.tablespace_name, a.setting;
 	IF NOT FOUND AND NOT EXISTS (SELECT FROM _tiered_storage.tiers) THEN
 		RAISE NOTICE 'no setting is recommended: there is no tier'

@@ -86,11 +86,9 @@ CREATE VIEW _tiered_storage.write_amplification AS
 CREATE FUNCTION _tiered_storage.relation_write_amplification(
 	OUT relation regclass, OUT tier_name name, OUT row_changes_per_hour float8,
 	OUT row_width_bytes float8, OUT row_bytes_per_hour float8,
-	OUT table_write_bytes_per_hour float8, OUT toast_write_bytes_per_hour float8,
-	OUT index_write_bytes_per_hour float8, OUT maintenance_write_bytes_per_hour float8,
+	OUT page_write_bytes_per_hour float8, OUT maintenance_write_bytes_per_hour float8,
 	OUT wal_bytes_per_hour float8, OUT full_page_image_bytes_per_hour float8,
-	OUT page_amplification float8, OUT wal_amplification float8, OUT amplification float8,
-	OUT reason text)
+	OUT amplification float8)
 RETURNS SETOF record
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -125,8 +123,6 @@ AS $$
 		WHERE k.kind = 'index'),
 	whole AS (
 		SELECT m.table_oid, bool_and(m.is_counted) AS is_counted,
-			COALESCE(sum(m.page_bytes) FILTER (WHERE m.kind = 'toast table'), 0) AS toast_bytes,
-			COALESCE(sum(m.page_bytes) FILTER (WHERE m.kind = 'index'), 0) AS index_bytes,
 			COALESCE(sum(m.writes_per_hour * m.bytes_per_chunk)
 				FILTER (WHERE m.kind = 'toast table'), 0) AS chunk_bytes,
 			sum(m.page_bytes) AS page_bytes, sum(m.maintenance_bytes) AS maintenance_bytes,
@@ -143,11 +139,10 @@ AS $$
 				AND a.attgenerated <> 'v')::float8 AS bytes
 		FROM known k WHERE k.kind IN ('table', 'materialized view')),
 	factor AS (
-		SELECT k.*, w.toast_bytes, w.index_bytes, w.chunk_bytes, w.page_bytes AS all_page_bytes,
+		SELECT k.*, w.page_bytes AS all_page_bytes,
 			w.maintenance_bytes AS all_maintenance_bytes, w.wal_bytes AS all_wal_bytes,
 			w.image_bytes AS all_image_bytes, w.is_counted AS all_counted, d.bytes AS width,
 			k.writes_per_hour * d.bytes + w.chunk_bytes AS row_bytes,
-			w.wal_bytes * r.ratio AS wal_written,
 			w.page_bytes + w.maintenance_bytes + w.wal_bytes * r.ratio AS bytes,
 			(SELECT x.wal_since FROM _tiered_storage.last_sample x) > w.observed_since
 				AND (SELECT x.wal_since FROM _tiered_storage.last_sample x) + interval '3 days'
@@ -156,30 +151,14 @@ AS $$
 		FROM known k
 		JOIN whole w ON w.table_oid = k.oid
 		JOIN width d ON d.oid = k.oid
-		CROSS JOIN (SELECT _tiered_storage.wal_written_ratio() AS ratio OFFSET 0) r),
-	judged AS (
-		SELECT f.*, CASE
-			WHEN NOT f.all_counted AND _tiered_storage.relation_persistence(f.oid) <> 'p'
-				THEN 'an unlogged table is not in the WAL'
-			WHEN NOT f.all_counted THEN 'the WAL was not read yet'
-			WHEN f.width IS NULL THEN 'there are no statistics of all columns: ANALYZE'
-			WHEN NOT f.writes_per_hour > 0 THEN 'no row was changed'
-			WHEN f.is_early THEN 'rows were changed before the WAL was read'
-			WHEN f.bytes < f.row_bytes OR NOT f.row_bytes > 0
-				THEN 'not all that was written for it has been counted' END AS why_not
-		FROM factor f)
-	SELECT j.oid::regclass, j.tier_name, j.writes_per_hour, j.width, j.row_bytes,
-		CASE WHEN j.all_counted THEN j.page_bytes END,
-		CASE WHEN j.all_counted THEN j.toast_bytes END,
-		CASE WHEN j.all_counted THEN j.index_bytes END,
-		CASE WHEN j.all_counted THEN j.all_maintenance_bytes END,
-		CASE WHEN j.all_counted THEN j.all_wal_bytes END,
-		CASE WHEN j.all_counted THEN j.all_image_bytes END,
-		CASE WHEN j.why_not IS NULL
-			THEN (j.all_page_bytes + j.all_maintenance_bytes) / j.row_bytes END,
-		CASE WHEN j.why_not IS NULL THEN j.wal_written / j.row_bytes END,
-		CASE WHEN j.why_not IS NULL THEN j.bytes / j.row_bytes END,
-		COALESCE(j.why_not, CASE WHEN j.chunk_bytes > 0
-			THEN 'at least: a TOAST value that is replaced counts twice as changed' END)
-	FROM judged j
+		CROSS JOIN (SELECT _tiered_storage.wal_written_ratio() AS ratio OFFSET 0) r)
+	SELECT f.oid::regclass, f.tier_name, f.writes_per_hour, f.width, f.row_bytes,
+		CASE WHEN f.all_counted THEN f.all_page_bytes END,
+		CASE WHEN f.all_counted THEN f.all_maintenance_bytes END,
+		CASE WHEN f.all_counted THEN f.all_wal_bytes END,
+		CASE WHEN f.all_counted THEN f.all_image_bytes END,
+		/* Null, too, where rows were counted before the WAL was, or less was written than changed. */
+		CASE WHEN f.all_counted AND f.writes_per_hour > 0 AND f.is_early IS NOT TRUE
+			AND f.row_bytes > 0 AND f.bytes >= f.row_bytes THEN f.bytes / f.row_bytes END
+	FROM factor f
 $$;

@@ -19,8 +19,7 @@ BEGIN
 	SELECT format('It has %s bytes, and may have %s.', octet_length(v.value), v.most), v.property
 		INTO bad, missing
 	FROM (VALUES
-		('profile', p.profile, 63), ('provider', p.provider, 63),
-		('price_source', p.price_source, 1024)) v (property, value, most)
+		('profile', p.profile, 63), ('price_source', p.price_source, 1024)) v (property, value, most)
 	WHERE octet_length(v.value) > v.most
 	LIMIT 1;
 	IF bad IS NOT NULL THEN
@@ -28,14 +27,6 @@ BEGIN
 			format('%s is too long', missing), detail => bad);
 	END IF;
 	bad := (_tiered_storage.tier_misfit(to_jsonb(p))).detail;
-	IF bad IS NULL AND NOT isfinite(p.prices_as_of) THEN
-		bad := 'prices_as_of is no day.';
-	END IF;
-	/* A contract may begin later; a year far away is a typing error. */
-	IF bad IS NULL AND p.prices_as_of NOT BETWEEN '1970-01-01' AND '2199-12-31' THEN
-		bad := format('prices_as_of is %s, and must be between %s and %s.', p.prices_as_of,
-			date '1970-01-01', date '2199-12-31');
-	END IF;
 	IF bad IS NOT NULL THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
 			format('invalid device profile "%s"', p.profile), detail => bad);
@@ -109,8 +100,8 @@ BEGIN
 			p.profile := profile;
 			/* Another price is another list. */
 			IF device ? 'price_per_gb_month' THEN
-				p.prices_as_of := COALESCE((device ->> 'prices_as_of')::date, current_date);
-				p.price_source := COALESCE(device ->> 'price_source', 'alter_device_profile()');
+				p.price_source := COALESCE(device ->> 'price_source',
+					format('alter_device_profile(), %s', current_date));
 			END IF;
 		EXCEPTION WHEN data_exception THEN
 			PERFORM _tiered_storage.refuse('invalid_parameter_value',

@@ -205,9 +205,7 @@ CREATE VIEW tiered_storage.write_amplification AS
 		FROM _tiered_storage.write_amplification t
 		UNION ALL
 		SELECT r.tier_name, r.relation, r.row_bytes_per_hour,
-			r.table_write_bytes_per_hour + r.toast_write_bytes_per_hour
-				+ r.index_write_bytes_per_hour,
-			r.maintenance_write_bytes_per_hour, r.wal_bytes_per_hour,
+			r.page_write_bytes_per_hour, r.maintenance_write_bytes_per_hour, r.wal_bytes_per_hour,
 			r.full_page_image_bytes_per_hour, r.amplification, 2
 		FROM _tiered_storage.relation_write_amplification() r
 		WHERE r.wal_bytes_per_hour > 0) w

@@ -95,7 +95,7 @@ BEGIN
 		device_fit,wear_state,relation_write_amplification,
 		load_is_possible,load_totals,unsampled,default_profiles,file_class_io,file_period,
 		server_directories,directory_tiers,settings_of_tablespaces,settings_of_temp,
-		settings_of_wal_place,settings_of_temp_rights,role_list,temp_saved_s,roles_without_create,
+		settings_of_wal_place,role_list,temp_saved_s,roles_without_create,
 		temp_places,wal_places,roomiest_places,wal_move_command,settings_of_wal_sync,
 		settings_of_images,settings_of_io_method,setting_obstacle,hot_range,
 		partition_interval,partition_key,partition_advice,spare_path,partition_obstacles,

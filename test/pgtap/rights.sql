@@ -91,7 +91,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.settings_of_temp', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.roomiest_places', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.wal_places', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.settings_of_temp_rights', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.role_list', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.roles_without_create', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.temp_places', 'pg_monitor', 'EXECUTE'),

@@ -77,7 +77,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('load_totals'), ('unsampled'), ('measure_device'), ('measure_wal_sync'),
 	('settings_of_images'), ('settings_of_io_method'), ('setting_obstacle'), ('settings_of_tablespaces'),
 	('settings_of_temp'), ('settings_of_wal_place'), ('wal_places'), ('temp_saved_s'),
-	('settings_of_temp_rights'), ('role_list'), ('roles_without_create'), ('roomiest_places'),
+	('role_list'), ('roles_without_create'), ('roomiest_places'),
 	('wal_move_command'), ('settings_of_wal_sync'), ('move_window_openings'), ('moved_within'), ('move_queue_entries'), ('made_plan'), ('worker_plans'), ('show_plan'), ('relation_bytes'),
 	('mover_progress'), ('period_share'), ('notify_launcher'), ('partition_advice'),
 	('plan_moves'), 

@@ -47,7 +47,7 @@ $node->safe_psql(
 SELECT tiered_storage.add_tier('slow', '{slow}', profile => 'hdd_7200', rank => 5, price_per_gb_month => 0.0123, reserve_fraction => 0, low_watermark => 0.5, high_watermark => 0.6, device => jsonb_build_object('capacity_bytes', 123456789));
 SELECT tiered_storage.add_tier('Arch"ive', '{archive}', profile => 'hdd_7200', rank => 9, reserve_fraction => 0, device => jsonb_build_object('compressed', true));
 SELECT tiered_storage.alter_tier('$discovered', price_per_gb_month => 0.77, reserve_fraction => 0, device => jsonb_build_object('endurance_tbw', 600));
-SELECT tiered_storage.alter_device_profile('cloud_gp3', '{"price_per_gb_month": 0.0678, "prices_as_of": "2001-02-03", "price_source": "our \\"contract\\""}');
+SELECT tiered_storage.alter_device_profile('cloud_gp3', '{"price_per_gb_month": 0.0678, "price_source": "our \\"contract\\""}');
 SELECT tiered_storage.alter_device_profile('Arch"ive', '{"price_per_gb_month": 0.001, "random_read_ms": 9, "random_write_ms": 8, "sequential_read_mb_per_s": 7,
 	"sequential_write_mb_per_s": 6, "fsync_ms": 5, "parallelism": 4}');
 SELECT tiered_storage.add_tiering_policy('measure', '90 days', 'slow');
