@@ -8,23 +8,14 @@ SET tiered_storage.test_now = '2030-02-01 00:00+00';
 CALL tiered_storage.sample();
 SET tiered_storage.test_now = '2030-02-01 02:00+00';
 CALL tiered_storage.sample();
-SELECT file_class, source, sampled_at, writes IS NOT NULL AS writes, write_bytes IS NOT NULL AS write_bytes
-FROM _tiered_storage.file_state WHERE file_class <> 'slru' AND source = 'server' ORDER BY 1, 2;
-SELECT count(*) > 5 AS by_name, count(DISTINCT file_class) AS classes FROM _tiered_storage.file_state
-	WHERE file_class = 'slru';
+SELECT file_class, sampled_at, writes IS NOT NULL AS writes, write_bytes IS NOT NULL AS write_bytes
+FROM _tiered_storage.file_state ORDER BY 1;
 
 \echo '-- A counter that grew, that went back, that was reset, that is not known, and one that cannot be.'
 SELECT f.*, _tiered_storage.counter_growth(f.before, f.after, f.was_reset)
 	FROM (VALUES (10::float8, 15::float8, false), (10, 4, false), (10, 15, true),
 	(NULL, 15, false), (10, NULL, false), (10, 'NaN', false), (10, 'Infinity', false), (10, -1, false), (10, 10,
 		false)) f (before, after, was_reset);
-SELECT DISTINCT _tiered_storage.slru_directory(a) = _tiered_storage.slru_directory(b) AS same
-FROM (VALUES ('Xact', 'transaction'), ('Subtrans', 'subtransaction'), ('MultiXactOffset', 'multixact_offset'),
-	('MultiXactMember', 'multixact_member'),
-	('CommitTs', 'commit_timestamp'), ('Notify', 'notify'), ('Serial', 'serializable')) n (a, b);
-SELECT DISTINCT d.directory = l.directory AS is_there FROM pg_stat_slru s CROSS
-	JOIN _tiered_storage.slru_directory(s.name) l (directory)
-	LEFT JOIN _tiered_storage.server_directories() d USING (directory);
 SELECT directory, path = (SELECT setting FROM pg_settings
 	WHERE name = 'data_directory') || '/pg_wal' OR path !~ '/pg_wal$' AS found
 FROM _tiered_storage.server_directories() WHERE directory = 'pg_wal';
@@ -79,18 +70,18 @@ SELECT * FROM _tiered_storage.file_class_io() WHERE file_class = 'wal';
 UPDATE _tiered_storage.load_state SET observed_since = '2030-02-01 00:00+00', sampled_at = '2030-02-01 02:00+00';
 UPDATE _tiered_storage.sampler SET wal_since = '2030-02-01 00:00+00';
 INSERT INTO _tiered_storage.file_state VALUES
-	('relations', 'server', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{}', NULL, NULL, 0, 0, 0, 0, NULL, NULL),
-	('wal', 'server', '2030-02-01 01:00+00', '2030-02-01 02:00+00', '{pg_wal}', NULL, NULL, 0, 0, 0, 0, NULL,
+	('relations', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{}', NULL, NULL, 0, 0, 0, 0, NULL, NULL),
+	('wal', '2030-02-01 01:00+00', '2030-02-01 02:00+00', '{pg_wal}', NULL, NULL, 0, 0, 0, 0, NULL,
 		'reads: not counted'),
-	('temp', 'server', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{regress_ts_fast,regress_ts_slow}', NULL, NULL,
+	('temp', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{regress_ts_fast,regress_ts_slow}', NULL, NULL,
 		NULL, 0, NULL, NULL, NULL, 'reads: not counted'),
-	('slru', 'Xact', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{Xact}', 0, 0, 0, 0, NULL, NULL, NULL, '');
+	('slru', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{data}', 0, 0, 0, 0, NULL, NULL, NULL, '');
 INSERT INTO _tiered_storage.file_history VALUES
-	('2030-02-01 00:00+00', 7200, 'relations', 'server', '', NULL, NULL, 200, 1638400, 8, 14000),
-	('2030-02-01 01:30+00', 1800, 'wal', 'server', 'pg_wal', NULL, NULL, 30, 300000, 10, 500),
-	('2030-02-01 00:00+00', 7200, 'temp', 'server', 'regress_ts_fast', NULL, NULL, NULL, 2000000000, NULL, NULL),
-	('2030-02-01 00:00+00', 7200, 'temp', 'server', 'regress_ts_slow', NULL, NULL, NULL, 2000000000, NULL, NULL),
-	('2030-02-01 00:00+00', 7200, 'slru', 'Xact', 'Xact', 4, 32768, 6, 49152, NULL, NULL);
+	('2030-02-01 00:00+00', 7200, 'relations', '', NULL, NULL, 200, 1638400, 8, 14000),
+	('2030-02-01 01:30+00', 1800, 'wal', 'pg_wal', NULL, NULL, 30, 300000, 10, 500),
+	('2030-02-01 00:00+00', 7200, 'temp', 'regress_ts_fast', NULL, NULL, NULL, 2000000000, NULL, NULL),
+	('2030-02-01 00:00+00', 7200, 'temp', 'regress_ts_slow', NULL, NULL, NULL, 2000000000, NULL, NULL),
+	('2030-02-01 00:00+00', 7200, 'slru', 'data', 4, 32768, 6, 49152, NULL, NULL);
 INSERT INTO _tiered_storage.relation_history VALUES
 	('2030-02-01 00:00+00', 'regress_f'::regclass, 3600, 0, 100, 0, 0, 0, 30),
 	('2030-02-01 01:00+00', 1, 3600, 0, 300, 0, 0, 0, 10);
@@ -126,7 +117,7 @@ SELECT tier_name, round((1/sequential_write_mb_per_s + 1/sequential_read_mb_per_
 	random_read_ms FROM _tiered_storage.tiers WHERE tier_name <> 'regress_cheap' ORDER BY 1;
 \echo '-- Timed only since a while: not known. Nothing any more: 0.'
 UPDATE _tiered_storage.file_history SET period_s = 3600 WHERE file_class = 'relations';
-INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 01:00+00', 3600, 'relations', 'server', '', NULL, NULL,
+INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 01:00+00', 3600, 'relations', '', NULL, NULL,
 	200, 1638400, 8, NULL);
 SELECT fsyncs_per_hour, io_s_per_hour, null_reason FROM _tiered_storage.file_class_io()
 	WHERE file_class = 'relations' AND is_total;
@@ -140,16 +131,16 @@ SELECT tier_name, writes_per_hour, null_reason FROM _tiered_storage.file_class_i
 
 \echo '-- History cannot hold what no sample has written.'
 SELECT * FROM pg_temp.refused($refused$
-INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 3600, 'wal', 'server', 'x', 'NaN')
-INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 3600, 'wal', 'server', 'x', -1)
-INSERT INTO _tiered_storage.file_history VALUES ('infinity', 3600, 'wal', 'server', 'x', 1)
+INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 3600, 'wal', 'x', 'NaN')
+INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 3600, 'wal', 'x', -1)
+INSERT INTO _tiered_storage.file_history VALUES ('infinity', 3600, 'wal', 'x', 1)
 $refused$);
 
 \echo '-- Rolled up, it is the same; a part that is not known stays unknown; what is old goes.'
 TRUNCATE _tiered_storage.file_history, _tiered_storage.history_hour;
 INSERT INTO _tiered_storage.file_history SELECT '2030-02-01 00:30+00'::timestamptz + i * interval '1 minute', 60,
 	'wal',
-	'server', 'x', 1, NULL, 2, i, CASE WHEN i >= 45 THEN 3 END
+	'x', 1, NULL, 2, i, CASE WHEN i >= 45 THEN 3 END
 	FROM generate_series(0, 89) i;
 SET tiered_storage.test_now = '2030-02-01 06:00+00';
 CALL tiered_storage.sample();

@@ -28,9 +28,9 @@ SELECT count(*) AS of_the_server FROM _tiered_storage.recommend_settings(NULL) W
 
 -- Temporary files on the slow tier: 1 GB an hour takes 13.3 s there and 0.4 s on the fast one, if that has room.
 INSERT INTO _tiered_storage.file_state VALUES
-	('temp', 'server', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{regress_ts_slow}', NULL, NULL, NULL, 0, NULL,
+	('temp', '2030-02-01 00:00+00', '2030-02-01 02:00+00', '{regress_ts_slow}', NULL, NULL, NULL, 0, NULL,
 		NULL, NULL, NULL);
-INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 7200, 'temp', 'server', 'regress_ts_slow',
+INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 7200, 'temp', 'regress_ts_slow',
 	NULL,
 	NULL, NULL, 2e9, NULL, NULL);
 SELECT * FROM advice \gx
@@ -65,7 +65,7 @@ RESET client_min_messages;
 -- On two tiers, and on one.
 UPDATE _tiered_storage.file_state SET places = '{regress_ts_fast,regress_ts_slow}';
 UPDATE _tiered_storage.file_history SET place = 'regress_ts_slow', write_bytes = 1e9;
-INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 7200, 'temp', 'server', 'regress_ts_fast',
+INSERT INTO _tiered_storage.file_history VALUES ('2030-02-01 00:00+00', 7200, 'temp', 'regress_ts_fast',
 	NULL,
 	NULL, NULL, 1e9, NULL, NULL);
 \set ECHO all

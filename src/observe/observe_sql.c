@@ -115,27 +115,7 @@ tier_tablespace_devices(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/*
- * Directories with files that are in no tablespace, by their names in the data directory; each may
- * be a symbolic link.  One that is not there, or cannot be looked at, is a row with nothing known.
- */
-static const char *const directories[] = {
-	"pg_wal", "pg_xact", "pg_subtrans", "pg_multixact/offsets", "pg_multixact/members",
-	"pg_commit_ts", "pg_notify", "pg_serial"
-};
-
-static void
-put_counters(TierResultRow *row, const char *device)
-{
-	TierDeviceCounters counters;
-	char	   *instance;
-
-	if (device == NULL || !tier_device_read_counters(device, &counters, &instance))
-		return;
-	tier_row_datum(row, 7, Int64GetDatum(counters.reads));
-	tier_row_datum(row, 8, Int64GetDatum(counters.read_bytes));
-}
-
+/* One that is not there, or cannot be looked at, is a row with nothing known. */
 static void
 put_directory(TierResultRow *row, const char *name, const char *path)
 {
@@ -150,9 +130,8 @@ put_directory(TierResultRow *row, const char *name, const char *path)
 	if (device->fs_id != 0)
 		tier_row_datum(row, 5, Int64GetDatum((int64) device->fs_id));
 	set_bytes(row, 6, device->free_bytes);
-	put_counters(row, device->device);
-	tier_row_text(row, 9, tier_device_kind_name(device->kind));
-	tier_row_datum(row, 10, BoolGetDatum(device->is_virtual));
+	tier_row_text(row, 7, tier_device_kind_name(device->kind));
+	tier_row_datum(row, 8, BoolGetDatum(device->is_virtual));
 	tier_row_put(row);
 }
 
@@ -163,8 +142,7 @@ tier_server_directories(PG_FUNCTION_ARGS)
 	TierResultRow row;
 
 	tier_result_start(fcinfo, &row);
-	for (int i = 0; i < (int) lengthof(directories); i++)
-		put_directory(&row, directories[i], directories[i]);
+	put_directory(&row, "pg_wal", "pg_wal");
 	put_directory(&row, "data", "");
 	return (Datum) 0;
 }

@@ -8,8 +8,7 @@
  */
 CREATE FUNCTION _tiered_storage.server_directories(
 	OUT directory text, OUT path text, OUT device text, OUT filesystem text,
-	OUT mount_point text, OUT file_system_id bigint, OUT free_bytes bigint,
-	OUT device_reads bigint, OUT device_read_bytes bigint, OUT kind text,
+	OUT mount_point text, OUT file_system_id bigint, OUT free_bytes bigint, OUT kind text,
 	OUT is_virtual boolean)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL RESTRICTED
@@ -44,24 +43,6 @@ AS $$
 		CASE WHEN d.kind <> 'unknown' THEN d.kind WHEN d.is_virtual THEN 'virtual disk' END
 	FROM _tiered_storage.server_directories() d
 $$;
-
-/*
- * The directory of an SLRU by its name in pg_stat_slru; data: that of the server.
- *
- * Names of PostgreSQL 15 and 16, and of 17.
- */
-CREATE FUNCTION _tiered_storage.slru_directory(slru text) RETURNS text
-LANGUAGE sql IMMUTABLE
-RETURN
-	CASE replace(lower(slru), '_', '')
-		WHEN 'xact' THEN 'pg_xact' WHEN 'transaction' THEN 'pg_xact'
-		WHEN 'subtrans' THEN 'pg_subtrans' WHEN 'subtransaction' THEN 'pg_subtrans'
-		WHEN 'multixactoffset' THEN 'pg_multixact/offsets'
-		WHEN 'multixactmember' THEN 'pg_multixact/members'
-		WHEN 'committs' THEN 'pg_commit_ts' WHEN 'committimestamp' THEN 'pg_commit_ts'
-		WHEN 'notify' THEN 'pg_notify'
-		WHEN 'serial' THEN 'pg_serial' WHEN 'serializable' THEN 'pg_serial'
-		ELSE 'data' END;
 
 /*
  * Writes, fsyncs and time in files of relations of the whole server, as far as this version
@@ -154,14 +135,11 @@ END
 $$;
 
 /*
- * The cumulative counters of each class of files, by where they come from and where the files
- * are; null_reason says why some are null.
- *
- * reads of the WAL are those of its device where the server does not count them and no
- * tablespace is on that device.
+ * The cumulative counters of each class of files, and where the files are; null_reason says why
+ * some are null.
  */
 CREATE FUNCTION _tiered_storage.file_counters(
-	OUT file_class text, OUT source text, OUT places text[],
+	OUT file_class text, OUT places text[],
 	OUT reads float8, OUT read_bytes float8, OUT writes float8, OUT write_bytes float8,
 	OUT fsyncs float8, OUT io_ms float8, OUT reset_at timestamptz, OUT null_reason text)
 RETURNS SETOF record
@@ -169,35 +147,26 @@ LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH server AS MATERIALIZED (
 		SELECT current_setting('server_version_num')::integer AS version,
-			current_setting('block_size')::float8 AS block_size),
-	wal AS MATERIALIZED (
-		SELECT w.* FROM server s CROSS JOIN LATERAL _tiered_storage.wal_file_counters(s.version) w)
-	SELECT 'relations', 'server', '{}'::text[], NULL::float8, NULL::float8, r.writes,
-		r.write_bytes, r.fsyncs, r.io_ms, r.reset_at, r.null_reason
+			current_setting('block_size')::float8 AS block_size)
+	SELECT 'relations', '{}'::text[], NULL::float8, NULL::float8, r.writes, r.write_bytes,
+		r.fsyncs, r.io_ms, r.reset_at, r.null_reason
 	FROM server s CROSS JOIN LATERAL _tiered_storage.relation_file_counters(s.version) r
 	UNION ALL
-	SELECT 'wal', 'server', '{pg_wal}', w.reads, w.read_bytes, w.writes, w.write_bytes, w.fsyncs,
-		w.io_ms, w.reset_at, w.null_reason
-	FROM wal w
+	SELECT 'wal', '{pg_wal}', w.reads, w.read_bytes, w.writes, w.write_bytes, w.fsyncs, w.io_ms,
+		w.reset_at, w.null_reason
+	FROM server s CROSS JOIN LATERAL _tiered_storage.wal_file_counters(s.version) w
 	UNION ALL
-	SELECT 'wal', 'device', '{pg_wal}', d.device_reads, d.device_read_bytes, NULL, NULL, NULL,
-		NULL, NULL, NULL
-	FROM wal w JOIN _tiered_storage.server_directories() d ON d.directory = 'pg_wal'
-	WHERE w.reads IS NULL AND d.device_reads IS NOT NULL
-		AND NOT EXISTS (SELECT FROM _tiered_storage.tablespace_devices() t
-			WHERE t.device = d.device OR t.file_system_id = d.file_system_id)
-	UNION ALL
-	SELECT 'temp', 'server', p.places, NULL, NULL, NULL, pg_stat_get_db_temp_bytes(d.oid), NULL,
-		NULL, pg_stat_get_db_stat_reset_time(d.oid), concat_ws('; ',
+	SELECT 'temp', p.places, NULL, NULL, NULL, pg_stat_get_db_temp_bytes(d.oid), NULL, NULL,
+		pg_stat_get_db_stat_reset_time(d.oid), concat_ws('; ',
 			'reads, writes, time: not counted by the server',
 			CASE WHEN cardinality(p.places) > 1 THEN 'bytes: equal shares of the places' END,
 			p.null_reason)
 	FROM pg_database d CROSS JOIN _tiered_storage.temp_places() p
 	WHERE d.datname = current_database()
 	UNION ALL
-	SELECT 'slru', l.name, ARRAY[l.name], l.blks_read, l.blks_read * s.block_size,
-		l.blks_written, l.blks_written * s.block_size, NULL, NULL, l.stats_reset,
-		'fsyncs, time: not counted by the server'
+	SELECT 'slru', '{data}', sum(l.blks_read), sum(l.blks_read) * min(s.block_size),
+		sum(l.blks_written), sum(l.blks_written) * min(s.block_size), NULL, NULL,
+		max(l.stats_reset), 'fsyncs, time: not counted by the server'
 	FROM server s CROSS JOIN pg_stat_slru l
 $$;
 
@@ -212,8 +181,7 @@ RETURN
 /* The cumulative counters of each class of files at the last sample; null: not counted. */
 CREATE UNLOGGED TABLE _tiered_storage.file_state
 (
-	file_class text NOT NULL,
-	source text NOT NULL,
+	file_class text NOT NULL PRIMARY KEY,
 	observed_since timestamptz NOT NULL CHECK (pg_catalog.isfinite(observed_since)),
 	sampled_at timestamptz NOT NULL CHECK (pg_catalog.isfinite(sampled_at)),
 	places text[] NOT NULL,	-- among which places its files are spread evenly; empty: not known
@@ -224,8 +192,7 @@ CREATE UNLOGGED TABLE _tiered_storage.file_state
 	fsyncs float8,
 	io_ms float8,
 	reset_at timestamptz,
-	null_reason text,
-	PRIMARY KEY (file_class, source)
+	null_reason text
 ) WITH (autovacuum_analyze_threshold = 2147483647);
 SELECT _tiered_storage.define_stored('file_state');
 
@@ -241,15 +208,14 @@ CREATE UNLOGGED TABLE _tiered_storage.file_history
 	period_s float8 NOT NULL CHECK (period_s OPERATOR(pg_catalog.>) 0
 		AND period_s OPERATOR(pg_catalog.<) 1e10),
 	file_class text NOT NULL,
-	source text NOT NULL,
-	place text NOT NULL,	-- tablespace, SLRU or directory; empty: not known
+	place text NOT NULL,	-- tablespace or directory; empty: not known
 	reads float8,
 	read_bytes float8,
 	writes float8,
 	write_bytes float8,
 	fsyncs float8,
 	io_ms float8,
-	PRIMARY KEY (period_start, file_class, source, place),
+	PRIMARY KEY (period_start, file_class, place),
 	CHECK (LEAST(reads, read_bytes, writes, write_bytes, fsyncs, io_ms)
 		OPERATOR(pg_catalog.>=) 0
 		AND GREATEST(reads, read_bytes, writes, write_bytes, fsyncs, io_ms)
@@ -281,8 +247,8 @@ AS $$
 	WITH counted AS MATERIALIZED (
 		SELECT * FROM _tiered_storage.file_counters()),
 	growth AS MATERIALIZED (
-		SELECT s.sampled_at, c.file_class, c.source, c.places, g.*
-		FROM counted c JOIN _tiered_storage.file_state s USING (file_class, source)
+		SELECT s.sampled_at, c.file_class, c.places, g.*
+		FROM counted c JOIN _tiered_storage.file_state s USING (file_class)
 		CROSS JOIN LATERAL (SELECT c.reset_at IS NOT NULL
 			AND s.reset_at IS DISTINCT FROM c.reset_at AS was_reset) r
 		CROSS JOIN LATERAL (SELECT
@@ -295,23 +261,19 @@ AS $$
 			_tiered_storage.counter_growth(s.io_ms, c.io_ms, r.was_reset) AS io_ms) g
 		/* The first counters of a server are its whole past. */
 		WHERE s.sampled_at < now_at AND NOT by_another_server),
-	gone AS (
-		DELETE FROM _tiered_storage.file_state s
-		WHERE NOT EXISTS (SELECT FROM counted c
-			WHERE c.file_class = s.file_class AND c.source = s.source)),
 	state AS (
 		INSERT INTO _tiered_storage.file_state AS s
-		SELECT c.file_class, c.source, now_at, now_at, c.places, c.reads, c.read_bytes, c.writes,
+		SELECT c.file_class, now_at, now_at, c.places, c.reads, c.read_bytes, c.writes,
 			c.write_bytes, c.fsyncs, c.io_ms, c.reset_at, c.null_reason
 		FROM counted c
-		ON CONFLICT (file_class, source) DO UPDATE SET sampled_at = EXCLUDED.sampled_at,
+		ON CONFLICT (file_class) DO UPDATE SET sampled_at = EXCLUDED.sampled_at,
 			places = EXCLUDED.places, reads = EXCLUDED.reads, read_bytes = EXCLUDED.read_bytes,
 			writes = EXCLUDED.writes, write_bytes = EXCLUDED.write_bytes,
 			fsyncs = EXCLUDED.fsyncs, io_ms = EXCLUDED.io_ms, reset_at = EXCLUDED.reset_at,
 			null_reason = EXCLUDED.null_reason)
 	INSERT INTO _tiered_storage.file_history AS h
 	SELECT g.sampled_at, EXTRACT(epoch FROM now_at - g.sampled_at)::float8, g.file_class,
-		g.source, p.place, g.reads / n.n, g.read_bytes / n.n, g.writes / n.n,
+		p.place, g.reads / n.n, g.read_bytes / n.n, g.writes / n.n,
 		g.write_bytes / n.n, g.fsyncs / n.n, g.io_ms / n.n
 	FROM growth g
 	CROSS JOIN LATERAL (SELECT CASE WHEN cardinality(g.places) = 0 THEN '{""}'::text[]
@@ -319,7 +281,7 @@ AS $$
 	CROSS JOIN LATERAL (SELECT cardinality(l.places)::float8 AS n) n
 	CROSS JOIN LATERAL unnest(l.places) p (place)
 	WHERE GREATEST(g.reads, g.read_bytes, g.writes, g.write_bytes, g.fsyncs, g.io_ms) > 0
-	ON CONFLICT (period_start, file_class, source, place) DO UPDATE SET
+	ON CONFLICT (period_start, file_class, place) DO UPDATE SET
 		period_s = GREATEST(h.period_s, EXCLUDED.period_s), reads = h.reads + EXCLUDED.reads,
 		read_bytes = h.read_bytes + EXCLUDED.read_bytes, writes = h.writes + EXCLUDED.writes,
 		write_bytes = h.write_bytes + EXCLUDED.write_bytes, fsyncs = h.fsyncs + EXCLUDED.fsyncs,

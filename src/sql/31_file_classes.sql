@@ -65,7 +65,7 @@ $$;
 /*
  * What the server has counted per hour by class and place of files, see file_class_io.
  *
- * One row per source and place; null: not counted, or not during all of the period.
+ * One row per class and place; null: not counted, or not during all of the period.
  */
 CREATE FUNCTION _tiered_storage.counted_file_io(
 	OUT file_class text, OUT place text, OUT reads float8, OUT read_bytes float8,
@@ -74,7 +74,7 @@ CREATE FUNCTION _tiered_storage.counted_file_io(
 RETURNS SETOF record
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
-	WITH source AS (
+	WITH class AS (
 		SELECT f.*, w.begins_at, s.ends_at, _tiered_storage.first_hour(w.begins_at) AS first_hour,
 			EXTRACT(epoch FROM s.ends_at - w.begins_at)::float8 / 3600 AS hours
 		FROM _tiered_storage.file_period() s
@@ -83,20 +83,20 @@ AS $$
 		CROSS JOIN LATERAL (SELECT GREATEST(s.begins_at, f.observed_since) AS begins_at) w),
 	part AS (
 		SELECT h.*, x.share
-		FROM source s
+		FROM class s
 		JOIN _tiered_storage.file_rows h ON h.file_class = s.file_class
-			AND h.hour >= (SELECT min(x.first_hour) FROM source x)
-			AND h.source = s.source AND h.period_start < s.ends_at
+			AND h.hour >= (SELECT min(x.first_hour) FROM class x)
+			AND h.period_start < s.ends_at
 			AND h.period_start + h.period_s * interval '1 second' > s.begins_at
 		CROSS JOIN LATERAL (SELECT _tiered_storage.period_share(h.period_start, h.period_s,
 			s.begins_at, s.ends_at) AS share) x),
 	place AS (
-		SELECT s.file_class, s.source, unnest(CASE WHEN cardinality(s.places) = 0
-			THEN '{""}'::text[] ELSE s.places END) AS place FROM source s
+		SELECT s.file_class, unnest(CASE WHEN cardinality(s.places) = 0
+			THEN '{""}'::text[] ELSE s.places END) AS place FROM class s
 		UNION
-		SELECT p.file_class, p.source, p.place FROM part p),
+		SELECT p.file_class, p.place FROM part p),
 	summed AS (
-		SELECT l.file_class, l.source, l.place, count(p.share) AS n,
+		SELECT l.file_class, l.place, count(p.share) AS n,
 			count(p.reads) AS n_reads, COALESCE(sum(p.reads * p.share), 0) AS reads,
 			count(p.read_bytes) AS n_read_bytes,
 			COALESCE(sum(p.read_bytes * p.share), 0) AS read_bytes,
@@ -105,9 +105,9 @@ AS $$
 			COALESCE(sum(p.write_bytes * p.share), 0) AS write_bytes,
 			count(p.fsyncs) AS n_fsyncs, COALESCE(sum(p.fsyncs * p.share), 0) AS fsyncs,
 			count(p.io_ms) AS n_io_ms, COALESCE(sum(p.io_ms * p.share), 0) AS io_ms
-		FROM place l LEFT JOIN part p USING (file_class, source, place)
-		GROUP BY 1, 2, 3)
-	SELECT s.file_class, t.place,
+		FROM place l LEFT JOIN part p USING (file_class, place)
+		GROUP BY 1, 2)
+	SELECT file_class, t.place,
 		CASE WHEN s.reads IS NOT NULL AND n_reads = n THEN t.reads / s.hours END,
 		CASE WHEN s.read_bytes IS NOT NULL AND n_read_bytes = n THEN t.read_bytes / s.hours END,
 		CASE WHEN s.writes IS NOT NULL AND n_writes = n THEN t.writes / s.hours END,
@@ -122,7 +122,7 @@ AS $$
 				OR (s.fsyncs IS NOT NULL AND n_fsyncs < n)
 				OR (s.io_ms IS NOT NULL AND n_io_ms < n)
 				THEN 'others: not counted all the time' END)
-	FROM source s JOIN summed t ON t.file_class = s.file_class AND t.source = s.source
+	FROM class s JOIN summed t USING (file_class)
 $$;
 
 /*
@@ -192,17 +192,10 @@ AS $$
 		SELECT c.file_class, NULLIF(c.place, ''), COALESCE(s.tier_name, d.tier_name),
 			COALESCE(s.device, d.device), c.reads, 0, c.reads, c.read_bytes, c.writes,
 			c.write_bytes, c.fsyncs, c.io_s, c.null_reason
-		FROM (SELECT file_class, place, sum(reads) AS reads, sum(read_bytes) AS read_bytes,
-				sum(writes) AS writes, sum(write_bytes) AS write_bytes, sum(fsyncs) AS fsyncs,
-				sum(io_s) AS io_s, CASE WHEN count(reads) > 0 AND count(*) > 1
-					THEN replace(string_agg(null_reason, '; '),
-						'reads: counted from PostgreSQL 18 on', 'reads: those of the device')
-					ELSE string_agg(NULLIF(null_reason, ''), '; ') END AS null_reason
-			FROM _tiered_storage.counted_file_io() WHERE file_class <> 'relations'
-			GROUP BY 1, 2) c
+		FROM _tiered_storage.counted_file_io() c
 		LEFT JOIN tablespace s ON c.file_class = 'temp' AND s.name = c.place
-		LEFT JOIN directory d ON d.directory = CASE c.file_class WHEN 'wal' THEN 'pg_wal'
-			WHEN 'slru' THEN _tiered_storage.slru_directory(c.place) END)
+		LEFT JOIN directory d ON c.file_class <> 'temp' AND d.directory = c.place
+		WHERE c.file_class <> 'relations')
 	SELECT p.file_class, p.place, p.tier_name, p.device, p.reads, p.read_bytes, p.writes,
 		p.write_bytes, p.fsyncs, p.io_s,
 		_tiered_storage.file_io_ms(p.file_class, t, p.random_reads, p.sequential_reads,
@@ -272,9 +265,9 @@ AS $$
 				ELSE c.write_bytes END AS write_bytes,
 			CASE WHEN c.file_class = 'relations' THEN s.fsyncs ELSE c.fsyncs END AS fsyncs,
 			CASE WHEN c.file_class = 'relations' THEN s.io_s ELSE c.io_s END AS io_s,
-			CASE WHEN c.file_class IN ('wal', 'temp') THEN c.place END AS place,
-			CASE WHEN c.file_class IN ('wal', 'temp') THEN c.tier_name END AS tier_name,
-			CASE WHEN c.file_class IN ('wal', 'temp') THEN c.device END AS device,
+			CASE WHEN c.file_class <> 'relations' THEN c.place END AS place,
+			CASE WHEN c.file_class <> 'relations' THEN c.tier_name END AS tier_name,
+			CASE WHEN c.file_class <> 'relations' THEN c.device END AS device,
 			CASE WHEN c.file_class = 'relations' THEN s.null_reason
 				ELSE c.null_reason END AS null_reason,
 			/* The share of its I/O that the parts have. */
@@ -314,6 +307,6 @@ AS $$
 		NULLIF(concat_ws('; ', NULLIF(s.null_reason, ''),
 			CASE WHEN s.wait_s IS NULL THEN 'waits: not known of this part' END, r.of_whom), '')
 	FROM shared s CROSS JOIN recovery r
-	WHERE s.file_class IN ('relations', 'slru')
+	WHERE s.file_class = 'relations'
 		OR s.file_class = 'temp' AND (SELECT t.n FROM total t WHERE t.file_class = 'temp') > 1
 $$;

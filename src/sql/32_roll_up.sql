@@ -135,7 +135,7 @@ BEGIN
 			SELECT date_trunc('hour', h.period_start, 'UTC') AS hour,
 				min(h.period_start) AS period_start,
 				extract(epoch FROM max(h.period_start + h.period_s * interval '1 second')
-					- min(h.period_start))::float8 AS period_s, h.file_class, h.source, h.place,
+					- min(h.period_start))::float8 AS period_s, h.file_class, h.place,
 				CASE WHEN count(h.reads) = count(*) THEN sum(h.reads) END AS reads,
 				CASE WHEN count(h.read_bytes) = count(*) THEN sum(h.read_bytes) END AS read_bytes,
 				CASE WHEN count(h.writes) = count(*) THEN sum(h.writes) END AS writes,
@@ -144,7 +144,7 @@ BEGIN
 				CASE WHEN count(h.fsyncs) = count(*) THEN sum(h.fsyncs) END AS fsyncs,
 				CASE WHEN count(h.io_ms) = count(*) THEN sum(h.io_ms) END AS io_ms
 			FROM file h
-			GROUP BY 1, h.file_class, h.source, h.place,
+			GROUP BY 1, h.file_class, h.place,
 				CASE WHEN h.period_s > 3600 THEN h.period_start END) f
 		GROUP BY f.hour)
 	INSERT INTO _tiered_storage.history_hour

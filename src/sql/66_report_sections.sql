@@ -288,46 +288,13 @@ AS $$
 			round(CASE WHEN p.lock_ms > 0.001 THEN 20 + 150 * (r.high - log(p.lock_ms))
 				/ (r.high - r.low) ELSE 184 END::numeric, 1) AS y
 		FROM point p CROSS JOIN range r CROSS JOIN given g),
-	effect AS MATERIALIZED (
-		SELECT n, e, 20 + 24 * n AS y,
-			300 + 560 * (v.predicted - min(LEAST(0, v.predicted, v.measured)) OVER w) / v.width
-				AS predicted_x,
-			300 + 560 * (v.measured - min(LEAST(0, v.predicted, v.measured)) OVER w) / v.width
-				AS measured_x, v.measured,
-			300 - 560 * min(LEAST(0, v.predicted, v.measured)) OVER w / v.width AS zero_x
-		FROM (SELECT n, e, (e ->> 'predicted_saved_io_s_per_hour')::float8 AS predicted,
-			(e ->> 'measured_saved_io_s_per_hour')::float8 AS measured,
-			NULLIF(max(GREATEST(0, (e ->> 'predicted_saved_io_s_per_hour')::float8,
-				(e ->> 'measured_saved_io_s_per_hour')::float8)) OVER ()
-			- min(LEAST(0, (e ->> 'predicted_saved_io_s_per_hour')::float8,
-				(e ->> 'measured_saved_io_s_per_hour')::float8)) OVER (), 0) AS width
-			FROM jsonb_array_elements(facts #> '{moves,effects}') WITH ORDINALITY x (e, n)) v
-		WINDOW w AS ()),
 	effects AS (
-		SELECT _tiered_storage.report_figure('effects',
-			'Predicted and measured saving of moves',
-			'A line for each move from the predicted to the measured saving of device time.',
-			40 + 24 * count(*),
-			format('<path class="axis" d="M%s 22v%s"/>', round(min(e.zero_x)::numeric, 1),
-				24 * count(*) + 8)
-			|| string_agg(_tiered_storage.report_label(0, e.y + 4, 'name',
-					_tiered_storage.report_escape(CASE WHEN length(e.e ->> 'relation') > 42
-						THEN left(e.e ->> 'relation', 20) || '...' || right(e.e ->> 'relation', 19)
-						ELSE e.e ->> 'relation' END))
-				|| COALESCE(format('<path class="copy" d="M%s %sH%s"/>'
-					'<circle class="open" cx="%1$s" cy="%2$s" r="5"/>',
-					round(e.predicted_x::numeric, 1), e.y, round(e.measured_x::numeric, 1)), '')
-				|| COALESCE(format('<circle class="done" cx="%s" cy="%s" r="5"/>',
-					round(e.measured_x::numeric, 1), e.y), '')
-				|| _tiered_storage.report_label(950, e.y + 4, 'note end',
-					_tiered_storage.report_words(e.measured, 's/h')), '' ORDER BY e.n)
-			|| _tiered_storage.report_label(300, 12, 'tick', 'saved device time, s/h'),
-			'{open|predicted,done|measured}')
-		|| _tiered_storage.report_table('effects-table', 'Measured moves, the largest first',
+		SELECT _tiered_storage.report_table('effects-table', 'Measured moves, the largest first',
 			'{Relation|relation|name,Predicted saving|predicted_saved_io_s_per_hour|s/h,
 				Measured saving|measured_saved_io_s_per_hour|s/h,Verdict|effect|text}',
-			jsonb_agg(e.e ORDER BY e.n)) AS html
-		FROM effect e HAVING count(*) > 0)
+			jsonb_agg(x.e ORDER BY x.n)) AS html
+		FROM jsonb_array_elements(facts #> '{moves,effects}') WITH ORDINALITY x (e, n)
+		HAVING count(*) > 0)
 	SELECT '<p class="lead">' || (SELECT string_agg(_tiered_storage.report_cell(g.moves ->> s, s)
 			|| CASE s WHEN 'done' THEN ' (' || _tiered_storage.report_cell(
 				g.moves ->> 'done_bytes', 'bytes') || ')' ELSE '' END, ', ' ORDER BY n)

@@ -265,7 +265,6 @@ text{fill:var(--ink);font-size:12px}
 .note{font-weight:600;paint-order:stroke;stroke:var(--card);stroke-width:4px;stroke-linejoin:round}
 .mid{text-anchor:middle}.end{text-anchor:end}
 .grid{stroke:var(--line);stroke-width:1;fill:none}
-.axis{stroke:var(--dim);stroke-width:1;fill:none}
 .legend{display:flex;flex-wrap:wrap;gap:4px 16px;font-size:13px;color:var(--dim);margin-top:8px}
 .legend span{display:inline-flex;align-items:center;gap:6px}
 .legend i,.tier i,.card h3 i{display:inline-block;width:12px;height:12px;border-radius:3px;

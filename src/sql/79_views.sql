@@ -179,7 +179,7 @@ COMMENT ON COLUMN tiered_storage.file_class_io.file_class IS 'relations, wal, te
 COMMENT ON COLUMN tiered_storage.file_class_io.tier_name IS
 'tier of these files; null: several, or none';
 COMMENT ON COLUMN tiered_storage.file_class_io.place IS
-'tablespaces, directory, or name of the SLRU';
+'tablespaces or directory';
 COMMENT ON COLUMN tiered_storage.file_class_io.read IS 'bytes read per hour';
 COMMENT ON COLUMN tiered_storage.file_class_io.written IS
 'bytes written per hour; of a tier: pages that changed, each once for a checkpoint';

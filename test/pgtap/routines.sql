@@ -72,7 +72,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('calibration_warn'), ('claimed_elsewhere'), ('device_fit'), 
 	('effect_verdict'), ('counted_file_io'), ('counter_growth'), ('directory_tiers'), ('file_class_io'),
 	('file_counters'), ('file_io_ms'), ('file_io_parts'), ('file_period'), ('file_sample'),
-	('relation_file_counters'), ('relation_file_io'), ('server_directories'), ('slru_directory'),
+	('relation_file_counters'), ('relation_file_io'), ('server_directories'),
 	('temp_places'), ('wal_file_counters'), ('hot_range'), ('ignore_replicated'), ('refuse_other_roles'), ('load_is_possible'),
 	('load_totals'), ('unsampled'), ('measure_device'), ('measure_wal_sync'),
 	('settings_of_images'), ('settings_of_io_method'), ('setting_obstacle'), ('settings_of_tablespaces'),

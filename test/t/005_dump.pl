@@ -91,7 +91,7 @@ my %expected = map { $_ => $node->safe_psql('app', $_) } $tiers_sql,
   $verdicts_sql;
 like(
 	$expected{$profiles_sql},
-	qr/0\.0678.*2001-02-03.*\n.*0\.001/,
+	qr/0\.0678.*contract.*\n.*0\.001/,
 	'there are changed profiles');
 like(
 	$expected{$windows_sql},
