@@ -76,9 +76,9 @@ AS $$
 		('cloud_premium_ssd', 2.0, 2.0, 200, 200, 3.0, 10, 0.132, NULL,
 			'Azure, managed disks, Premium SSD (P30), East US, 2025-06-01; of 1 TB'),
 		('cloud_standard_ssd', 5, 5, 100, 100, 6.0, 2.5, 0.075, NULL,
-			'Azure, managed disks, Standard SSD (E30), East US, 2025-06-01; operations cost extra'),
+			'Azure, managed disks, Standard SSD (E30), East US, 2025-06-01; operations extra'),
 		('cloud_standard_hdd', 10, 10, 60, 60, 12, 5, 0.04, NULL,
-			'Azure, managed disks, Standard HDD (S30), East US, 2025-06-01; operations cost extra')
+			'Azure, managed disks, Standard HDD (S30), East US, 2025-06-01; operations extra')
 $$;
 
 CREATE FUNCTION _tiered_storage.device_profiles(

@@ -157,7 +157,7 @@ AS $$
 		CASE WHEN f.all_counted THEN f.all_maintenance_bytes END,
 		CASE WHEN f.all_counted THEN f.all_wal_bytes END,
 		CASE WHEN f.all_counted THEN f.all_image_bytes END,
-		/* Null, too, where rows were counted before the WAL was, or less was written than changed. */
+		/* Null where rows were counted before the WAL was, or less was written than changed. */
 		CASE WHEN f.all_counted AND f.writes_per_hour > 0 AND f.is_early IS NOT TRUE
 			AND f.row_bytes > 0 AND f.bytes >= f.row_bytes THEN f.bytes / f.row_bytes END
 	FROM factor f

@@ -14,12 +14,12 @@ DECLARE
 	bad text;
 	missing text;
 BEGIN
-	/* The name is the key of an index, and all three are shown in tables; before they are
-	 * part of a message. */
+	/* The name is the key of an index, and both are shown in tables; before they are part of a
+	 * message. */
 	SELECT format('It has %s bytes, and may have %s.', octet_length(v.value), v.most), v.property
 		INTO bad, missing
-	FROM (VALUES
-		('profile', p.profile, 63), ('price_source', p.price_source, 1024)) v (property, value, most)
+	FROM (VALUES ('profile', p.profile, 63), ('price_source', p.price_source, 1024))
+		v (property, value, most)
 	WHERE octet_length(v.value) > v.most
 	LIMIT 1;
 	IF bad IS NOT NULL THEN
