@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * act/freeze.c
- *		Freezing tables before the worker moves them to an object store.
+ *		Freezing a table before the worker moves it to an object store.
  *
- * VACUUM begins and ends transactions of its own, which SPI does not allow.  So a run only makes
- * a list, and the worker vacuums when it has ended.  A second run moves what is frozen by then;
- * for it a table that is not has failed, and is not tried again for a while.
+ * VACUUM begins and ends transactions of its own, which SPI does not allow.  So a run only says
+ * which table comes first, and the worker vacuums it when the run has ended.  Meanwhile the worker
+ * takes no sample and makes no move, and DDL on the table waits: so it stops when the next sample
+ * is due, and goes on in the next cycle.  A vacuum skips the pages that an earlier one has frozen.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,97 +18,167 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+#include "utils/timeout.h"
 
 #include "src/act/freeze.h"
 #include "src/act/gate.h"
 #include "src/act/move.h"
+#include "src/base/clock.h"
+#include "src/base/settings.h"
 #include "src/base/transaction.h"
 #include "src/move/preflight.h"
 #include "src/move/throttle.h"
 #include "src/server/relation_pages.h"
 #include "src/storage/file_size.h"
 
-bool
-tier_freeze_add(List **requests, const TierMoveRequest *request, const TierRelationInfo *info,
-				const TierSet *set)
+#define MOST_S 60
+
+/* The most that a vacuum of the table logs: each page of it and of its indexes once. */
+static int64
+bytes_to_log(Oid table_oid)
+{
+	List	   *relations = lcons_oid(table_oid, tier_relation_indexes(table_oid));
+	int64		bytes = 0;
+	ListCell   *cell;
+
+	foreach(cell, relations)
+	{
+		TierRelationInfo info;
+
+		if (tier_relation_lookup(lfirst_oid(cell), &info))
+			bytes += tier_relation_disk_bytes(&info);
+	}
+	return bytes;
+}
+
+/* Returns true if nothing keeps it from its target but that its table is not frozen. */
+static bool
+may_freeze(const TierMoveRequest *request, const TierRelationInfo *info, Oid table_oid,
+		   const TierSet *set)
 {
 	TierMoveTarget where = tier_move_target(request);
-	Oid			table_oid = info->kind != RELKIND_INDEX ? info->relation_oid :
-	IndexGetRelation(info->relation_oid, true);
-	MemoryContext old_context;
-	TierMoveRequest *copy;
-	ListCell   *cell;
+	int64		size_bytes = tier_relation_disk_bytes(info);
 	TierAdmission admission;
 
-	tier_preflight_init(&admission, info, &where, set, tier_relation_disk_bytes(info));
-	for (int check = 0; check < TIER_CHECKS; check++)
-		if (check != TIER_CHECK_FROZEN &&
-			tier_preflight_check(&admission, (TierCheck) check).message != NULL)
-			return false;
+	tier_preflight_init(&admission, info, &where, set, size_bytes);
 	if (tier_preflight_check(&admission, TIER_CHECK_FROZEN).sqlstate !=
 		ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE)
 		return false;
-	foreach(cell, *requests)
-		if (((TierMoveRequest *) lfirst(cell))->relation_oid == table_oid)
-		return true;
-	old_context = MemoryContextSwitchTo(PortalContext);
-	copy = palloc(sizeof(TierMoveRequest));
-	*copy = *request;
-	copy->relation_oid = table_oid;
-	*requests = lappend(*requests, copy);
-	MemoryContextSwitchTo(old_context);
+	for (int check = 0; check < TIER_CHECKS; check++)
+	{
+		admission.size_bytes = check != TIER_CHECK_WAL_SPACE ? size_bytes :
+			bytes_to_log(table_oid);
+		if (check != TIER_CHECK_FROZEN &&
+			tier_preflight_check(&admission, (TierCheck) check).message != NULL)
+			return false;
+	}
 	return true;
 }
 
+bool
+tier_freeze_first(TierToFreeze *to_freeze, const TierMoveRequest *request,
+				  const TierRelationInfo *info, const TierSet *set)
+{
+	Oid			table_oid = info->kind != RELKIND_INDEX ? info->relation_oid :
+	IndexGetRelation(info->relation_oid, true);
+
+	if ((to_freeze->is_done && to_freeze->table_oid == table_oid) ||
+		!may_freeze(request, info, table_oid, set))
+		return false;
+	if (!OidIsValid(to_freeze->table_oid))
+	{
+		to_freeze->table_oid = table_oid;
+		to_freeze->request = *request;
+		to_freeze->request.reason = NULL;
+	}
+	to_freeze->is_awaited = true;
+	return true;
+}
+
+/* Its frozen pages and those of its TOAST table. */
+static int64
+count_frozen(Oid table_oid)
+{
+	TierRelationInfo table;
+	int64		frozen = 0;
+
+	if (!tier_relation_lookup(table_oid, &table))
+		return 0;
+	for (int i = 0; i < 2; i++)
+	{
+		const char *why;
+		TierPages  *pages = tier_pages_open(i == 0 ? table_oid : table.toast_oid, &why);
+
+		if (pages == NULL)
+			continue;
+		frozen += tier_pages_count_frozen(pages);
+		tier_pages_close(pages);
+	}
+	return frozen;
+}
+
 /*
- * In a transaction, as at its end.  The run may have lasted for hours since the request was
- * listed, so what it was admitted by is asked again.
+ * In a transaction, as at its end.  The run may have lasted for hours since it listed the table,
+ * so what it was admitted by is asked again.
  */
 static void
-freeze(const TierMoveRequest *request)
+freeze(const TierToFreeze *to_freeze)
 {
+	const TierMoveRequest *request = &to_freeze->request;
 	TierRelationInfo info;
 	const TierSet *set;
-	bool		may_freeze;
+	bool		may;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
 	set = tier_catalog_tiers_now();
-	may_freeze = set != NULL && !tier_throttle_is_paused() &&
+	may = set != NULL && !tier_throttle_is_paused() &&
 		tier_gate_ask_any(set, TIER_PRESSING_NO).may_begin &&
 		tier_relation_lookup(request->relation_oid, &info) &&
-		tier_relation_refuse_owner(&info, request->requester_oid).message == NULL;
+		tier_relation_refuse_owner(&info, request->requester_oid).message == NULL &&
+		may_freeze(request, &info, to_freeze->table_oid, set);
 	PopActiveSnapshot();
-	if (may_freeze)
-		tier_pages_freeze(request->relation_oid);
+	if (may)
+		tier_pages_freeze(to_freeze->table_oid);
 }
 
 void
-tier_freeze(const List *requests)
+tier_freeze(TierToFreeze *to_freeze)
 {
-	ListCell   *cell;
+	int64		ends_at;
+	int			most_ms = Min(tier_sample_interval_s, MOST_S) * 1000;
+	int64		frozen;
 
-	foreach(cell, requests)
+	tier_transaction_start();
+	frozen = count_frozen(to_freeze->table_oid);
+	tier_pages_yield(true);
+	ends_at = tier_clock_monotonic_us() + most_ms * INT64CONST(1000);
+	enable_timeout_after(STATEMENT_TIMEOUT, most_ms);
+	PG_TRY();
 	{
-		tier_transaction_start();
-		tier_pages_yield(true);
-		PG_TRY();
-		{
-			freeze(lfirst(cell));
-			CommitTransactionCommand();
-		}
-		PG_CATCH();
-		{
-			HOLD_INTERRUPTS();
-			EmitErrorReport();
-			AbortOutOfAnyTransaction();
-			FlushErrorState();
-			RESUME_INTERRUPTS();
-		}
-		PG_END_TRY();
-		tier_pages_yield(false);
-
-		/* A second one who waited must not cancel what comes next. */
-		QueryCancelPending = false;
-		MemoryContextSwitchTo(PortalContext);
+		freeze(to_freeze);
+		CommitTransactionCommand();
+		to_freeze->is_done = true;
 	}
+	PG_CATCH();
+	{
+		HOLD_INTERRUPTS();
+		to_freeze->is_done = geterrcode() != ERRCODE_QUERY_CANCELED ||
+			tier_clock_monotonic_us() < ends_at;
+		if (to_freeze->is_done)
+			EmitErrorReport();
+		AbortOutOfAnyTransaction();
+		FlushErrorState();
+		RESUME_INTERRUPTS();
+	}
+	PG_END_TRY();
+	disable_timeout(STATEMENT_TIMEOUT, false);
+	tier_pages_yield(false);
+
+	/* A second one who waited must not cancel what comes next. */
+	QueryCancelPending = false;
+	tier_transaction_start();
+	to_freeze->is_done |= count_frozen(to_freeze->table_oid) <= frozen;
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(PortalContext);
+	to_freeze->is_awaited = false;
 }

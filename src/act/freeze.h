@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/freeze.h
- *		Freezing tables before the worker moves them to an object store.
+ *		Freezing a table before the worker moves them to an object store.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,22 +10,29 @@
 
 #include "postgres.h"
 
-#include "nodes/pg_list.h"
-
 #include "src/act/move_request.h"
+
+/* The table that a run of the worker wants frozen. */
+typedef struct TierToFreeze
+{
+	Oid			table_oid;		/* 0: none */
+	TierMoveRequest request;	/* of it, or of an index of it */
+	bool		is_done;		/* it was frozen as far as it can be now */
+	bool		is_awaited;		/* by that run: it, or a table after it */
+} TierToFreeze;
 
 /*
  * Returns true if nothing keeps the relation from its target but that its table is not frozen,
- * and adds its table to the list, in PortalContext.  In a transaction.
+ * and this is not all that can be done: then it waits.  The first one is noted.  In a transaction.
  */
-extern bool tier_freeze_add(List **requests, const TierMoveRequest *request,
-							const TierRelationInfo *info, const TierSet *set);
+extern bool tier_freeze_first(TierToFreeze *to_freeze, const TierMoveRequest *request,
+							  const TierRelationInfo *info, const TierSet *set);
 
 /*
- * Vacuums the tables of the requests, if moves may begin and the requesters may still move them.
- * Of a worker at top level, without SPI, in no transaction.  An error about one is logged; a
- * cancel is thrown.
+ * Vacuums the noted table, until the next sample is due, if moves may begin, the requester may
+ * still move it, and there is room for its WAL.  Of a worker at top level, without SPI, in no
+ * transaction.  An error about it is logged, and then it is done.
  */
-extern void tier_freeze(const List *requests);
+extern void tier_freeze(TierToFreeze *to_freeze);
 
 #endif							/* TIER_FREEZE_H */

@@ -80,8 +80,7 @@ typedef struct TierPlanOptions
 	bool		ignore_windows; /* moves begin also while windows are closed */
 	bool		refreshes;		/* not a dry run: the names of relations are
 								 * brought up to date */
-	List	  **to_freeze;		/* requests for act/freeze.h; NULL: nothing is
-								 * frozen */
+	struct TierToFreeze *to_freeze; /* act/freeze.h; NULL: nothing is frozen */
 	const TierApplyRequest *apply;	/* of the sources only the advice, as this
 									 * asks for it; NULL: all */
 	List	   *tried;			/* OIDs: not again in this run, */

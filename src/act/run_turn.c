@@ -372,7 +372,7 @@ check_step(void *argument)
 		return;
 	turn->state = may_begin(turn, &info) ? TURN_MOVES : TURN_WAITS;
 	if (turn->state == TURN_MOVES && run->options.to_freeze != NULL && entry->job != NULL &&
-		tier_freeze_add(run->options.to_freeze, &turn->request, &info, run->plan->set))
+		tier_freeze_first(run->options.to_freeze, &turn->request, &info, run->plan->set))
 	{
 		turn->state = TURN_WAITS;
 		turn->start.reason = "waiting: it is frozen first";

@@ -392,9 +392,9 @@ note_run(Oid database_oid, uint64 stays_full, TimestampTz policy_due_at)
 	LWLockRelease(tier_shmem->lock);
 }
 
-/* Tables for an object store are added to the list; NULL: they are not to be frozen. */
+/* Notes a table for an object store that is to be frozen first. */
 static TimestampTz
-run_once(List **to_freeze)
+run_once(TierToFreeze *to_freeze)
 {
 	static const TierIdle idle = {sample_is_due, sample_between_moves};
 	const TierPlanOptions options = {.by_worker = true,.to_freeze = to_freeze};
@@ -419,12 +419,16 @@ run_once(List **to_freeze)
 static void
 migrate_once(Oid database_oid)
 {
-	List	   *to_freeze = NIL;
+	TierToFreeze to_freeze = {0};
 	TimestampTz policy_due_at = run_once(&to_freeze);
 
-	tier_freeze(to_freeze);
-	if (to_freeze != NIL)
-		policy_due_at = run_once(NULL);
+	if (OidIsValid(to_freeze.table_oid))
+	{
+		tier_freeze(&to_freeze);
+		policy_due_at = run_once(&to_freeze);
+		if (to_freeze.is_awaited)
+			policy_due_at = GetCurrentTimestamp();
+	}
 	note_run(database_oid, tiers_too_full(), policy_due_at);
 }
 

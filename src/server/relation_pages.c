@@ -22,6 +22,7 @@
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "src/compat.h"
 #include "src/server/relation.h"
@@ -148,7 +149,36 @@ tier_pages_yield(bool yields)
 	LWLockRelease(ProcArrayLock);
 }
 
+/* Returns true if a vacuum of the table may compute expressions of its owner: BRIN does. */
+static bool
+runs_code(Relation table)
+{
+	ListCell   *cell;
+
+	foreach(cell, RelationGetIndexList(table))
+	{
+		HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(cell)));
+		bool		is_plain = HeapTupleIsValid(tuple) &&
+		heap_attisnull(tuple, Anum_pg_index_indexprs, NULL) &&
+		heap_attisnull(tuple, Anum_pg_index_indpred, NULL);
+		TierRelationInfo index;
+
+		if (HeapTupleIsValid(tuple))
+			ReleaseSysCache(tuple);
+		if (!is_plain &&
+			(!tier_relation_lookup(lfirst_oid(cell), &index) ||
+			 (index.am_oid != BTREE_AM_OID && index.am_oid != HASH_AM_OID &&
+			  index.am_oid != GIST_AM_OID && index.am_oid != GIN_AM_OID &&
+			  index.am_oid != SPGIST_AM_OID)))
+			return true;
+	}
+	return false;
+}
+
 /*
+ * No index may be added after the look, so the session holds the lock across the transactions of
+ * the vacuum.  An error releases it.
+ *
  * Without index_cleanup it may skip a few dead rows, whose pages it then cannot freeze.  To
  * shrink the file it would take the strongest lock.  A page is not all visible while the commit
  * of one of its rows, or a later one near it, is not flushed.  The statement outlives the
@@ -160,9 +190,27 @@ tier_pages_freeze(Oid table_oid)
 	static char *const options[][2] = {
 		{"freeze", "on"}, {"index_cleanup", "on"}, {"truncate", "off"}, {"skip_locked", "on"},
 	};
+	LockRelId	id = {table_oid, MyDatabaseId};
 	MemoryContext old_context = MemoryContextSwitchTo(PortalContext);
 	VacuumStmt *statement = makeNode(VacuumStmt);
+	Relation	table;
+	bool		may_freeze;
 
+	if (!ConditionalLockRelationOid(table_oid, ShareUpdateExclusiveLock))
+	{
+		MemoryContextSwitchTo(old_context);
+		return;
+	}
+	LockRelationIdForSession(&id, ShareUpdateExclusiveLock);
+	table = try_relation_open(table_oid, NoLock);
+	may_freeze = table != NULL && !runs_code(table);
+	if (table != NULL && !may_freeze)
+		ereport(WARNING,
+				(errmsg("table \"%s\" is not frozen, since functions of its owner would run",
+						RelationGetRelationName(table)),
+				 errdetail("A BRIN index has an expression or a predicate.")));
+	if (table != NULL)
+		relation_close(table, NoLock);
 	statement->is_vacuumcmd = true;
 	statement->rels = list_make1(makeVacuumRelation(NULL, table_oid, NIL));
 	statement->options = list_make1(makeDefElem("parallel", (Node *) makeInteger(0), -1));
@@ -171,6 +219,8 @@ tier_pages_freeze(Oid table_oid)
 									 makeDefElem(options[i][0],
 												 (Node *) makeString(options[i][1]), -1));
 	(void) tier_wal_flush();
-	ExecVacuum(make_parsestate(NULL), statement, true);
+	if (may_freeze)
+		ExecVacuum(make_parsestate(NULL), statement, true);
+	UnlockRelationIdForSession(&id, ShareUpdateExclusiveLock);
 	MemoryContextSwitchTo(old_context);
 }

@@ -40,9 +40,10 @@ extern bool tier_pages_are_awaited(const TierPages *pages);
 
 /*
  * Vacuums a table with its TOAST table, so that as many pages as possible are frozen; with the
- * rights of the caller, who has checked those of the one who asks.  A table that is locked is
- * left out, and no file is shrunk.  At top level, in a transaction without SPI and snapshots,
- * which ends; another one has begun at the return.
+ * rights of the caller, who has checked those of the one who asks.  Left out are a table that is
+ * locked, and one with an index for which a vacuum may compute expressions.  No file is shrunk.
+ * At top level, in a transaction without SPI and snapshots, which may end; at the return one has
+ * begun.
  */
 extern void tier_pages_freeze(Oid table_oid);
 

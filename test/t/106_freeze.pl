@@ -154,7 +154,7 @@ note 'Who waits for the table ends the vacuum';
 
 create_table('slow', 'alice');
 value_of(
-	q(INSERT INTO slow SELECT date '2020-05-01', repeat('x', 1000) FROM generate_series(1, 20000))
+	q(INSERT INTO slow SELECT date '2020-05-01', repeat('x', 1000) FROM generate_series(1, 8000))
 );
 add_policy('slow', 'due');
 value_of('SELECT _tiered_storage.notify_launcher()');
@@ -163,6 +163,52 @@ $node->poll_query_until('postgres',
 ) or die 'no vacuum';
 value_of('CREATE INDEX slow_late ON slow_1 (t)');
 is(places_of('slow') . vacuums_of('slow'), '- -0', 'it gives way');
+
+# ---------------------------------------------------------------------
+note
+  'A vacuum that lasts longer than samples may wait goes on in later cycles';
+# ---------------------------------------------------------------------
+
+# Each page takes 8 ms.
+my $failures =
+  "SELECT COALESCE(sum(failures), 0) FROM _tiered_storage.move WHERE relation_oid = 'slow_1'::regclass";
+my $before = value_of($failures);
+my $samples = value_of('SELECT samples FROM _tiered_storage.sampler');
+reload_with($node, 'tiered_storage.sample_interval' => '3s');
+value_of(
+	'UPDATE _tiered_storage.move SET next_attempt_at = now(); SELECT _tiered_storage.notify_launcher()'
+);
+$node->poll_query_until('postgres',
+	"SELECT reltablespace <> 0 FROM pg_class WHERE relname = 'slow_1'")
+  or die 'not moved';
+is(value_of($failures) - $before . vacuums_of('slow'),
+	'01', 'it ended once, and nothing failed');
+cmp_ok(
+	value_of('SELECT samples FROM _tiered_storage.sampler'),
+	'>',
+	$samples + 1,
+	'with samples in between');
+reload_with($node, 'tiered_storage.sample_interval' => '1h');
+
+# ---------------------------------------------------------------------
+note 'No function of an owner runs in the worker';
+# ---------------------------------------------------------------------
+
+create_table('coded', 'alice');
+$node->safe_psql(
+	'postgres', q(
+CREATE SEQUENCE called; GRANT ALL ON called TO alice;
+CREATE FUNCTION code(text) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT nextval('called')::int - nextval('called')::int $$;
+CREATE INDEX ON coded_1 USING brin (code(t)) WITH (pages_per_range = 1);
+INSERT INTO coded SELECT date '2020-05-01', repeat('x', 1000) FROM generate_series(1, 100);
+SELECT setval('called', 1), pg_stat_force_next_flush();
+));
+add_policy('coded', 'due');
+run_cycle($node, 'postgres');
+is(places_of('coded') . value_of('SELECT last_value FROM called'),
+	'- -1', 'a BRIN index on an expression');
+value_of('VACUUM (FREEZE, INDEX_CLEANUP ON) coded_1');
+isnt(value_of('SELECT last_value FROM called'), '1', 'a vacuum calls it');
 
 # ---------------------------------------------------------------------
 note 'Nobody has a table frozen that he could not vacuum';
