@@ -203,7 +203,7 @@ SELECT tiered_storage.alter_tier('regress_fast', device => '{"capacity_bytes": 1
 SELECT capacity_bytes, used_bytes, round(io_s_per_hour::numeric, 1) AS io, round(saved_s_per_hour::numeric, 1)
 	AS saved,
 	round(price_per_month::numeric, 2) AS price,
-	is_current, is_knee
+	is_current
 	FROM _tiered_storage.tier_size_curve('regress_fast', points => 7);
 \echo '-- The same as the summary says for what it has now.'
 SELECT abs(c.io_s_per_hour - s.advised_io_s_per_hour) < 1e-6 AS same_io

@@ -128,7 +128,7 @@ ALTER TABLE regress_o2 SET TABLESPACE regress_ts_fast;
 \set ECHO none
 SET client_min_messages = warning;
 CREATE FUNCTION regress_curve(objective text, OUT points text) LANGUAGE sql AS $$
-	SELECT string_agg(concat_ws(' ', capacity_bytes / 8192, used_bytes / 8192, round(io_s_per_hour::numeric), is_knee,
+	SELECT string_agg(concat_ws(' ', capacity_bytes / 8192, used_bytes / 8192, round(io_s_per_hour::numeric),
 		is_current, reason), ', ' ORDER BY capacity_bytes, is_current)
 	FROM _tiered_storage.tier_size_curve('regress_fast', objective => objective)
 $$;

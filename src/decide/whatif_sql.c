@@ -499,7 +499,7 @@ find_steps(Curve *curve)
 }
 
 static void
-put_point(TierResultRow *row, const CurvePoint *point, double now_s, bool is_knee)
+put_point(TierResultRow *row, const CurvePoint *point, double now_s)
 {
 	tier_row_clear(row);
 	set_bytes(row, 0, point->capacity);
@@ -509,8 +509,7 @@ put_point(TierResultRow *row, const CurvePoint *point, double now_s, bool is_kne
 	set_number(row, 4, now_s - point->busy_s - point->queue_s);
 	set_number(row, 5, point->price);
 	tier_row_datum(row, 6, BoolGetDatum(point->is_current));
-	tier_row_datum(row, 7, BoolGetDatum(is_knee));
-	tier_row_text(row, 8, point->violation);
+	tier_row_text(row, 7, point->violation);
 	tier_row_put(row);
 }
 
@@ -537,14 +536,10 @@ size_curve(PG_FUNCTION_ARGS)
 	TierPlacementTotals now;
 	CurvePoint	current = {0};
 	Curve		curve = {0};
-	double	   *x;
-	double	   *y;
 	double		now_s;
-	double		largest;
 	double		capacity;
 	const char *name;
 	int			npoints;
-	int			knee;
 
 	tier_require_argument(fcinfo, 0, "tier");
 	tier_require_argument(fcinfo, 1, "points");
@@ -582,23 +577,10 @@ size_curve(PG_FUNCTION_ARGS)
 	curve.steps = palloc(sizeof(CurvePoint) * (curve.most_steps + 1));
 	advice->options.quick = true;
 	find_steps(&curve);
-	largest = curve.steps[curve.nsteps - 1].capacity;
 	if (capacity >= 0)
 		add_current(&curve, &current);
-	x = palloc(sizeof(double) * curve.nsteps);
-	y = palloc(sizeof(double) * curve.nsteps);
 	for (int i = 0; i < curve.nsteps; i++)
-	{
-		x[i] = curve.steps[i].capacity;
-		y[i] = -curve.steps[i].busy_s - curve.steps[i].queue_s;
-	}
-
-	/* Steps beyond the end of the curve have no knee. */
-	for (knee = curve.nsteps; x[knee - 1] > largest; knee--)
-		;
-	knee = tier_placement_knee(x, y, knee);
-	for (int i = 0; i < curve.nsteps; i++)
-		put_point(&row, &curve.steps[i], now_s, i == knee);
+		put_point(&row, &curve.steps[i], now_s);
 	return (Datum) 0;
 }
 

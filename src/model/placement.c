@@ -203,30 +203,3 @@ tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *r
 	problem->release(work.start);
 	problem->release(work.tier);
 }
-
-int
-tier_placement_knee(const double *x, const double *y, int n)
-{
-	double		width;
-	double		height;
-	double		farthest = 1e-9;
-	int			knee = -1;
-
-	if (n < 3)
-		return -1;
-	width = x[n - 1] - x[0];
-	height = y[n - 1] - y[0];
-	if (!(width > 0) || !(height > 0))
-		return -1;
-	for (int i = 1; i < n - 1; i++)
-	{
-		double		distance = (y[i] - y[0]) / height - (x[i] - x[0]) / width;
-
-		if (distance > farthest)
-		{
-			farthest = distance;
-			knee = i;
-		}
-	}
-	return knee;
-}

@@ -55,11 +55,4 @@ typedef struct TierPlacementResult
  */
 extern void tier_placement_solve(const TierPlacementProblem *problem, TierPlacementResult *result);
 
-/*
- * The point of a curve that is farthest from the line between its ends, both
- * axes scaled to it: where more x begins to bring little y.  x ascending.  -1
- * when there is none: fewer than three points, or a straight line.
- */
-extern int	tier_placement_knee(const double *x, const double *y, int n);
-
 #endif							/* TIER_PLACEMENT_H */

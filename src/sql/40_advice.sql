@@ -205,7 +205,7 @@ CREATE FUNCTION _tiered_storage.tier_size_curve(
 	OUT capacity_bytes bigint, OUT used_bytes bigint, OUT io_s_per_hour float8,
 	OUT queue_s_per_hour float8,
 	OUT saved_s_per_hour float8, OUT price_per_month float8, OUT is_current boolean,
-	OUT is_knee boolean, OUT reason text)
+	OUT reason text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tier_size_curve';

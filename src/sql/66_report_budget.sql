@@ -14,14 +14,14 @@ AS $$
 	WITH point AS MATERIALIZED (
 		SELECT n, (p ->> 'capacity_bytes')::float8 AS capacity,
 			(p ->> 'io_s_per_hour')::float8 + (p ->> 'queue_s_per_hour')::float8 AS io_s,
-			(p ->> 'is_current')::boolean AS is_current, (p ->> 'is_knee')::boolean AS is_knee, p
+			(p ->> 'is_current')::boolean AS is_current, p
 		FROM jsonb_array_elements(COALESCE(NULLIF(facts #> '{curve,rows}', 'null'), '[]'))
 			WITH ORDINALITY x (p, n)),
 	range AS MATERIALIZED (
 		SELECT min(p.capacity) FILTER (WHERE p.capacity > 0) AS least, max(p.capacity) AS most,
 			NULLIF(max(p.io_s), 0) AS io_s, count(*) AS n,
-			COALESCE(max(p.capacity) > 20 * min(p.capacity) FILTER (WHERE p.is_knee
-				AND p.capacity > 0), false) AS is_log
+			COALESCE(max(p.capacity) > 100 * min(p.capacity) FILTER (WHERE p.capacity > 0), false)
+				AS is_log
 		FROM point p),
 	placed AS MATERIALIZED (
 		SELECT p.*, 90 + 840 * CASE WHEN r.most = 0 THEN 0
@@ -51,24 +51,15 @@ AS $$
 			SELECT power(10::float8, e), ln(power(10::float8, e) / r.least) / ln(r.most / r.least)
 			FROM generate_series(ceil(log(r.least))::integer, floor(log(r.most))::integer) e
 			WHERE r.is_log) t),
-	/* The label of the knee may be on the line of today. */
 	marked AS (
-		SELECT string_agg(CASE WHEN p.is_current THEN format('<path class="today" '
-				|| 'd="M%s 14v206"/>', round(p.x::numeric, 1))
+		SELECT format('<path class="today" d="M%s 14v206"/>', round(p.x::numeric, 1))
 				|| _tiered_storage.report_label(p.x + CASE WHEN p.x > 700 THEN -6 ELSE 6 END, 26,
 					CASE WHEN p.x > 700 THEN 'note end' ELSE 'note' END, 'today '
-					|| _tiered_storage.report_words(p.capacity, 'bytes')) ELSE '' END
-			|| CASE WHEN p.is_knee THEN format('<circle class="knee" cx="%s" cy="%s" r="6"/>',
-				round(p.x::numeric, 1), round(p.y::numeric, 1))
-				|| _tiered_storage.report_label(p.x + CASE WHEN p.x > 700 THEN -10 ELSE 10 END,
-					p.y - 10, CASE WHEN p.x > 700 THEN 'note end' ELSE 'note' END, 'knee '
-					|| _tiered_storage.report_words(p.capacity, 'bytes')) ELSE '' END,
-						'' ORDER BY p.is_knee) AS marks
-		FROM placed p WHERE p.is_current OR p.is_knee)
+					|| _tiered_storage.report_words(p.capacity, 'bytes')) AS marks
+		FROM placed p WHERE p.is_current)
 	SELECT _tiered_storage.report_figure('size-curve',
 			'Device time and queues by size of the tier',
-			'A stair that goes down as the tier becomes larger; today''s size and the knee are '
-			'marked.', 262,
+			'A stair that goes down as the tier becomes larger; today''s size is marked.', 262,
 			COALESCE((SELECT v.ticks FROM vertical v), '')
 			|| COALESCE((SELECT h.ticks FROM horizontal h), '')
 			|| (SELECT format('<path class="curve" d="%s"/>', s.path) FROM stair s)
@@ -82,9 +73,8 @@ AS $$
 				Queues|queue_s_per_hour|s/h,Saved|saved_s_per_hour|s/h,
 				Price per month|price_per_month,
 				Mark|mark|html,Remark|reason|why}',
-			(SELECT jsonb_agg(p.p || jsonb_build_object('mark', concat_ws(', ',
-				CASE WHEN p.is_current THEN '<strong>today</strong>' END,
-				CASE WHEN p.is_knee THEN '<strong>knee</strong>' END)) ORDER BY p.n)
+			(SELECT jsonb_agg(p.p || jsonb_build_object('mark',
+				CASE WHEN p.is_current THEN '<strong>today</strong>' END) ORDER BY p.n)
 				FROM point p))
 	FROM range r WHERE r.n > 1 AND r.io_s IS NOT NULL AND r.least IS NOT NULL
 $$;

@@ -114,7 +114,7 @@ AS $$
 	('budget', 'Budget curve', 'How much of the fast tier pays off', 'Device time and queues of '
 		'the best placement, for each size of ' || COALESCE('tier ' || _tiered_storage.report_cell(
 			NULLIF(facts #>> '{curve,tier_name}', ''), 'name'), 'the fastest tier')
-		|| '. Beyond the knee more of it brings little.', _tiered_storage.report_budget(facts),
+		|| '.', _tiered_storage.report_budget(facts),
 		COALESCE(_tiered_storage.report_escape(facts #>> '{curve,why}'),
 			'No device time has been observed yet.')),
 	('recommendations', 'Recommendations', 'Recommendations', 'Recommended moves, highest saving '
@@ -285,7 +285,6 @@ rect.unknown{opacity:1}
 .legend .moved{background:var(--ink);transform:rotate(45deg) scale(.7);border-radius:0}
 .curve{stroke:var(--accent);stroke-width:2.5;fill:none}
 .today{stroke:var(--ink);stroke-width:1.5;stroke-dasharray:5 4;fill:none}
-.knee{fill:var(--card);stroke:var(--accent2);stroke-width:3}
 .copy{stroke:var(--dim);stroke-width:2;stroke-opacity:.55;fill:none}
 .legend .copy{background:var(--dim)}
 .done{fill:var(--accent);background:var(--accent)}

@@ -152,16 +152,14 @@ AS $$
 		_tiered_storage.short_seconds(c.queue_s_per_hour),
 		_tiered_storage.short_seconds(c.saved_s_per_hour),
 		_tiered_storage.short_price(c.price_per_month),
-		NULLIF(concat_ws(', ', CASE WHEN c.is_current THEN 'now' END,
-			CASE WHEN c.is_knee THEN 'knee' END), ''),
+		CASE WHEN c.is_current THEN 'now' END,
 		_tiered_storage.wrap(c.reason, 30)
 	FROM _tiered_storage.tier_size_curve(tier, points, tiers, overrides, horizon, objective,
 		schemas, relations) c
 $$;
 COMMENT ON FUNCTION tiered_storage.tier_size_curve IS
-'sizes of a tier, each with its best placement and what that saves compared with now; mark: the '
-'present size (now), and the size beyond which more brings little (knee); reason: limits that '
-'are exceeded; at most `points` rows';
+'sizes of a tier, each with its best placement and what that saves compared with now, which '
+'mark tells; reason: limits that are exceeded; at most `points` rows';
 
 CREATE FUNCTION tiered_storage.unused_relations(
 	unused_for interval DEFAULT NULL,

@@ -351,22 +351,6 @@ test_objectives(void)
 }
 
 static void
-test_knee(void)
-{
-	double		x[] = {0, 1, 2, 3, 4};
-	double		y[] = {0, 8, 9, 9.5, 10};
-	double		line[] = {0, 1, 2, 3, 4};
-	double		flat[] = {0, 0, 0, 0, 0};
-
-	ok(tier_placement_knee(x, y, 5) == 1, "knee: where it bends");
-	ok(tier_placement_knee(x, line, 5) == -1, "knee: none in a line");
-	ok(tier_placement_knee(x, flat, 5) == -1, "knee: none where nothing is gained");
-	ok(tier_placement_knee(x, y, 2) == -1 && tier_placement_knee(x, y, 0) == -1,
-	   "knee: none between two points");
-	ok(tier_placement_knee(flat, y, 5) == -1, "knee: none without width");
-}
-
-static void
 test_nothing(void)
 {
 	begin(1);
@@ -920,7 +904,6 @@ main(void)
 	test_busy_limit();
 	test_endurance();
 	test_objectives();
-	test_knee();
 	test_nothing();
 	test_brute_force();
 	test_overfull();
