@@ -174,26 +174,25 @@ tier_policy_preview(const TierPolicyRow *policy, const TierSet *set)
 	return evaluation;
 }
 
-/*
- * Returns true if a part of it, or a relation created for it, can be on a faster tier than that,
- * or on none.
- */
+/* On no tier, on a faster one, or on the target, if a new one may be created on a faster one. */
+static bool
+is_above(int from_tier, int to_tier)
+{
+	return from_tier < to_tier || (from_tier == to_tier && to_tier > 0);
+}
+
+/* Returns true if a part of it, or a relation created for it, can be above its target. */
 static bool
 may_move(const TierPolicyRow *policy, const TierEvaluation *evaluation, const TierSet *set)
 {
-	bool		to_fastest = evaluation->to_tier == 0;
 	TierRelationInfo info;
-	int			tier;
 
 	/* Tables of a group come and go, and are created anywhere. */
-	if (tier_policy_has_group(policy) || !tier_relation_lookup(policy->relation_oid, &info))
-		return true;
-	tier = tier_set_tier_of_tablespace(set, info.tablespace_oid);
-	if (tier < evaluation->to_tier || (tier == evaluation->to_tier && !to_fastest))
+	if (tier_policy_has_group(policy) || !tier_relation_lookup(policy->relation_oid, &info) ||
+		is_above(tier_set_tier_of_tablespace(set, info.tablespace_oid), evaluation->to_tier))
 		return true;
 	for (int i = 0; i < evaluation->nleaves; i++)
-		if (evaluation->leaves[i].verdict != TIER_VERDICT_ON_SLOWER_TIER &&
-			!(to_fastest && evaluation->leaves[i].verdict == TIER_VERDICT_ON_TARGET))
+		if (is_above(evaluation->leaves[i].from_tier, evaluation->to_tier))
 			return true;
 	return false;
 }
