@@ -31,9 +31,6 @@
 /* Sums are equal within this. */
 #define ROUNDING 1e-6
 
-/* Relations that are named, of those that leave first. */
-#define NAMED_STEPS 3
-
 bool
 tier_advice_is_too_full(const TierAdvice *advice, int tier)
 {
@@ -134,39 +131,19 @@ tier_advice_mark_room(TierAdvice *advice)
 	}
 }
 
-/* "First a (50 MB, 0 s/h more), b (...), and 3 more: that frees 302 MB, 253 MB are needed." */
+/* "Moves from it would free 24 MB of the 40 MB needed." */
 static char *
 way_out(const TierAdvice *advice, int tier)
 {
-	StringInfoData line;
 	double		bytes = 0.0;
-	int			n;
-	int			needed = 0;
-	Step	   *steps = steps_from(advice, tier, &n);
 
-	initStringInfo(&line);
-	for (int i = 0; i < n && steps[i].unit->makes_room; i++)
-	{
-		const TierAdviceUnit *unit = steps[i].unit;
-
-		bytes += tier_advice_stored(advice, unit, tier);
-		if (needed++ < NAMED_STEPS)
-			appendStringInfo(&line, "%s%s (%s, %s s/h %s)", needed > 1 ? ", " : "First to leave: ",
-							 tier_advice_relation_name(unit),
-							 tier_advice_bytes(tier_advice_stored(advice, unit, tier)),
-							 tier_advice_number(fabs(lost_s(advice, unit))),
-							 lost_s(advice, unit) >= 0.0 ? "more" : "less");
-	}
-	pfree(steps);
-	if (needed == 0)
-		return pstrdup("No relation may leave it.");
-	if (needed > NAMED_STEPS)
-		appendStringInfo(&line, ", and %d more", needed - NAMED_STEPS);
-	appendStringInfo(&line, "; this frees %s, %s are needed.",
-					 tier_advice_bytes(bytes),
-					 tier_advice_bytes(advice->now_bytes[tier] -
-									   advice->available_bytes[tier]));
-	return line.data;
+	for (int i = 0; i < advice->nunits; i++)
+		if (advice->units[i].makes_room && advice->units[i].current_tier == tier)
+			bytes += tier_advice_stored(advice, &advice->units[i], tier);
+	return bytes == 0.0 ? pstrdup("No relation may leave it.") :
+		psprintf("Moves from it would free %s of the %s needed.",
+				 tier_advice_bytes(bytes),
+				 tier_advice_bytes(advice->now_bytes[tier] - advice->available_bytes[tier]));
 }
 
 /* ---------------------------------------------------------------------

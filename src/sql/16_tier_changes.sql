@@ -196,38 +196,22 @@ CREATE FUNCTION _tiered_storage.tier_require_unused(name name) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	used record;
+	users text := (SELECT string_agg(u.who, ', ' ORDER BY u.place, u.number) FROM (
+		SELECT 1, p.policy_id, format('policy %s on %s', p.policy_id, p.relation_name)
+		FROM _tiered_storage.policies p WHERE name IN (p.tier_name, p.index_tier, p.return_tier)
+		UNION ALL
+		SELECT 2, f.policy_id, format('policy %s from %s to %s', f.policy_id, f.tier_name,
+			f.target_name)
+		FROM _tiered_storage.fullness_policy f WHERE name IN (f.tier_name, f.target_name)
+		UNION ALL
+		SELECT 3, v.pin_id, 'the pin of ' || v.relation_name
+		FROM _tiered_storage.pin_targets v WHERE v.tier_name = name) u (place, number, who));
 BEGIN
-	SELECT u.* INTO used FROM (
-		SELECT 1 AS place, 'a tiering policy' AS what, 'Policies on '
-			|| string_agg(p.relation_name, ', ' ORDER BY p.policy_id) || ' move there.' AS detail,
-			'Remove them first with tiered_storage.remove_policy(policy_id => ...); '
-			'tiered_storage.policies has the ids.' AS hint
-		FROM _tiered_storage.policies p
-		WHERE tier_require_unused.name IN (p.tier_name, p.index_tier)
-		UNION ALL
-		SELECT 2, 'a tiering policy', 'It is the return tier of policies on '
-			|| string_agg(p.relation_name, ', ' ORDER BY p.policy_id) || '.',
-			'Change them first with tiered_storage.alter_policy(policy_id => ..., changes '
-			'=> ''{"return_tier": ...}''); tiered_storage.policies has the ids.'
-		FROM _tiered_storage.policies p WHERE p.return_tier = tier_require_unused.name
-		UNION ALL
-		SELECT 3, 'a pin', 'Pinned to it: '
-			|| string_agg(v.relation_name, ', ' ORDER BY v.pin_id) || '.',
-			'Remove the pins first with tiered_storage.unpin().'
-		FROM _tiered_storage.pin_targets v WHERE v.tier_name = tier_require_unused.name
-		UNION ALL
-		SELECT 4, 'a fullness policy', 'Relations are moved '
-			|| string_agg(format('from %s to %s', f.tier_name, f.target_name), ', '
-				ORDER BY f.policy_id) || '.',
-			'Remove it first with tiered_storage.remove_policy().'
-		FROM _tiered_storage.fullness_policy f
-		WHERE tier_require_unused.name IN (f.tier_name, f.target_name)) u
-		WHERE u.detail IS NOT NULL ORDER BY u.place LIMIT 1;
-	IF FOUND THEN
+	IF users IS NOT NULL THEN
 		PERFORM _tiered_storage.refuse('dependent_objects_still_exist',
-			format('tier "%s" is used by %s', name, used.what), detail => used.detail,
-			hint => used.hint);
+			format('tier "%s" is used by policies or pins', name),
+			detail => format('By %s.', users),
+			hint => 'remove_policy(policy_id => ...), alter_policy() and unpin() free it.');
 	END IF;
 END
 $$;

@@ -264,38 +264,3 @@ AS $$
 		) a (setting, current_value, value, worth, no_room, ratio, effect)
 	WHERE a.worth OR include_all
 $$;
-
-/*
- * What recommend_settings() says of asynchronous I/O.
- *
- * From 18 on; from 19 on the number of workers is between io_min_workers and io_max_workers.
- */
-CREATE FUNCTION _tiered_storage.settings_of_io_method(include_all boolean)
-RETURNS SETOF _tiered_storage.setting_advice
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$
-	WITH device AS (
-		SELECT t.tier_name, t.parallelism, t.calibrated_at FROM _tiered_storage.tiers t
-		WHERE t.calibrated_at IS NOT NULL ORDER BY t.parallelism DESC, t.tier_name LIMIT 1),
-	advice AS (
-		SELECT d.*, a.*
-		FROM device d
-		CROSS JOIN (SELECT CASE WHEN current_setting('io_workers', true) IS NULL
-			THEN 'io_max_workers' ELSE 'io_workers' END AS setting) w
-		CROSS JOIN LATERAL (VALUES
-			('io_method', current_setting('io_method', true), 'worker',
-				current_setting('io_method', true) = 'sync' AND d.parallelism >= 2, 'restart'),
-			(w.setting, current_setting(w.setting, true),
-				LEAST(32, ceil(d.parallelism))::integer::text,
-				current_setting('io_method', true) = 'worker'
-				AND current_setting(w.setting, true)::float8 < LEAST(32, ceil(d.parallelism)),
-				'reload')) a (setting, current_value, value, worth, requires)
-		WHERE a.current_value IS NOT NULL)
-	SELECT a.tier_name, NULL::name, a.setting, a.current_value, CASE WHEN a.worth THEN a.value END,
-		a.calibrated_at, format('the devices of "%s" serve %s requests at once', a.tier_name,
-			round(a.parallelism::numeric, 1)),
-		CASE WHEN a.worth THEN format('ALTER SYSTEM SET %s = %L;', a.setting, a.value) END,
-		CASE WHEN a.worth THEN 'more reads ahead at once; not predicted' END, NULL::float8,
-		CASE WHEN a.worth THEN a.requires END
-	FROM advice a WHERE a.worth OR include_all
-$$;

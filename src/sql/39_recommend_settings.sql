@@ -74,22 +74,8 @@ BEGIN
 				SELECT * FROM _tiered_storage.settings_of_temp(i.all_of_them)
 				UNION ALL SELECT * FROM _tiered_storage.settings_of_wal_place(i.all_of_them)
 				UNION ALL SELECT * FROM _tiered_storage.settings_of_wal_sync(i.all_of_them)
-				UNION ALL SELECT * FROM _tiered_storage.settings_of_images(i.all_of_them)
-				UNION ALL SELECT * FROM _tiered_storage.settings_of_io_method(i.all_of_them)) a
-			WHERE NOT pg_is_in_recovery()
-			UNION ALL
-			SELECT 2, NULL, NULL, s.name, CASE WHEN s.name <> 'pg_wal' THEN
-					current_setting(s.name) END, NULL, NULL,
-				'this is a standby: measurements are on the primary', NULL, NULL,
-				NULL, NULL
-			FROM unnest('{temp_tablespaces,pg_wal,wal_sync_method,checkpoint_timeout,max_wal_size,'
-				'wal_compression}'::text[]) s (name)
-			WHERE include_all AND pg_is_in_recovery()
-			UNION ALL
-			SELECT 3, NULL, NULL, s.name, s.setting, NULL, NULL,
-				'not touched: it would trade safety of the data for time', NULL, NULL, NULL, NULL
-			FROM pg_settings s
-			WHERE include_all AND s.name IN ('fsync', 'full_page_writes', 'synchronous_commit'))
+				UNION ALL SELECT * FROM _tiered_storage.settings_of_images(i.all_of_them)) a
+			WHERE NOT pg_is_in_recovery())
 		SELECT a.tier_name, a.tablespace_name, a.setting, a.current_value, a.recommended_value,
 			a.calibrated_at, concat_ws('; ', a.reason, o.note),
 			CASE WHEN NOT o.is_blocked THEN a.command END, a.effect, a.expected_ratio,

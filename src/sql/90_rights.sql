@@ -97,7 +97,7 @@ BEGIN
 		server_directories,directory_tiers,settings_of_tablespaces,settings_of_temp,
 		settings_of_wal_place,role_list,temp_saved_s,roles_without_create,
 		temp_places,wal_places,roomiest_places,wal_move_command,settings_of_wal_sync,
-		settings_of_images,settings_of_io_method,setting_obstacle,hot_range,
+		settings_of_images,setting_obstacle,hot_range,
 		partition_interval,partition_key,partition_advice,spare_path,partition_obstacles,
 		partition_name_obstacles,partition_grantees,partition_owner_check,
 		partition_bounds,partition_grants,partition_renames,partition_views,partition_locks,

@@ -85,7 +85,6 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.file_period', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.server_directories', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.settings_of_images', 'pg_monitor', 'EXECUTE'),
-	('_tiered_storage.settings_of_io_method', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.setting_obstacle', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.settings_of_tablespaces', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.settings_of_temp', 'pg_monitor', 'EXECUTE'),

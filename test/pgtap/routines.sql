@@ -75,7 +75,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('relation_file_counters'), ('relation_file_io'), ('server_directories'),
 	('temp_places'), ('wal_file_counters'), ('hot_range'), ('ignore_replicated'), ('refuse_other_roles'), ('load_is_possible'),
 	('load_totals'), ('unsampled'), ('measure_device'), ('measure_wal_sync'),
-	('settings_of_images'), ('settings_of_io_method'), ('setting_obstacle'), ('settings_of_tablespaces'),
+	('settings_of_images'), ('setting_obstacle'), ('settings_of_tablespaces'),
 	('settings_of_temp'), ('settings_of_wal_place'), ('wal_places'), ('temp_saved_s'),
 	('role_list'), ('roles_without_create'), ('roomiest_places'),
 	('wal_move_command'), ('settings_of_wal_sync'), ('move_window_openings'), ('moved_within'), ('move_queue_entries'), ('made_plan'), ('worker_plans'), ('show_plan'), ('relation_bytes'),

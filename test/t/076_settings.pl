@@ -342,10 +342,10 @@ $standby->start;
 $node->wait_for_catchup($standby);
 is( $standby->safe_psql(
 		'postgres',
-		"SELECT string_agg(setting, ' ' ORDER BY setting), count(recommended_value), count(command), min(reason) FROM _tiered_storage.recommend_settings(true) WHERE tablespace_name IS NULL AND reason !~ '^not touched'"
+		'SELECT count(*) FROM _tiered_storage.recommend_settings(true) WHERE tablespace_name IS NULL'
 	),
-	"checkpoint_timeout max_wal_size pg_wal temp_tablespaces wal_compression wal_sync_method|0|0|this is a standby: measurements are on the primary",
-	'a standby says nothing of the server as a whole, and why');
+	'0',
+	'a standby says nothing of the server as a whole');
 is( $standby->safe_psql(
 		'postgres',
 		"SELECT count(*) > 0, count(command), bool_and(reason ~ 'this is a standby: it is changed on the primary') FROM _tiered_storage.recommend_settings() WHERE tablespace_name IS NOT NULL"
