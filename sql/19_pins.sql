@@ -350,7 +350,7 @@ CREATE TEMP TABLE t (a int);
 DO $$
 BEGIN
 	PERFORM tiered_storage.pin('t');
-EXCEPTION WHEN feature_not_supported THEN
+EXCEPTION WHEN wrong_object_type THEN
 	RAISE NOTICE '%', regexp_replace(SQLERRM, '[0-9]+', 'N');
 END
 $$;

@@ -85,11 +85,6 @@ check_tiers(const TierSet *set, const TierFullnessRow *row)
 	int			tier = tier_require_tier(set, NameStr(row->tier_name));
 	int			target = tier_require_tier(set, NameStr(row->target_name));
 
-	if (tier == target)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("tier \"%s\" cannot be emptied into itself", NameStr(row->tier_name)),
-				 errhint("The target must be a slower tier.")));
 	if (set->tiers[target].rank <= set->tiers[tier].rank)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

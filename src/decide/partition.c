@@ -273,49 +273,30 @@ evaluate(EvaluationJob *job)
 	tier_pass_each(&pass, &each);
 }
 
-/* An extension manages the relations that it has created. */
-static void
-check_no_member(const TierRelationInfo *info)
-{
-	if (OidIsValid(getExtensionOfObject(RelationRelationId, info->relation_oid)))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s %s belongs to an extension and cannot have a tiering policy",
-						tier_relation_kind_name(info->kind), info->name)));
-}
-
 /* Raises an error unless a policy can be put on the table, whatever its conditions. */
 static void
 check_kind(const TierRelationInfo *info)
 {
-	const char *kind = tier_relation_kind_name(info->kind);
+	const char *why = NULL;
 
 	if (info->is_system)
+		why = "System relations are never moved.";
+	else if (info->kind != RELKIND_RELATION && info->kind != RELKIND_MATVIEW &&
+			 info->kind != RELKIND_PARTITIONED_TABLE)
+		why = "A policy can be added to a table, a partitioned table, an inheritance parent or a "
+			"materialized view. Indexes are moved with their table.";
+	else if (info->persistence == RELPERSISTENCE_TEMP)
+		why = "It is temporary.";
+	else if (info->persistence == RELPERSISTENCE_UNLOGGED && info->kind == RELKIND_RELATION)
+		why = "It is unlogged, so only CALL tiered_storage.move_relation() moves it.";
+	else if (OidIsValid(getExtensionOfObject(RelationRelationId, info->relation_oid)))
+		why = "It belongs to an extension, which manages what it has created.";
+	if (why != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s %s is a system relation and cannot have a tiering policy", kind,
-						info->name)));
-	if (info->kind != RELKIND_RELATION && info->kind != RELKIND_MATVIEW &&
-		info->kind != RELKIND_PARTITIONED_TABLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s %s cannot have a tiering policy", kind, info->name),
-				 errdetail("A policy can be added to a table, a partitioned table, an "
-						   "inheritance parent or a materialized view."),
-				 info->kind != RELKIND_INDEX && info->kind != RELKIND_PARTITIONED_INDEX ? 0 :
-				 errhint("Indexes are moved with their table, or with "
-						 "CALL tiered_storage.move_relation().")));
-	if (info->persistence == RELPERSISTENCE_TEMP)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("temporary table %s cannot have a tiering policy", info->name)));
-	if (info->persistence == RELPERSISTENCE_UNLOGGED && info->kind == RELKIND_RELATION)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("unlogged table %s cannot have a tiering policy", info->name),
-				 errdetail("It cannot be moved online."),
-				 errhint("Move it with CALL tiered_storage.move_relation().")));
-	check_no_member(info);
+				 errmsg("%s %s cannot have a tiering policy",
+						tier_relation_kind_name(info->kind), info->name),
+				 errdetail("%s", why)));
 }
 
 void
@@ -323,13 +304,9 @@ tier_partition_check_target(const TierRelationInfo *info, const TierPolicyRow *p
 {
 	TierPartitionKey key;
 
-	if (!policy->has_move_after)
-	{
-		check_kind(info);
-		return;
-	}
-	tier_partition_check_key(info->relation_oid, policy->key_unit, &key);
-	check_no_member(info);
+	if (policy->has_move_after)
+		tier_partition_check_key(info->relation_oid, policy->key_unit, &key);
+	check_kind(info);
 }
 
 /* The begin of a day and the end of a month do not depend on the session. */

@@ -133,39 +133,26 @@ static void
 check_unit(const char *key_unit, TierPartitionKey *key)
 {
 	const TierKeyUnit *unit = tier_partition_find_unit(key_unit);
+	bool		is_time = key->type_oid == DATEOID || key->type_oid == TIMESTAMPOID ||
+	key->type_oid == TIMESTAMPTZOID;
 	bool		has_number = is_number(key->type_oid);
-	bool		fits;
 
-	if (key->type_oid == DATEOID || key->type_oid == TIMESTAMPOID ||
-		key->type_oid == TIMESTAMPTZOID)
-		fits = unit == NULL;
-	else if (!has_number && key->type_oid != UUIDOID)
+	if (!is_time && !has_number && key->type_oid != UUIDOID)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("partition key \"%s\" of type %s does not tell the age of a row",
 						NameStr(key->column), format_type_be(key->type_oid)),
 				 errhint("Supported types are date, timestamp, timestamptz, smallint, "
 						 "integer, bigint, numeric and uuid (version 7).")));
-	else if (unit == NULL)
+	if (is_time ? unit != NULL :
+		unit == NULL || has_number != (unit->kind != TIER_KEY_UUIDV7))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("partition key \"%s\" of type %s needs a conversion to a time",
-						NameStr(key->column), format_type_be(key->type_oid)),
-				 has_number ? errhint("Set key_unit in options to one of: %s.", NUMBER_UNITS) :
-				 errhint("If all keys are UUIDs of version 7, which begin with a time, "
-						 "use options => '{\"key_unit\": \"uuidv7\"}'.")));
-	else
-		fits = has_number == (unit->kind != TIER_KEY_UUIDV7);
-	if (!fits)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("key_unit \"%s\" cannot be used for keys of type %s", key_unit,
-						format_type_be(key->type_oid)),
-				 has_number ? errhint("Use %s.", NUMBER_UNITS) :
-				 key->type_oid == UUIDOID ? errhint("Use uuidv7.") :
-				 errhint("Omit it: the partition key \"%s\" is a time.",
-						 NameStr(key->column))));
-
+				 errmsg("partition key \"%s\" of type %s %s", NameStr(key->column),
+						format_type_be(key->type_oid), is_time ? "is a time without key_unit" :
+						"needs a conversion to a time"),
+				 is_time ? 0 : errhint("Set key_unit in options to %s.", has_number ?
+									   NUMBER_UNITS : "uuidv7, if all keys are of version 7")));
 	key->kind = unit == NULL ? TIER_KEY_TIME : unit->kind;
 	key->units_per_s = unit == NULL ? 0 : unit->units_per_s;
 }
@@ -202,10 +189,6 @@ tier_partition_check_key(Oid relation_oid, const char *key_unit, TierPartitionKe
 						   "hypertable, whose bounds tell their age."),
 				 errhint("For other tables and materialized views, use idle_for, "
 						 "no_writes_for or below_reads_per_hour.")));
-	if (info.persistence == RELPERSISTENCE_TEMP)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("temporary table %s cannot have a tiering policy", info.name)));
 
 	memset(key, 0, sizeof(TierPartitionKey));
 	if ((!is_hypertable && !tier_partition_read_key(relation_oid, &table)) ||

@@ -30,42 +30,18 @@
 PG_FUNCTION_INFO_V1(tier_pin);
 PG_FUNCTION_INFO_V1(tier_unpin);
 
-/* Raises an error if the extension does not move relations of this kind. */
+/* Raises an error if the extension does not move such relations. */
 static void
 check_kind(const TierRelationInfo *info)
 {
-	const char *hint = "Tables, materialized views, indexes and partitioned tables can be pinned.";
-
-	switch (info->kind)
-	{
-		case RELKIND_RELATION:
-		case RELKIND_MATVIEW:
-		case RELKIND_INDEX:
-		case RELKIND_PARTITIONED_TABLE:
-			hint = NULL;
-			break;
-		case RELKIND_TOASTVALUE:
-			hint = "Pin the table that it belongs to.";
-			break;
-		case RELKIND_PARTITIONED_INDEX:
-			hint = "Pin its table, or the indexes of the partitions.";
-			break;
-	}
-	if (hint != NULL)
+	if (info->is_system || info->persistence == RELPERSISTENCE_TEMP ||
+		!(info->kind == RELKIND_RELATION || info->kind == RELKIND_MATVIEW ||
+		  info->kind == RELKIND_INDEX || info->kind == RELKIND_PARTITIONED_TABLE))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("%s %s cannot be pinned", tier_relation_kind_name(info->kind), info->name),
-				 errhint("%s", hint)));
-	if (info->is_system)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("system relation %s cannot be pinned", info->name),
-				 errdetail("tiered_storage never moves it.")));
-	if (info->persistence == RELPERSISTENCE_TEMP)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("temporary relation %s cannot be pinned", info->name),
-				 errdetail("tiered_storage never moves it.")));
+				 errdetail("Tables, materialized views, indexes and partitioned tables can be "
+						   "pinned, unless they are temporary or the system's.")));
 }
 
 static void
@@ -122,7 +98,6 @@ static int
 tier_of_partitions(const TierSet *set, const TierRelationInfo *info, bool include_indexes)
 {
 	List	   *leaves = tier_relation_leaves(info->relation_oid);
-	TierRelationInfo first;
 	int			tier = -1;
 	ListCell   *cell;
 
@@ -142,17 +117,13 @@ tier_of_partitions(const TierSet *set, const TierRelationInfo *info, bool includ
 			if (!tier_relation_lookup(lfirst_oid(member), &here))
 				continue;
 			if (tier < 0)
-			{
-				first = here;
 				tier = tier_of(set, &here);
-			}
 			else if (tier != tier_of(set, &here))
 				ereport(ERROR,
 						(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						 errmsg("not all of %s is on the same tier", info->name),
-						 errdetail("For example, %s is on tier \"%s\", and %s on tier \"%s\".",
-								   first.name, NameStr(set->tiers[tier].name),
-								   here.name, NameStr(set->tiers[tier_of(set, &here)].name)),
+						 errmsg("not all of %s is on tier \"%s\"", info->name,
+								NameStr(set->tiers[tier].name)),
+						 errdetail("For example, %s is not.", here.name),
 						 errhint("Name the tier, or pin the partitions one by one.")));
 		}
 		list_free(members);
@@ -297,30 +268,12 @@ tier_pin(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(1 + list_length(elsewhere));
 }
 
-/* The relation has no own pin: reports the pin that holds it, if there is one. */
-static void
-complain_of_none(const TierRelationInfo *info, const TierPins *pins)
-{
-	const TierPinned *pinned = tier_pins_find(pins, info->relation_oid);
-
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("there is no pin on %s %s", tier_relation_kind_name(info->kind),
-					info->name),
-			 pinned == NULL ? 0 : errdetail("It is held by the pin of %s.", pinned->pinned_as),
-			 pinned == NULL ? errhint("SELECT * FROM tiered_storage.pins lists the pins.") :
-			 errhint("Use SELECT tiered_storage.unpin(%s), then pin the parts that are to stay.",
-					 quote_literal_cstr(pinned->pinned_as))));
-}
-
 Datum
 tier_unpin(PG_FUNCTION_ARGS)
 {
 	bool		include_indexes = PG_ARGISNULL(1) || PG_GETARG_BOOL(1);
-	MemoryContext context = CurrentMemoryContext;
 	TierCatalogScope scope;
 	TierRelationInfo info;
-	TierPins   *pins = NULL;
 	List	   *members;
 	ListCell   *cell;
 	bool		has_indexes = false;
@@ -343,10 +296,12 @@ tier_unpin(PG_FUNCTION_ARGS)
 				 errhint("Omit include_indexes, and pin the indexes that are to stay.")));
 	foreach(cell, members)
 		removed += tier_catalog_remove_pin(lfirst_oid(cell));
-	if (removed == 0)
-		pins = tier_catalog_load_pin_of(context, info.relation_oid);
 	tier_catalog_leave(&scope);
 	if (removed == 0)
-		complain_of_none(&info, pins);
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("there is no pin on %s %s of its own",
+						tier_relation_kind_name(info.kind), info.name),
+				 errhint("SELECT * FROM tiered_storage.pins lists the pins.")));
 	PG_RETURN_INT32(removed);
 }

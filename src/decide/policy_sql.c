@@ -397,18 +397,11 @@ check_policy_owner(const TierPolicyRow *policy, Oid role_oid)
 {
 	if (owns_policy(policy, role_oid) || tier_is_administrator(role_oid))
 		return;
-	if (policy->is_group)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of the schema of tiering policy %d", policy->policy_id)));
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 OidIsValid(policy->relation_oid) ?
-			 errmsg("must be owner of table %s", policy->relation_name) :
-			 errmsg("must be owner of the table of tiering policy %d", policy->policy_id),
-			 OidIsValid(policy->relation_oid) ? 0 :
-			 errdetail("That table, %s, no longer exists. The policy is left to its "
-					   "last owner and to tier administrators.", policy->relation_name)));
+			 errmsg("must be owner of the %s of tiering policy %d, which is on %s",
+					policy->is_group ? "schema" : "table", policy->policy_id,
+					policy->relation_name)));
 }
 
 static void
