@@ -300,7 +300,7 @@ tier_unpin(PG_FUNCTION_ARGS)
 	if (removed == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("there is no pin on %s %s of its own",
+				 errmsg("there is no separate pin on %s %s",
 						tier_relation_kind_name(info.kind), info.name),
 				 errhint("SELECT * FROM tiered_storage.pins lists the pins.")));
 	PG_RETURN_INT32(removed);
