@@ -41,8 +41,13 @@ tier_segment_file_sync(TierSegmentFile *writer)
 {
 	if (writer->unsynced == 0)
 		return;
+
+	/*
+	 * No PANIC, as for other data: what is not on disk is thrown away with
+	 * the file.
+	 */
 	if (FileSync(writer->file, WAIT_EVENT_DATA_FILE_IMMEDIATE_SYNC) < 0)
-		ereport(data_sync_elevel(ERROR),
+		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not fsync file \"%s\": %m", FilePathName(writer->file))));
 	writer->unsynced = 0;

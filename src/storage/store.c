@@ -5,10 +5,14 @@
  *
  * A call to a file system over a network, or in user space, lasts until that answers, and the
  * process in it obeys no signal: it could neither be canceled nor would the server stop.  So a
- * child process asks first: `stat -f`, since no kernel answers statfs() from a cache.  It has
- * nothing of ours, such as shared memory or the connection of a client, and it is not killed:
- * it may be immune to that, and a postmaster that is process 1 would take the death of an
- * orphan for a crash.
+ * child process asks first: it writes a byte and flushes it, again and again while that is an
+ * I/O error.  Without its store, a file system such as JuiceFS still answers what asks for no
+ * data, and reads what it has in a cache.  The byte is a temporary file of the server, which a
+ * restart removes and no backup has.
+ *
+ * The child has nothing of ours, such as shared memory or the connection of a client, and it is
+ * not killed: it may be immune to that, and a postmaster that is process 1 would take the death
+ * of an orphan for a crash.
  *
  * The child keeps a file of the store in pg_stat_tmp locked, with flock(), until it ends.  So
  * there is one child of a store at most, also after a restart of the server: while the file is
@@ -44,6 +48,12 @@
 #define PATIENCE_MS 5000
 #define PATIENCE_IF_STALLED_MS 1000
 #define POLL_MS 20
+
+/* In the server's directory of the tablespace, $1; musl words the error otherwise. */
+#define WRITE_A_BYTE \
+	"exec >/dev/null 2>&1; f=$1/pgsql_tmp/pgsql_tmp.tiered_storage; mkdir ${f%/*}; " \
+	"while LC_ALL=C dd if=/dev/zero of=$f bs=1 count=1 conv=fsync 2>&1 | " \
+	"grep -q 'I.*/[Oo].* error'; do sleep 5; done; rm -f $f"
 
 /* So long what a process has found counts for it; it is a chance to hang after all. */
 #define VALID_US (2 * USECS_PER_SEC)
@@ -135,22 +145,20 @@ note_change(Store store, Oid tablespace_oid, bool answers)
  * alone, by which a service manager ends what is left of a server.
  */
 static void
-become_stat(int locked, const char *path)
+become_writer(int locked, const char *path)
 {
 	sigset_t	most;
-	int			null = open("/dev/null", O_RDWR);
 	int			ndescriptors = (int) Min(sysconf(_SC_OPEN_MAX), MAX_DESCRIPTORS);
 
-	if (fork() != 0 || setsid() < 0 || dup2(locked, STDIN_FILENO) < 0 ||
-		dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
+	if (fork() != 0 || setsid() < 0 || dup2(locked, STDIN_FILENO) < 0)
 		_exit(1);
-	for (int fd = STDERR_FILENO + 1; fd < ndescriptors; fd++)
+	for (int fd = STDIN_FILENO + 1; fd < ndescriptors; fd++)
 		(void) close(fd);
 	(void) signal(SIGTERM, SIG_DFL);
 	sigfillset(&most);
 	sigdelset(&most, SIGTERM);
 	sigprocmask(SIG_SETMASK, &most, NULL);
-	execlp("stat", "stat", "-f", path, (char *) NULL);
+	execlp("sh", "sh", "-c", WRITE_A_BYTE, "sh", path, (char *) NULL);
 	_exit(1);
 }
 
@@ -168,7 +176,7 @@ start_child(int locked, const char *path)
 	sigprocmask(SIG_SETMASK, &all, &before);
 	child = fork();
 	if (child == 0)
-		become_stat(locked, path);
+		become_writer(locked, path);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
