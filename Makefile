@@ -59,7 +59,7 @@ ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
 else
 # These work without a server, or install one.
-ifneq ($(filter-out test lint demo dist check-unit check-all print-%,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out test lint demo% dist check-unit check-all print-%,$(or $(MAKECMDGOALS),all)),)
 $(error "$(PG_CONFIG)" finds no development files of a PostgreSQL server. Install them \
 	(Debian, Ubuntu: postgresql-server-dev-NN; Red Hat: postgresqlNN-devel), or say which \
 	server with PG_CONFIG=/path/to/pg_config)
@@ -121,7 +121,7 @@ $(CITUS_SCRIPT): $(call sources,src/citus/[0-9][0-9]_*.sql)
 print-%:
 	@echo '$($*)'
 
-.PHONY: test check-all check-build check-matrix check-package check-unit dist lint demo
+.PHONY: test check-all check-build check-matrix check-package check-unit dist lint demo demo-object
 test:
 	$(SRC)/.ci/test
 check-all:
@@ -140,3 +140,5 @@ lint:
 	$(SRC)/.ci/lint
 demo:
 	$(SRC)/demo
+demo-object:
+	$(SRC)/demo.d/object
