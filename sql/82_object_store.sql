@@ -67,6 +67,10 @@ INSERT INTO regress_o_days VALUES ('2020-01-01');
 SELECT tiered_storage.add_tiering_policy('regress_o_days', tier => 'regress_store', move_after => '30 days');
 SELECT tiered_storage.add_tiering_policy('regress_o_days', tier => 'regress_local', index_tier => 'regress_store',
 	move_after => '30 days');
+SET client_min_messages = notice;
+SELECT tiered_storage.add_tiering_policy('regress_o_days', tier => 'regress_store', move_after => '30 days',
+	options => '{"no_writes_for": "7 days"}', dry_run => true);
+SET client_min_messages = warning;
 SELECT tiered_storage.add_tiering_policy('regress_o_days', tier => 'regress_store', move_after => '30 days',
 	options => '{"no_writes_for": "7 days"}') AS policy \gset
 SELECT tiered_storage.alter_policy(policy_id => :policy, changes => '{"no_writes_for": null}');

@@ -45,12 +45,10 @@ static char *
 due_text(const TierEvaluation *evaluation, int due, double bytes)
 {
 	TierRelationInfo info;
-	bool		is_partitioned = OidIsValid(evaluation->policy->relation_oid) &&
-	tier_relation_lookup(evaluation->policy->relation_oid, &info) &&
-	info.kind == RELKIND_PARTITIONED_TABLE;
-	const char *things = is_partitioned ?
-	evaluation->nleaves == 1 ? "partition" : "partitions" :
-	evaluation->nleaves == 1 ? "table" : "tables";
+	const char *things = psprintf("%s%s", OidIsValid(evaluation->policy->relation_oid) &&
+								  tier_relation_lookup(evaluation->policy->relation_oid, &info) &&
+								  info.kind == RELKIND_PARTITIONED_TABLE ? "partition" : "table",
+								  evaluation->nleaves == 1 ? "" : "s");
 
 	if (due == 0)
 		return psprintf("nothing is due to move to tier \"%s\" yet, of %d %s",
@@ -91,8 +89,11 @@ tell(const TierPolicyRow *policy, const TierEvaluation *evaluation, const TierSe
 		bytes += (double) evaluation->leaves[i].pending_bytes;
 	}
 	ereport(NOTICE,
-			(errmsg_internal("%s", evaluation->error != NULL ? evaluation->error :
-							 due_text(evaluation, due, bytes)),
+			(errmsg_internal("%s%s", evaluation->error != NULL ? evaluation->error :
+							 due_text(evaluation, due, bytes),
+							 evaluation->error == NULL &&
+							 set->tiers[evaluation->to_tier].is_object_store ?
+							 "; the worker freezes tables first" : ""),
 			 !worker_moves ? 0 :
 			 errdetail("The worker evaluates the policy for the first time at %s%s%s.", first_at,
 					   is_dry_run ? ", if it is added now" : "",
