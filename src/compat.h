@@ -783,22 +783,6 @@ tier_compat_may_execute(Oid function_oid, Oid role_oid)
 }
 
 /* ---------------------------------------------------------------------
- * Times
- * ---------------------------------------------------------------------
- */
-
-/* 17 brought infinite intervals. */
-static inline bool
-tier_compat_interval_is_infinite(const Interval *interval)
-{
-#if PG_VERSION_NUM >= 170000
-	return INTERVAL_NOT_FINITE(interval);
-#else
-	return false;
-#endif
-}
-
-/* ---------------------------------------------------------------------
  * Background workers
  * ---------------------------------------------------------------------
  */

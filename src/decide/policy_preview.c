@@ -18,7 +18,6 @@
 #include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/base/sql.h"
-#include "src/compat.h"
 #include "src/decide/policy_group.h"
 #include "src/decide/policy_preview.h"
 #include "src/decide/policy_return.h"
@@ -26,56 +25,34 @@
 /* The calendar begins in 4714 BC. */
 #define LONGEST_YEARS 6700.0
 
-static bool
-is_negative_or_infinite(const Interval *interval, bool zero_too)
-{
-	Interval	zero;
-	PGFunction	less = zero_too ? interval_le : interval_lt;
-
-	memset(&zero, 0, sizeof(zero));
-	return tier_compat_interval_is_infinite(interval) ||
-		DatumGetBool(DirectFunctionCall2(less, IntervalPGetDatum(interval),
-										 IntervalPGetDatum(&zero)));
-}
-
-/* Nothing is of no age, but everything is idle for no time. */
+/* An infinite interval reaches back beyond the calendar, too. */
 static void
-check_interval(const char *argument, const Interval *interval, bool may_be_zero)
+check_interval(const char *argument, const Interval *interval)
 {
-	if (is_negative_or_infinite(interval, !may_be_zero))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 may_be_zero ? errmsg("%s must not be negative or infinite", argument) :
-				 errmsg("%s must be more than zero, and not infinite", argument)));
+	double		years = fabs(interval->month / 12.0) + fabs(interval->day / 365.0) +
+	fabs((double) interval->time / USECS_PER_DAY / 365.0);
 
-	/* Nothing would ever be so old. */
-	if (fabs(interval->month / 12.0) + fabs(interval->day / 365.0) +
-		fabs((double) interval->time / USECS_PER_DAY / 365.0) > LONGEST_YEARS)
+	if (years > LONGEST_YEARS || tier_interval_seconds(interval) < 0.0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s reaches back beyond the calendar", argument)));
+				 errmsg("%s must not be negative, and not reach back beyond the calendar",
+						argument)));
 }
 
 /*
  * A session reports its use up to a minute later (PGSTAT_MAX_INTERVAL of the server): idleness
- * for less than that is not known.
+ * for less than that is not known.  '1 mon -29 days' is two days in March, and minus one in
+ * February.
  */
 static void
 check_idle_interval(const char *argument, const Interval *interval)
 {
-	check_interval(argument, interval, false);
-
-	/* '1 mon -29 days' is two days in March, and minus one in February. */
-	if (interval->month < 0 || interval->day < 0 || interval->time < 0)
+	check_interval(argument, interval);
+	if (interval->month < 0 || interval->day < 0 || interval->time < 0 ||
+		tier_interval_seconds(interval) < SECS_PER_MINUTE)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must have no negative part", argument),
-				 errdetail("The length of a month varies, so the interval would depend on "
-						   "the day.")));
-	if (tier_interval_seconds(interval) < SECS_PER_MINUTE)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be at least a minute", argument),
+				 errmsg("%s must be at least a minute, without a negative part", argument),
 				 errdetail("Activity of a session can appear in the statistics of the "
 						   "server up to a minute late.")));
 }
@@ -101,20 +78,12 @@ check_return(const TierPolicyRow *policy)
 						   "again below %s.",
 						   tier_given_text(policy->return_when_reads_per_hour),
 						   tier_given_text(policy->below_reads_per_hour))));
-	if (policy->has_return_after)
-	{
-		check_interval("return_after", &policy->return_after, false);
-		if (tier_policy_return_seconds(policy) > TIER_LONGEST_RETURN_AFTER_S ||
-			tier_policy_return_seconds(policy) < SECS_PER_MINUTE)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("return_after must be at least a minute, and not more than a year")));
-	}
-	if (policy->has_return_tier &&
-		(strcmp(NameStr(policy->return_tier), NameStr(policy->tier_name)) == 0))
+	if (policy->has_return_after &&
+		(tier_policy_return_seconds(policy) > TIER_LONGEST_RETURN_AFTER_S ||
+		 tier_policy_return_seconds(policy) < SECS_PER_MINUTE))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("return_tier must differ from the tier of the policy")));
+				 errmsg("return_after must be at least a minute, and not more than a year")));
 }
 
 void
@@ -128,7 +97,7 @@ tier_policy_check_conditions(const TierPolicyRow *policy)
 				 errhint("Specify at least one of move_after, idle_for, no_writes_for and "
 						 "below_reads_per_hour. A relation must meet all of them.")));
 	if (policy->has_move_after)
-		check_interval("move_after", &policy->move_after, true);
+		check_interval("move_after", &policy->move_after);
 	else if (policy->key_unit != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
