@@ -48,9 +48,9 @@ AS $$
 			SELECT b AS bytes, b / r.most AS share FROM _tiered_storage.report_ticks(r.most) b
 			WHERE NOT r.is_log
 			UNION ALL
-			SELECT power(10::float8, e), ln(power(10::float8, e) / r.least) / ln(r.most / r.least)
-			FROM generate_series(ceil(log(r.least))::integer, floor(log(r.most))::integer) e
-			WHERE r.is_log) t),
+			SELECT b, ln(b / r.least) / ln(r.most / r.least) FROM generate_series(0, 17) e
+			CROSS JOIN LATERAL (SELECT 10::float8 ^ (e % 3) * 1024::float8 ^ (e / 3) AS b) x
+			WHERE r.is_log AND b BETWEEN r.least AND r.most) t),
 	marked AS (
 		SELECT format('<path class="today" d="M%s 14v206"/>', round(p.x::numeric, 1))
 				|| _tiered_storage.report_label(p.x + CASE WHEN p.x > 700 THEN -6 ELSE 6 END, 26,

@@ -30,18 +30,11 @@ AS $$
 			'second', _tiered_storage.report_cell(r ->> 'second_per_s', v.unit),
 			'first_tx', _tiered_storage.report_cell(r ->> 'first_per_xact', v.unit),
 			'second_tx', _tiered_storage.report_cell(r ->> 'second_per_xact', v.unit),
-			'ratio', _tiered_storage.report_cell(r ->> 'ratio', '&times;'),
-			'pair', '<svg class="pair" viewBox="0 0 100 14" aria-hidden="true">' || COALESCE(
-				_tiered_storage.report_bar(0, 1, 100 * v.first_per_s / v.most, 5, 'before')
-				|| _tiered_storage.report_bar(0, 8, 100 * v.second_per_s / v.most, 5, 'now'), '')
-				|| '</svg>') ORDER BY n) AS rows
+			'ratio', _tiered_storage.report_cell(r ->> 'ratio', '&times;')) ORDER BY n) AS rows
 		FROM jsonb_array_elements(NULLIF(facts #> '{load,rows}', 'null')) WITH ORDINALITY x (r, n)
-		CROSS JOIN LATERAL (SELECT (r ->> 'first_per_s')::float8 AS first_per_s,
-			(r ->> 'second_per_s')::float8 AS second_per_s,
-			NULLIF(GREATEST((r ->> 'first_per_s')::float8, (r ->> 'second_per_s')::float8), 0)
-				AS most,
-			CASE r ->> 'unit' WHEN 'bytes' THEN 'bytes' WHEN 'ratio' THEN '%' ELSE '#' END AS unit)
-			v),
+		CROSS JOIN LATERAL (SELECT CASE r ->> 'unit' WHEN 'bytes' THEN 'bytes' WHEN 'ratio'
+			THEN '%' ELSE '#' END AS unit) v
+		WHERE r ->> 'metric' <> ALL ('{period,prorated}')),
 	file AS (
 		SELECT jsonb_agg(f || jsonb_build_object('class', CASE WHEN v.is_total THEN '<strong>'
 					|| (f ->> 'file_class') || '</strong>' ELSE f ->> 'file_class' END,
@@ -149,8 +142,8 @@ AS $$
 			'<code>shared_preload_libraries</code> it never is.</p>')
 		|| _tiered_storage.report_table('load-table', 'Load per second and per transaction; waits '
 			'per second are sessions active at once', '{Metric|name|text,Unit|unit|text,
-				Per second before|first|n,Per second now|second|n,Change|pair|html,
-				Ratio|ratio|n,Per transaction before|first_tx|n,Per transaction now|second_tx|n}',
+				Per second before|first|n,Per second now|second|n,Ratio|ratio|n,
+				Per transaction before|first_tx|n,Per transaction now|second_tx|n}',
 			l.rows) FROM wait w CROSS JOIN load l WHERE l.rows IS NOT NULL),
 		_tiered_storage.report_escape(facts #>> '{load,why}')),
 	('files', 'Files', 'I/O by class of files', 'Over the last sampled day: relations, WAL, '
@@ -295,10 +288,9 @@ rect.unknown{opacity:1}
 .legend .failed{background:linear-gradient(45deg,transparent 40%,var(--bad) 40%,var(--bad) 60%,
 transparent 60%),
 linear-gradient(-45deg,transparent 40%,var(--bad) 40%,var(--bad) 60%,transparent 60%)}
-.read,.before{fill:var(--w9);background:var(--w9)}
-.read,.now{fill:var(--accent);background:var(--accent)}
+.read{fill:var(--accent);background:var(--accent)}
 .written{fill:var(--w3);background:var(--w3)}
-table{border-collapse:collapse;width:100%;font-size:14px;margin:0 0 14px}
+table{border-collapse:collapse;width:calc(100% - 1px);font-size:14px;margin:0 0 14px}
 caption{text-align:left;font-weight:600;padding:10px 0 6px}
 caption span{position:sticky;left:0;display:inline-block;max-width:min(100%,80vw)}
 th,td{text-align:left;padding:6px 12px 6px 0;border-bottom:1px solid var(--line);
@@ -309,12 +301,8 @@ thead th{color:var(--dim);font-size:13px;border-bottom:1px solid var(--dim);vert
 white-space:normal;min-width:56px}
 thead .n,td.n{text-align:right}
 th:last-child,td:last-child{padding-right:0}
-.why{display:block;white-space:normal;width:max-content;max-width:430px}
-#recommendations .why{max-width:350px}#moves .why{max-width:330px}
-#tiers .why,#budget .why,#files .why,#writes .why{width:auto;min-width:140px}
-
+.why{display:block;white-space:normal;min-width:140px}
 time,data{white-space:nowrap}
-.pair{width:100px;height:14px;display:block}
 summary{cursor:pointer;color:var(--accent);padding:6px 0}
 .sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);
 white-space:nowrap}
@@ -324,7 +312,7 @@ footer{color:var(--dim);font-size:14px;padding-bottom:40px}
 @media (max-width:600px){header,main,footer{padding:0 12px}header{padding-top:22px}
 section{padding:16px 14px}
 h1{font-size:24px}.answer{font-size:18px}
-#budget .why,#files .why,#writes .why{width:max-content}
+.why{min-width:220px}
 th:first-child:not(:only-child){position:sticky;left:0;background:var(--card);max-width:165px;
 white-space:normal;overflow-wrap:anywhere}th:first-child[scope=row]{min-width:124px;font-size:13px}
 #recommendations th[scope=row],#moves th[scope=row]{min-width:158px}}
