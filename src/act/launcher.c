@@ -53,6 +53,9 @@
 #define DATABASE_SCAN_INTERVAL_MS (60 * 1000)
 #define FRESH_SCAN_MS 500
 
+/* If there are more databases than slots, so many in a scan take those of others. */
+#define MOST_TURNS 8
+
 /* Cycles for the sake of new policies have at least this distance, however many are added. */
 #define NEW_POLICY_MS 10000
 
@@ -68,16 +71,20 @@ launcher_exit(int code, Datum argument)
 	LWLockRelease(tier_shmem->lock);
 }
 
-/* Gives each database that can have a worker a slot, and frees the others. */
+/*
+ * Gives each database that can have a worker a slot, and frees the others.  If there are too many
+ * databases, those without the extension take turns, in the order of their OIDs.
+ */
 static void
 scan_databases(void)
 {
+	static Oid	last_given = InvalidOid;
 	List	   *known = NIL;
-	bool		overflow = false;
+	int			first = 0;
+	int			left;
 	Relation	rel;
 	TableScanDesc scan;
 	HeapTuple	tuple;
-	ListCell   *cell;
 
 	tier_transaction_start();
 	PushActiveSnapshot(GetTransactionSnapshot());
@@ -94,8 +101,9 @@ scan_databases(void)
 	table_endscan(scan);
 	table_close(rel, AccessShareLock);
 	PopActiveSnapshot();
-
-	/* Who has a slot keeps it, however many databases others create. */
+	list_sort(known, list_oid_cmp);
+	while (first < list_length(known) && list_nth_oid(known, first) <= last_given)
+		first++;
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < tier_shmem->ndatabases; i++)
 	{
@@ -105,12 +113,19 @@ scan_databases(void)
 			slot->state != TIER_WORKER_STARTING && slot->state != TIER_WORKER_RUNNING)
 			slot->database_oid = InvalidOid;
 	}
-	foreach(cell, known)
+	tier_shmem->database_overflow = list_length(known) > TIER_MAX_DATABASES;
+	left = !tier_shmem->database_overflow ? list_length(known) :
+		Max(MOST_TURNS, TIER_MAX_DATABASES - tier_shmem->ndatabases);
+	for (int i = 0; i < list_length(known) && left > 0; i++)
 	{
-		if (tier_shmem_slot(lfirst_oid(cell), true) == NULL)
-			overflow = true;
+		Oid			database_oid = list_nth_oid(known, (first + i) % list_length(known));
+
+		if (tier_shmem_slot(database_oid, false) != NULL ||
+			tier_shmem_slot(database_oid, true) == NULL)
+			continue;
+		last_given = database_oid;
+		left--;
 	}
-	tier_shmem->database_overflow = overflow;
 	LWLockRelease(tier_shmem->lock);
 	CommitTransactionCommand();
 }
@@ -242,8 +257,13 @@ start_next_worker(void)
 
 	if (!tier_worker_start(database_oid))
 	{
+		TierDatabaseSlot *slot;
+
+		/* The database is well, so the pause does not grow. */
 		LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
-		tier_worker_end_cycle(tier_shmem_slot(database_oid, true), TIER_WORKER_FAILED,
+		slot = tier_shmem_slot(database_oid, true);
+		slot->failures = 0;
+		tier_worker_end_cycle(slot, TIER_WORKER_FAILED,
 							  "no background worker is free; raise max_worker_processes");
 		LWLockRelease(tier_shmem->lock);
 	}

@@ -117,18 +117,18 @@ tier_shmem_slot(Oid database_oid, bool create)
 
 		if (slot->database_oid == database_oid)
 			return slot;
-		if (free_slot == NULL && !OidIsValid(slot->database_oid))
+		if (!OidIsValid(slot->database_oid) ||
+			(free_slot == NULL && slot->state == TIER_WORKER_NO_EXTENSION))
 			free_slot = slot;
 	}
 
 	if (!create)
 		return NULL;
-	if (free_slot == NULL)
-	{
-		if (tier_shmem->ndatabases == TIER_MAX_DATABASES)
-			return NULL;
+	if ((free_slot == NULL || OidIsValid(free_slot->database_oid)) &&
+		tier_shmem->ndatabases < TIER_MAX_DATABASES)
 		free_slot = &tier_shmem->databases[tier_shmem->ndatabases++];
-	}
+	if (free_slot == NULL)
+		return NULL;
 	memset(free_slot, 0, sizeof(TierDatabaseSlot));
 	free_slot->database_oid = database_oid;
 	free_slot->state = TIER_WORKER_NEVER_RUN;

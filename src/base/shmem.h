@@ -214,8 +214,9 @@ extern void tier_shmem_reserve(const char *name, Size size, int nlocks, TierShme
 extern void tier_shmem_init(void);
 
 /*
- * The slot of a database, or NULL if it has none and `create` is false or all slots are taken.
- * The caller holds tier_shmem->lock, exclusively for create.
+ * The slot of a database, or NULL if it has none and `create` is false.  If all are taken, create
+ * takes that of a database without the extension; NULL: there is none.  The caller holds
+ * tier_shmem->lock, exclusively for create.
  */
 extern TierDatabaseSlot *tier_shmem_slot(Oid database_oid, bool create);
 
