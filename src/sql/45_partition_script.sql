@@ -82,17 +82,23 @@ RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS 
 			UNION ALL SELECT FROM pg_statistic_ext
 			WHERE stxrelid = t.oid AND (stxstattarget >= 0 OR stxowner <> t.relowner)),
 			'its columns or statistics objects have options or another owner (reset them)'),
-		(EXISTS (SELECT FROM pg_depend i JOIN pg_sequence ON seqrelid = i.objid JOIN pg_depend d
+		(EXISTS (SELECT FROM pg_depend i JOIN pg_sequence ON seqrelid = i.objid JOIN pg_attribute
+			ON (attrelid, attnum) = (i.refobjid, i.refobjsubid) LEFT JOIN pg_depend d
 			ON d.refclassid = i.refclassid AND d.refobjid = i.objid AND d.deptype = 'n'
-			WHERE i.refclassid = 'pg_class'::regclass AND i.refobjid = t.oid AND i.deptype = 'i'),
-			'others depend on the sequence of its identity column (drop them)'),
+			WHERE i.refclassid = 'pg_class'::regclass AND i.refobjid = t.oid AND i.deptype = 'i'
+				AND (d.objid IS NOT NULL OR seqtypid <> atttypid)),
+			'others depend on its identity sequence, or that has another type (drop them, or AS)'),
 		(NOT has_schema_privilege(t.relowner, t.relnamespace, 'CREATE') OR EXISTS (SELECT
 			FROM pg_constraint WHERE conrelid = t.oid AND contype = 'f' AND conparentid = 0
 				AND NOT has_any_column_privilege(t.relowner, confrelid, 'REFERENCES')
 			UNION ALL SELECT FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid
 			WHERE t.oid IN (c.oid, i.indrelid) AND c.reltablespace <> 0
-				AND NOT has_tablespace_privilege(t.relowner, c.reltablespace, 'CREATE')),
-			'its owner lacks CREATE on the schema or a tablespace, or REFERENCES (grant it)')
+				AND NOT has_tablespace_privilege(t.relowner, c.reltablespace, 'CREATE')
+			UNION ALL SELECT FROM pg_trigger WHERE tgrelid = t.oid AND NOT tgisinternal
+				AND NOT has_function_privilege(t.relowner, tgfoid, 'EXECUTE')
+			UNION ALL SELECT FROM pg_attribute WHERE attrelid = t.oid AND attnum > 0
+				AND NOT has_type_privilege(t.relowner, atttypid, 'USAGE')),
+			'its owner lacks CREATE, REFERENCES, EXECUTE or USAGE of what it uses (grant it)')
 		) v (holds, obstacle) WHERE v.holds
 	UNION ALL SELECT format(v.obstacle, c.relname, key_column)
 		FROM t JOIN pg_index i ON i.indrelid = t.oid JOIN pg_class c ON c.oid = i.indexrelid
@@ -176,10 +182,12 @@ BEGIN
 			+ GREATEST(now() + '1 day', NULLIF(highest, 'infinity')::timestamptz)))::text);
 	END IF;
 	RETURN QUERY EXECUTE format('SELECT regexp_replace(regexp_replace(b.l::text, ''^-'', ''m''), '
-		''' 00:00:00.*|[^m0-9]'', '''', ''g''), b.l::text, b.u::text FROM generate_series(0, 11) k'
+		'''%3$s[^m0-9]'', '''', ''g''), b.l::text, b.u::text FROM generate_series(0, 11) k'
 		' CROSS JOIN LATERAL (SELECT ($1::%1$s + k * $2::%2$s)::%1$s, '
 		'($1::%1$s + (k + 1) * $2::%2$s)::%1$s) b (l, u) WHERE b.l < b.u AND b.u < $3::%1$s', type,
-		CASE type WHEN 'numeric' THEN type ELSE 'interval' END) USING bound, step, most;
+		CASE type WHEN 'numeric' THEN type ELSE 'interval' END,
+		/* There can be two midnights. */
+		CASE WHEN step !~ 'hour' THEN ' 00:00:00.*|' END) USING bound, step, most;
 END
 $$;
 

@@ -52,6 +52,9 @@ BEGIN
 			'no bound is known for the rows of the table', NULL, 'Analyze it, or give a bound.')
 		WHERE bound IS NULL;
 	body := _tiered_storage.partition_switch(relation, key_column, step, bound);
+	PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
+			format('psql would replace %s of table %s (rename that column)', m[1], relation))
+		FROM regexp_matches(undo || body, '[^:](:"[A-Z0-9_]+")') m;
 	policy := format('SELECT tiered_storage.add_tiering_policy(%L, %s, tier => %L, '
 		'if_not_exists => true);', relation, CASE WHEN step ~ '^[0-9]+$' THEN
 		'idle_for => ''30 days''' ELSE format('move_after => %L', 3 * step::interval) END, tier);

@@ -453,12 +453,17 @@ foreach (
 	[
 		'id int GENERATED ALWAYS AS IDENTITY',
 		q(ALTER TABLE @ ADD other int DEFAULT nextval('@_id_seq')),
-		'others depend on the sequence of its identity column ('
+		'others depend on its identity sequence, or that has another type ('
 	],
 	[
 		'',
 		'ALTER TABLE @ OWNER TO owner',
-		'its owner lacks CREATE on the schema or a tablespace, or REFERENCES ('
+		'its owner lacks CREATE, REFERENCES, EXECUTE or USAGE of what it uses ('
+	],
+	[
+		'id int GENERATED ALWAYS AS IDENTITY',
+		'ALTER SEQUENCE @_id_seq AS bigint',
+		'others depend on its identity sequence, or that has another type ('
 	])
 {
 	my ($columns, $more, $reason) = @$_;
@@ -536,6 +541,50 @@ sub refusal
 	return 'no lock';
 }
 $node->safe_psql('postgres', 'CREATE SCHEMA o AUTHORIZATION owner');
+
+# What only the fourth step would find out.
+$node->safe_psql(
+	'postgres', q(
+CREATE FUNCTION secret() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+CREATE DOMAIN kind AS int;
+CREATE TABLE o.executes (key int);
+CREATE TRIGGER t AFTER INSERT ON o.executes EXECUTE FUNCTION secret();
+CREATE TABLE o.uses (key int, k kind);
+CREATE TABLE o.replaced (key int, "USER" int, a int[]);
+CREATE INDEX ON o.replaced ((a[1: "USER"]));
+REVOKE EXECUTE ON FUNCTION secret FROM PUBLIC;
+REVOKE USAGE ON TYPE kind FROM PUBLIC;
+ALTER TABLE o.executes OWNER TO owner;
+ALTER TABLE o.uses OWNER TO owner;
+ALTER TABLE o.replaced OWNER TO owner;
+CREATE TABLE o.hours (key timestamptz);
+));
+foreach (
+	[ 'executes', 'its owner lacks CREATE, REFERENCES, EXECUTE or USAGE' ],
+	[ 'uses', 'its owner lacks CREATE, REFERENCES, EXECUTE or USAGE' ],
+	[ 'replaced', 'psql would replace :"USER" of table o.replaced (rename' ])
+{
+	my ($table, $reason) = @$_;
+
+	like(
+		error_of(
+			$node,
+			'postgres',
+			"SELECT tiered_storage.partitioning_script('o.$table', 'key', '10', bound => '100')"
+		),
+		qr/ERROR:  55000: .*\Q$reason\E/s,
+		"refused: o.$table");
+}
+my @hours = $node->safe_psql(
+	'postgres', q(
+SET TimeZone = 'America/Havana';
+SELECT tiered_storage.partitioning_script('o.hours', 'key', '1 hour', bound => '2026-10-31 20:00')
+)) =~ /^CREATE TABLE (\S+) PARTITION OF/mg;
+my %names = map { ($_ => 1) } @hours;
+
+is( scalar @hours,
+	scalar keys %names,
+	'hours of a night with two midnights have a name each');
 
 # A script that has become old is refused under its lock.
 my $old = small_script('changed', '');
