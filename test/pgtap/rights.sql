@@ -1,5 +1,7 @@
 -- Rights: what is granted to whom, and nothing else.
 SET client_min_messages = warning;
+SET allow_in_place_tablespaces = true;
+CREATE TABLESPACE tap_far LOCATION '';
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION tiered_storage;
@@ -293,11 +295,11 @@ SELECT lives_ok('SELECT * FROM tiered_storage.write_amplification', 'pg_monitor:
 RESET ROLE;
 
 -- A role that is no administrator has so many policies and no more: each run evaluates all of them.
-SELECT tiered_storage.add_tier('tap', '{pg_default}', profile => 'hdd_7200') \g /dev/null
+SELECT tiered_storage.add_tier('tap', '{tap_far}', profile => 'hdd_7200') \g /dev/null
 CREATE SCHEMA tap_many AUTHORIZATION tap_user;
 GRANT USAGE ON SCHEMA tiered_storage TO tap_user;
 GRANT EXECUTE ON FUNCTION tiered_storage.add_tiering_policy TO tap_user;
-GRANT CREATE ON TABLESPACE pg_default TO tap_user;
+GRANT CREATE ON TABLESPACE tap_far TO tap_user;
 CREATE FUNCTION pg_temp.add_policies(first int, last int) RETURNS bigint LANGUAGE sql AS $$
 	SELECT count(tiered_storage.add_tiering_policy(format('tap_many.t%s', i)::regclass, tier => 'tap', idle_for => '1 year'))
 	FROM generate_series(first, last) i $$;
@@ -310,3 +312,4 @@ SELECT is(pg_temp.add_policies(1001, 1002), 2::bigint, 'an administrator does');
 
 SELECT * FROM finish();
 ROLLBACK;
+DROP TABLESPACE tap_far;
