@@ -233,10 +233,6 @@ SELECT p.recommended_tier = n.name AS tier, regress_kind(p.command) AS kind, p.c
 SELECT count(*) AS kinds FROM tiered_storage.recommend_placement() p WHERE regress_kind(p.command) IS DISTINCT
 	FROM 'CALL';
 -- Hints: what a person is told to do.
-SELECT n.n, regress_kind(h.hint) AS kind FROM regress_names n
-	CROSS JOIN LATERAL regress_hint(format('SELECT tiered_storage.unpin(%L)', format('%I.%I', n.name, left(n.name,
-		10) || 'i')), '^Use (.*), then pin the parts that are to stay\.$') h (hint)
-	WHERE regress_kind(h.hint) <> 'SELECT' OR position(quote_literal(format('%1$I.%1$I', n.name)) IN h.hint) = 0;
 SELECT count(*) AS names FROM regress_names n
 	CROSS JOIN LATERAL regress_hint(format('SELECT tiered_storage.add_tier(''regress_new'', ARRAY[%L]::text)',
 		n.place), '(tiered_storage.alter_tier.*)\.$') h (hint)
