@@ -33,7 +33,10 @@
 
 #define MOST_S 60
 
-/* The most that a vacuum of the table logs: each page of it and of its indexes once. */
+/*
+ * The most that a vacuum of the table logs: each page of it and of its indexes twice, if a
+ * checkpoint comes between its passes.
+ */
 static int64
 bytes_to_log(Oid table_oid)
 {
@@ -48,7 +51,7 @@ bytes_to_log(Oid table_oid)
 		if (tier_relation_lookup(lfirst_oid(cell), &info))
 			bytes += tier_relation_disk_bytes(&info);
 	}
-	return bytes;
+	return 2 * bytes;
 }
 
 /* Returns true if nothing keeps it from its target but that its table is not frozen. */
@@ -122,7 +125,7 @@ count_frozen(Oid table_oid)
  * so what it was admitted by is asked again.
  */
 static void
-freeze(const TierToFreeze *to_freeze)
+freeze(TierToFreeze *to_freeze)
 {
 	const TierMoveRequest *request = &to_freeze->request;
 	TierRelationInfo info;
@@ -137,8 +140,10 @@ freeze(const TierToFreeze *to_freeze)
 		tier_relation_refuse_owner(&info, request->requester_oid).message == NULL &&
 		may_freeze(request, &info, to_freeze->table_oid, set);
 	PopActiveSnapshot();
-	if (may)
-		tier_pages_freeze(to_freeze->table_oid);
+	if (!may)
+		return;
+	to_freeze->frozen = count_frozen(to_freeze->table_oid);
+	tier_pages_freeze(to_freeze->table_oid);
 }
 
 void
@@ -146,10 +151,8 @@ tier_freeze(TierToFreeze *to_freeze)
 {
 	int64		ends_at;
 	int			most_ms = Min(tier_sample_interval_s, MOST_S) * 1000;
-	int64		frozen;
 
 	tier_transaction_start();
-	frozen = count_frozen(to_freeze->table_oid);
 	tier_pages_yield(true);
 	ends_at = tier_clock_monotonic_us() + most_ms * INT64CONST(1000);
 	enable_timeout_after(STATEMENT_TIMEOUT, most_ms);
@@ -177,7 +180,7 @@ tier_freeze(TierToFreeze *to_freeze)
 	/* A second one who waited must not cancel what comes next. */
 	QueryCancelPending = false;
 	tier_transaction_start();
-	to_freeze->is_done |= count_frozen(to_freeze->table_oid) <= frozen;
+	to_freeze->is_done |= count_frozen(to_freeze->table_oid) <= to_freeze->frozen;
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(PortalContext);
 	to_freeze->is_awaited = false;

@@ -246,7 +246,7 @@ check_frozen(TierAdmission *admission)
 									unfrozen);
 		obstacle.detail = "It takes only tables without writes.";
 		obstacle.hint = psprintf("VACUUM (FREEZE, INDEX_CLEANUP ON) %s; freezes them. "
-								 "For a tiering policy, the worker does so.",
+								 "For a tiering policy, the worker tries that first.",
 								 table.name);
 	}
 	return obstacle;

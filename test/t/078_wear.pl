@@ -169,11 +169,8 @@ value_of(
 );
 sample(1);
 is(wear($mb), '36|36.000', 'what was written in an hour is no rate of a day');
-is( wear(
-		'moved_bytes_per_day, expected_life_years, wear_exceeded'
-	),
-	'0||',
-	'what is not known is null');
+is(wear('moved_bytes_per_day, expected_life_years, wear_exceeded'),
+	'0||', 'what is not known is null');
 like(
 	wear('reason'),
 	qr/^less than a day was counted; its endurance is not configured/,
@@ -515,7 +512,8 @@ value_of(
 	"UPDATE _tiered_storage.device_wear SET tablespaces = '{1}' WHERE device = 'fakea'"
 );
 sample(24);
-is(wear('written_bytes'), '0', 'one of that name with other tablespaces is another one');
+is(wear('written_bytes'), '0',
+	'one of that name with other tablespaces is another one');
 
 # A machine without devices: containers.
 unlink "$root/proc/self/mountinfo", "$root/sys/dev/block/$major:$minor";
