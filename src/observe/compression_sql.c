@@ -29,6 +29,7 @@
 #include "src/server/relation.h"
 #include "src/server/relation_pages.h"
 #include "src/storage/compressor.h"
+#include "src/storage/store.h"
 
 PG_FUNCTION_INFO_V1(tier_estimate_compression);
 
@@ -158,7 +159,8 @@ are_sure(const Methods *methods, int64 pieces)
 static void
 sample_part(Part *part, Methods *methods)
 {
-	TierPages  *pages = tier_pages_open(part->relation_oid, &part->why_not);
+	TierPages  *pages = NULL;
+	TierRelationInfo info;
 	uint64		seed = pg_prng_uint64(&pg_global_prng_state);
 	char	   *bytes;
 
@@ -167,6 +169,10 @@ sample_part(Part *part, Methods *methods)
 		memset(&methods->of[i].sums, 0, sizeof(TierPieceSums));
 		methods->of[i].elapsed_us = 0;
 	}
+	part->why_not = "its file system does not answer";
+	if (!tier_relation_lookup(part->relation_oid, &info) ||
+		tier_store_answers(info.tablespace_oid))
+		pages = tier_pages_open(part->relation_oid, &part->why_not);
 	if (pages == NULL)
 		return;
 	bytes = palloc(TIER_PIECE_BYTES);

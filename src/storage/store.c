@@ -53,7 +53,7 @@
 #define WRITE_A_BYTE \
 	"exec >/dev/null 2>&1; f=$1/pgsql_tmp/pgsql_tmp.tiered_storage; mkdir ${f%/*}; " \
 	"while LC_ALL=C dd if=/dev/zero of=$f bs=1 count=1 conv=fsync 2>&1 | " \
-	"grep -q 'I.*/[Oo].* error'; do sleep 5; done; rm -f $f"
+	"grep -q 'I.*/[Oo].* error'; do [ -s postmaster.pid ] || break; sleep 5; done; rm -f $f"
 
 /* So long what a process has found counts for it; it is a chance to hang after all. */
 #define VALID_US (2 * USECS_PER_SEC)
@@ -213,9 +213,25 @@ await_lock(int fd, int64 patience_ms)
  * ---------------------------------------------------------------------
  */
 
+/* A file-level restore may have left out its directory. */
+static int
+open_lock(const char *path)
+{
+	int			fd = OpenTransientFile(path, O_RDWR | O_CREAT | PG_BINARY);
+
+	if (fd < 0 && errno == ENOENT && MakePGDirectory(PG_STAT_TMP_DIR) == 0)
+		fd = OpenTransientFile(path, O_RDWR | O_CREAT | PG_BINARY);
+	if (fd < 0)
+		ereport(WARNING,
+				(errcode_for_file_access(), errmsg("could not open file \"%s\": %m", path),
+				 errdetail("So file systems over a network are treated as if they did not "
+						   "answer.")));
+	return fd;
+}
+
 /*
  * Who has seen the lock taken and then free has an answer, though not if it is an error but for a
- * missing directory.  Without the file nothing can be asked.
+ * missing directory.
  */
 static bool
 ask(Store store, Oid tablespace_oid, const char *directory)
@@ -227,16 +243,16 @@ ask(Store store, Oid tablespace_oid, const char *directory)
 	int			fd;
 
 	lock_path(path, store, "");
-	fd = OpenTransientFile(path, O_RDWR | O_CREAT | PG_BINARY);
+	fd = open_lock(path);
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
 	{
 		start_child(fd, directory);
 		CloseTransientFile(fd); /* the child has the lock, not we */
-		fd = OpenTransientFile(path, O_RDWR | O_CREAT | PG_BINARY);
+		fd = open_lock(path);
 		answers = true;
 	}
 	if (fd < 0)
-		return true;
+		return false;
 	answers = answers &&
 		await_lock(fd, had_stalled ? PATIENCE_IF_STALLED_MS : PATIENCE_MS) &&
 		(stat(directory, &st) == 0 || errno == ENOENT);

@@ -295,6 +295,24 @@ unlike(
 is(children(), 0, 'no process is left');
 
 # ---------------------------------------------------------------------
+note 'A restore may leave out the directory of the questions';
+# ---------------------------------------------------------------------
+
+my $questions = $node->data_dir . '/pg_stat_tmp';
+rename $questions, "$questions.away" or die "could not rename: $!";
+is(bounded_value_of('SELECT count(*) > 0 FROM tiered_storage.tiers'),
+	't', 'they are asked');
+ok(glob("$questions/tiered_storage_store.*"), 'in a new one');
+rename $questions, "$questions.new" or die "could not rename: $!";
+append_to_file($questions, '');
+like(
+	notices_of($node, 'postgres', 'CALL tiered_storage.sample()'),
+	qr/WARNING:  58000|WARNING:  .*could not open file "pg_stat_tmp/,
+	'without one that is said');
+unlink $questions;
+rename "$questions.new", $questions or die "could not rename: $!";
+
+# ---------------------------------------------------------------------
 note 'A store that is gone answers, too, with an error';
 # ---------------------------------------------------------------------
 
