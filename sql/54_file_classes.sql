@@ -146,6 +146,12 @@ SET tiered_storage.test_now = '2030-02-01 06:00+00';
 CALL tiered_storage.sample();
 SELECT period_start, period_s, reads, read_bytes, writes, write_bytes, fsyncs FROM _tiered_storage.file_rows
 	WHERE place = 'x' ORDER BY 1;
+\echo '-- One of the SLRUs was reset: what the others have grown by is not known.'
+UPDATE _tiered_storage.file_state SET reads = reads + 1e9 WHERE file_class = 'slru';
+SET tiered_storage.test_now = '2030-02-01 07:00+00';
+CALL tiered_storage.sample();
+SELECT count(*) AS slru FROM _tiered_storage.file_rows WHERE file_class = 'slru'
+	AND period_start >= '2030-02-01 06:00+00';
 \echo '-- A clock that was set back makes no period, and no error.'
 SET tiered_storage.test_now = '2030-02-01 05:00+00';
 CALL tiered_storage.sample();

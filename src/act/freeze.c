@@ -6,7 +6,8 @@
  * VACUUM begins and ends transactions of its own, which SPI does not allow.  So a run only says
  * which table comes first, and the worker vacuums it when the run has ended.  Meanwhile the worker
  * takes no sample and makes no move, and DDL on the table waits: so it stops when the next sample
- * is due, and goes on in the next cycle.  A vacuum skips the pages that an earlier one has frozen.
+ * is due, and goes on in the next cycle.  A vacuum skips the pages that an earlier one has frozen,
+ * but begins anew with the indexes, so it may last twice as long after each failure.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,12 +27,14 @@
 #include "src/base/clock.h"
 #include "src/base/settings.h"
 #include "src/base/transaction.h"
+#include "src/catalog/moves.h"
 #include "src/move/preflight.h"
 #include "src/move/throttle.h"
 #include "src/server/relation_pages.h"
 #include "src/storage/file_size.h"
 
 #define MOST_S 60
+#define MOST_DOUBLINGS 6
 
 /*
  * The most that a vacuum of the table logs: each page of it and of its indexes twice, if a
@@ -98,6 +101,18 @@ tier_freeze_first(TierToFreeze *to_freeze, const TierMoveRequest *request,
 	return true;
 }
 
+static int
+failures_of(Oid relation_oid)
+{
+	TierCatalogScope scope;
+	int			failures;
+
+	tier_catalog_enter(&scope);
+	failures = tier_catalog_move_failures(relation_oid);
+	tier_catalog_leave(&scope);
+	return failures;
+}
+
 /* Its frozen pages and those of its TOAST table. */
 static int64
 count_frozen(Oid table_oid)
@@ -131,6 +146,7 @@ freeze(TierToFreeze *to_freeze)
 	TierRelationInfo info;
 	const TierSet *set;
 	bool		may;
+	int			most_ms;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
 	set = tier_catalog_tiers_now();
@@ -139,23 +155,22 @@ freeze(TierToFreeze *to_freeze)
 		tier_relation_lookup(request->relation_oid, &info) &&
 		tier_relation_refuse_owner(&info, request->requester_oid).message == NULL &&
 		may_freeze(request, &info, to_freeze->table_oid, set);
+	most_ms = (Min(tier_sample_interval_s, MOST_S) * 1000) <<
+		(may ? Min(failures_of(request->relation_oid), MOST_DOUBLINGS) : 0);
 	PopActiveSnapshot();
 	if (!may)
 		return;
 	to_freeze->frozen = count_frozen(to_freeze->table_oid);
+	to_freeze->ends_at = tier_clock_monotonic_us() + most_ms * INT64CONST(1000);
+	enable_timeout_after(STATEMENT_TIMEOUT, most_ms);
 	tier_pages_freeze(to_freeze->table_oid);
 }
 
 void
 tier_freeze(TierToFreeze *to_freeze)
 {
-	int64		ends_at;
-	int			most_ms = Min(tier_sample_interval_s, MOST_S) * 1000;
-
 	tier_transaction_start();
 	tier_pages_yield(true);
-	ends_at = tier_clock_monotonic_us() + most_ms * INT64CONST(1000);
-	enable_timeout_after(STATEMENT_TIMEOUT, most_ms);
 	PG_TRY();
 	{
 		freeze(to_freeze);
@@ -166,7 +181,7 @@ tier_freeze(TierToFreeze *to_freeze)
 	{
 		HOLD_INTERRUPTS();
 		to_freeze->is_done = geterrcode() != ERRCODE_QUERY_CANCELED ||
-			tier_clock_monotonic_us() < ends_at;
+			to_freeze->ends_at == 0 || tier_clock_monotonic_us() < to_freeze->ends_at;
 		if (to_freeze->is_done)
 			EmitErrorReport();
 		AbortOutOfAnyTransaction();

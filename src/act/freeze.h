@@ -18,6 +18,7 @@ typedef struct TierToFreeze
 	Oid			table_oid;		/* 0: none */
 	TierMoveRequest request;	/* of it, or of an index of it */
 	int64		frozen;			/* its frozen pages, before the last vacuum */
+	int64		ends_at;		/* by tier_clock_monotonic_us(): that vacuum */
 	bool		is_done;		/* it was frozen as far as it can be now */
 	bool		is_awaited;		/* by that run: it, or a table after it */
 } TierToFreeze;

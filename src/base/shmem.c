@@ -118,7 +118,7 @@ tier_shmem_slot(Oid database_oid, bool create)
 		if (slot->database_oid == database_oid)
 			return slot;
 		if (!OidIsValid(slot->database_oid) ||
-			(free_slot == NULL && slot->state == TIER_WORKER_NO_EXTENSION))
+			(free_slot == NULL && slot->state == TIER_WORKER_NO_EXTENSION && !slot->notified))
 			free_slot = slot;
 	}
 

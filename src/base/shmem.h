@@ -215,8 +215,8 @@ extern void tier_shmem_init(void);
 
 /*
  * The slot of a database, or NULL if it has none and `create` is false.  If all are taken, create
- * takes that of a database without the extension; NULL: there is none.  The caller holds
- * tier_shmem->lock, exclusively for create.
+ * takes that of a database without the extension that nobody has notified; NULL: there is none.
+ * The caller holds tier_shmem->lock, exclusively for create.
  */
 extern TierDatabaseSlot *tier_shmem_slot(Oid database_oid, bool create);
 

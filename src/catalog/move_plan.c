@@ -46,6 +46,16 @@ tier_catalog_load_backoff(MemoryContext context, int *n)
 	return TIER_ROWS(context, TierBackoff, fields, *n);
 }
 
+int
+tier_catalog_move_failures(Oid relation_oid)
+{
+	static const char sql[] =
+	"SELECT m.failures FROM _tiered_storage.move m WHERE m.relation_oid = $1 "
+	"ORDER BY m.move_id DESC LIMIT 1";
+
+	return tier_query(sql, tier_arg_oid(relation_oid)) > 0 ? tier_get_int4(0, 1) : 0;
+}
+
 static TierValue
 clipped(const char *value)
 {

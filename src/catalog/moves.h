@@ -196,6 +196,9 @@ typedef struct TierBackoff
  */
 extern TierBackoff *tier_catalog_load_backoff(MemoryContext context, int *n);
 
+/* How often the last move of a relation has failed. */
+extern int	tier_catalog_move_failures(Oid relation_oid);
+
 /* OIDs of relations with running moves of any requester. */
 extern Oid *tier_catalog_load_running(MemoryContext context, int *n);
 

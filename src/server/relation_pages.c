@@ -192,16 +192,14 @@ tier_pages_freeze(Oid table_oid)
 		{"freeze", "on"}, {"index_cleanup", "on"}, {"truncate", "off"}, {"skip_locked", "on"},
 	};
 	LockRelId	id = {table_oid, MyDatabaseId};
-	MemoryContext old_context = MemoryContextSwitchTo(PortalContext);
-	VacuumStmt *statement = makeNode(VacuumStmt);
+	VacuumStmt *statement;
 	Relation	table;
 	bool		may_freeze;
 
 	if (!ConditionalLockRelationOid(table_oid, ShareUpdateExclusiveLock))
-	{
-		MemoryContextSwitchTo(old_context);
 		return;
-	}
+	MemoryContextSwitchTo(PortalContext);
+	statement = makeNode(VacuumStmt);
 	LockRelationIdForSession(&id, ShareUpdateExclusiveLock);
 	table = try_relation_open(table_oid, NoLock);
 	may_freeze = table != NULL && !runs_code(table);
@@ -223,5 +221,5 @@ tier_pages_freeze(Oid table_oid)
 	if (may_freeze)
 		ExecVacuum(make_parsestate(NULL), statement, true);
 	UnlockRelationIdForSession(&id, ShareUpdateExclusiveLock);
-	MemoryContextSwitchTo(old_context);
+	MemoryContextSwitchTo(CurTransactionContext);
 }

@@ -108,8 +108,12 @@ CREATE VIEW _tiered_storage.device_io AS
 		s.request_fit_yy, s.request_fit_periods) r
 	CROSS JOIN LATERAL (SELECT NULLIF(s.period_s, 0) AS period_s,
 		CASE WHEN s.counters_at IS NOT NULL AND s.observed_since IS NOT NULL THEN
-			GREATEST(0, EXTRACT(epoch FROM now() - s.counters_at))::float8 END AS idle_s,
-		EXTRACT(epoch FROM now() - s.observed_since)::float8 AS observed_s) p
+			GREATEST(0, EXTRACT(epoch FROM n.read_at - s.counters_at))::float8 END AS idle_s,
+		EXTRACT(epoch FROM n.read_at - s.observed_since)::float8 AS observed_s
+		-- As in _tiered_storage.heat.
+		FROM (SELECT CASE WHEN pg_is_in_recovery() THEN
+			(SELECT x.last_sample_at FROM _tiered_storage.last_sample x) ELSE now() END
+			AS read_at) n) p
 	LEFT JOIN LATERAL (
 		SELECT array_agg(x.spcname::text ORDER BY x.spcname) AS tablespaces,
 			CASE WHEN count(DISTINCT tt.tier_name) = 1 THEN min(tt.tier_name::text)::name END

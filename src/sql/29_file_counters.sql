@@ -259,8 +259,12 @@ AS $$
 				AS write_bytes,
 			_tiered_storage.counter_growth(s.fsyncs, c.fsyncs, r.was_reset) AS fsyncs,
 			_tiered_storage.counter_growth(s.io_ms, c.io_ms, r.was_reset) AS io_ms) g
-		/* The first counters of a server are its whole past. */
-		WHERE s.sampled_at < now_at AND NOT by_another_server),
+		/*
+		 * The first counters of a server are its whole past.  After the reset of one SLRU, what
+		 * the others have grown by is not known.
+		 */
+		WHERE s.sampled_at < now_at AND NOT by_another_server AND NOT (c.file_class = 'slru'
+			AND (r.was_reset OR c.reads < s.reads OR c.writes < s.writes))),
 	state AS (
 		INSERT INTO _tiered_storage.file_state AS s
 		SELECT c.file_class, now_at, now_at, c.places, c.reads, c.read_bytes, c.writes,

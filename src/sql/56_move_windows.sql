@@ -45,6 +45,7 @@ CREATE FUNCTION _tiered_storage.move_window_openings(
 	OUT moved_bytes float8)
 RETURNS SETOF record
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	SET TimeZone = 'UTC'
 AS $$
 DECLARE
 	at timestamptz := COALESCE(
@@ -55,16 +56,18 @@ BEGIN
 	FOR w IN SELECT x.* FROM _tiered_storage.move_window x WHERE x.enabled
 	LOOP
 		BEGIN
+			/* AT TIME ZONE would take CET for an abbreviation, without daylight saving. */
+			PERFORM set_config('TimeZone', w.time_zone, true);
+
 			/* By the clock that tests set as much time has passed as by that of the moves. */
 			RETURN QUERY
 				SELECT w.window_name, o.opens_at, o.closes_at, CASE WHEN o.opens_at <= at
 					THEN _tiered_storage.moved_within(EXTRACT(epoch FROM at - o.opens_at)::float8)
 					END
-				FROM (SELECT (at AT TIME ZONE w.time_zone)::date + n AS day
+				FROM (SELECT at::date + n AS day
 					FROM generate_series(-2, 21) n) d
-				CROSS JOIN LATERAL (SELECT (d.day + w.starts) AT TIME ZONE w.time_zone AS opens_at,
-					(d.day + (w.ends < w.starts)::integer + w.ends) AT TIME ZONE w.time_zone
-						AS closes_at) o
+				CROSS JOIN LATERAL (SELECT (d.day + w.starts)::timestamptz AS opens_at,
+					(d.day + (w.ends < w.starts)::integer + w.ends)::timestamptz AS closes_at) o
 				WHERE (w.days IS NULL OR to_char(d.day, 'dy') = ANY (w.days))
 					AND o.opens_at < o.closes_at AND o.closes_at > at;
 		EXCEPTION WHEN invalid_parameter_value THEN

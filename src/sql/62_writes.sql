@@ -146,7 +146,8 @@ AS $$
 			w.page_bytes + w.maintenance_bytes + w.wal_bytes * r.ratio AS bytes,
 			(SELECT x.wal_since FROM _tiered_storage.last_sample x) > w.observed_since
 				AND (SELECT x.wal_since FROM _tiered_storage.last_sample x) + interval '3 days'
-					> GREATEST(now(), (SELECT x.last_sample_at FROM _tiered_storage.last_sample x))
+					> GREATEST(CASE WHEN NOT pg_is_in_recovery() THEN now() END,
+						(SELECT x.last_sample_at FROM _tiered_storage.last_sample x))
 				AS is_early
 		FROM known k
 		JOIN whole w ON w.table_oid = k.oid

@@ -162,7 +162,7 @@ sub check_restored
 		'ALTER TABLE "Their Schema"."Newest" RENAME TO "New Name"');
 	is( $server->safe_psql(
 			$db,
-			"SELECT tiered_storage.add_tiering_policy('measure', '50 years', '$discovered')"
+			"SELECT tiered_storage.add_tiering_policy(in_schema => 'public', tier => 'slow', idle_for => '50 years')"
 		),
 		7,
 		"$name: a new policy gets the next id");
@@ -478,11 +478,16 @@ my $old = new_node('old', conf => "$conf\nlog_min_messages = debug1");
 $old->start;
 $old->safe_psql('postgres', 'CREATE DATABASE app');
 create_measurements($old, 'app', 1);
+
+# A policy is for a slower tier, and pg_upgrade takes no tablespace of its own version.
+create_in_place_tablespace($old, 'passing');
 $old->safe_psql(
 	'app', q(
 CREATE EXTENSION tiered_storage;
-SELECT tiered_storage.add_tier('mine', '{pg_default}', profile => 'nvme', price_per_gb_month => 0.5, reserve_fraction => 0);
+SELECT tiered_storage.add_tier('mine', '{passing}', profile => 'nvme', rank => 5, price_per_gb_month => 0.5, reserve_fraction => 0);
 SELECT tiered_storage.add_tiering_policy('measure', '90 days', 'mine');
+SELECT tiered_storage.alter_tier('mine', tablespaces => '{pg_default}');
+DROP TABLESPACE passing;
 SELECT tiered_storage.pin('measure', 'mine');
 CALL tiered_storage.sample();
 ));

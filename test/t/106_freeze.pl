@@ -199,7 +199,7 @@ create_table('coded', 'alice');
 $node->safe_psql(
 	'postgres', q(
 CREATE SEQUENCE called; GRANT ALL ON called TO alice;
-CREATE FUNCTION code(text) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT nextval('called')::int - nextval('called')::int $$;
+CREATE FUNCTION code(text) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT nextval('public.called')::int - nextval('public.called')::int $$;
 CREATE INDEX ON coded_1 USING brin (code(t)) WITH (pages_per_range = 1);
 INSERT INTO coded SELECT date '2020-05-01', repeat('x', 1000) FROM generate_series(1, 100);
 SELECT setval('called', 1), pg_stat_force_next_flush();
