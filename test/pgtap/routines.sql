@@ -122,7 +122,7 @@ SELECT is_empty($$ SELECT r.oid::regprocedure FROM routines r WHERE NOT EXISTS (
 	WHERE e.extname = 'tiered_storage' AND d.classid = 'pg_proc'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_extension'::regclass
 		AND d.refobjid = e.oid AND d.deptype = 'e') $$, 'all of them belong to the extension');
 SELECT is_empty($$ SELECT oid::regprocedure, proconfig FROM routines
-	WHERE lanname <> 'c' AND oid NOT IN (SELECT p.oid FROM pg_proc p WHERE p.prosqlbody IS NOT NULL) AND (proconfig[1] IS DISTINCT FROM 'search_path=pg_catalog, pg_temp' OR array_to_string(proconfig[2:], ' ') !~ '^((lock_timeout=[0-9]+s|client_min_messages=warning)( |$))*$') $$, 'those whose body is a string pin their search_path, pg_temp last, and leave other settings to the library');
+	WHERE lanname <> 'c' AND oid NOT IN (SELECT p.oid FROM pg_proc p WHERE p.prosqlbody IS NOT NULL) AND (proconfig[1] IS DISTINCT FROM 'search_path=pg_catalog, pg_temp' OR array_to_string(proconfig[2:], ' ') !~ '^((lock_timeout=[0-9]+s|client_min_messages=warning|TimeZone=UTC)( |$))*$') $$, 'those whose body is a string pin their search_path, pg_temp last, and leave other settings to the library');
 SELECT is_empty($$ SELECT oid::regprocedure FROM routines WHERE lanname = 'c' AND (proconfig IS NOT NULL OR probin <> 'tiered_storage') $$,
 	'those in C are in the library of the extension');
 SELECT bag_eq($$ SELECT proname::text FROM routines WHERE prosecdef $$,
