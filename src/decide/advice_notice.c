@@ -364,7 +364,7 @@ tier_advice_notice_empty(const TierAdvice *advice)
 		detail = "Temporary relations, system relations and those of tiered_storage are "
 			"never moved.";
 	}
-	else if (!is_full && counts.short_time > 0 &&
+	else if (!is_full && counts.short_time > counts.held &&
 			 counts.short_time + counts.held >= counts.selected &&
 			 !advice->options.as_if_observed)
 	{
@@ -386,8 +386,8 @@ tier_advice_notice_empty(const TierAdvice *advice)
 			": the tiers where relations would be better have no room" :
 			counts.events > 0 ?
 			" yet: relations were loaded, used once or read into memory so far" :
-			counts.held > 0 && counts.held == counts.selected ?
-			": pins, policies, extensions and the cooldown keep all relations where they are" :
+			counts.held > 0 && counts.held + counts.short_time >= counts.selected ?
+			": pins, policies, extensions and the cooldown keep relations where they are" :
 			": all relations are where they are best, or moving them would save too little";
 		detail = tier_advice_headline(advice);
 		if (is_full)
