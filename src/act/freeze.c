@@ -3,8 +3,8 @@
  * act/freeze.c
  *		Freezing a table before the worker moves it to an object store.
  *
- * VACUUM begins and ends transactions of its own, which SPI does not allow.  So a run only says
- * which table comes first, and the worker vacuums it when the run has ended.  Meanwhile the worker
+ * VACUUM begins and ends transactions of its own, which SPI does not allow.  Therefore a run only
+ * notes one table, and the worker vacuums it after the run.  Meanwhile the worker
  * takes no sample and makes no move, and DDL on the table waits: so it stops when the next sample
  * is due, and goes on in the next cycle.  A vacuum skips the pages that an earlier one has frozen,
  * but begins anew with the indexes, so it may last twice as long after each failure.
@@ -194,9 +194,12 @@ tier_freeze(TierToFreeze *to_freeze)
 
 	/* A second one who waited must not cancel what comes next. */
 	QueryCancelPending = false;
-	tier_transaction_start();
-	to_freeze->is_done |= count_frozen(to_freeze->table_oid) <= to_freeze->frozen;
-	CommitTransactionCommand();
+	if (!to_freeze->is_done)
+	{
+		tier_transaction_start();
+		to_freeze->is_done = count_frozen(to_freeze->table_oid) <= to_freeze->frozen;
+		CommitTransactionCommand();
+	}
 	MemoryContextSwitchTo(PortalContext);
 	to_freeze->is_awaited = false;
 }

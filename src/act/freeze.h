@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * act/freeze.h
- *		Freezing a table before the worker moves them to an object store.
+ *		Freezing a table before the worker moves it to an object store.
  *
  *-------------------------------------------------------------------------
  */

@@ -215,7 +215,8 @@ extern void tier_shmem_init(void);
 
 /*
  * The slot of a database, or NULL if it has none and `create` is false.  If all are taken, create
- * takes that of a database without the extension that nobody has notified; NULL: there is none.
+ * reuses the slot of a database that was found to be without the extension, unless somebody has
+ * notified it.  If there is no such slot, it returns NULL.
  * The caller holds tier_shmem->lock, exclusively for create.
  */
 extern TierDatabaseSlot *tier_shmem_slot(Oid database_oid, bool create);

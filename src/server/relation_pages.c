@@ -150,7 +150,10 @@ tier_pages_yield(bool yields)
 	LWLockRelease(ProcArrayLock);
 }
 
-/* Returns true if a vacuum of the table may compute expressions of its owner: BRIN does. */
+/*
+ * Returns true if a vacuum of the table may evaluate an expression of one of its indexes.  BRIN
+ * does so when it summarizes new ranges.
+ */
 static bool
 runs_code(Relation table)
 {
@@ -205,9 +208,10 @@ tier_pages_freeze(Oid table_oid)
 	may_freeze = table != NULL && !runs_code(table);
 	if (table != NULL && !may_freeze)
 		ereport(WARNING,
-				(errmsg("table \"%s\" is not frozen, since functions of its owner would run",
-						RelationGetRelationName(table)),
-				 errdetail("A BRIN index has an expression or a predicate.")));
+				(errmsg("could not freeze table \"%s\"", RelationGetRelationName(table)),
+				 errdetail("A vacuum would call functions of its owner, for a BRIN index with an "
+						   "expression or a predicate."),
+				 errhint("Run VACUUM (FREEZE, INDEX_CLEANUP ON) as its owner.")));
 	if (table != NULL)
 		relation_close(table, NoLock);
 	statement->is_vacuumcmd = true;
