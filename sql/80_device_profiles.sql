@@ -122,6 +122,16 @@ SELECT * FROM regress_simulate('{"regress_slow": {"price_per_gb_month": 1000000,
 SELECT * FROM regress_simulate('{"regress_slow": {"profile": "regress_flash", "random_read_ms": 1}}');
 -- A disk instead of the flash, with more room: nothing gains from it.
 SELECT * FROM regress_simulate('{"regress_fast": {"profile": "regress_disk", "capacity_bytes": 24576}}');
+-- Reads of an object store are paid for: 40000 an hour, 730 hours, 1000 per million.
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"price_per_million_reads": 1000}');
+SELECT tier_name, round(price_per_month) AS price FROM _tiered_storage.explain_placement('regress_l1');
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"price_per_million_reads": null}');
+SELECT tier_name, round(price_per_month) AS price FROM _tiered_storage.explain_placement('regress_l1');
+-- So it is with those of a profile.
+SELECT tiered_storage.alter_device_profile('regress_flash', '{"price_per_million_reads": 1000}');
+SELECT regexp_replace(source, '\s+', ' ', 'g') ~ '; 1000 per million reads$' AS is_said
+	FROM tiered_storage.device_profiles() WHERE profile = 'regress_flash';
+SELECT simulated_price > 4000 AS is_paid FROM regress_simulate('{"regress_slow": {"profile": "regress_flash"}}') WHERE tier_name = 'regress_slow';
 -- As an override of any advice, too.
 SELECT count(*) FROM tiered_storage.recommend_placement(overrides => '{"regress_slow": {"profile": "regress_flash"}}')
 	WHERE recommended_tier <> current_tier;
@@ -132,6 +142,8 @@ SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_slow": {"prof
 SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_slow": {"profile": 1}}')
 SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_slow": {"profile": null}}')
 SELECT count(*) FROM _tiered_storage.simulate_placement('{"regress_slow": {"profil": "nvme"}}')
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"price_per_million_reads": -1}')
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"price_per_million_reads": "NaN"}')
 $refused$);
 \set ECHO all
 

@@ -48,6 +48,7 @@ read_tier(TierTier *tier, uint64 row)
 	tier->profile.calibrated = tier_get_bool(row, 18);
 	tier->low_watermark = tier_get_float8(row, 19);
 	tier->is_object_store = tier_get_bool(row, 23);
+	tier->profile.price_per_million_reads = tier_get_float8(row, 24);
 	if (tier_get_bool(row, 20))
 	{
 		tier->emptied_above = tier_get_float8(row, 21);
@@ -112,7 +113,8 @@ tier_catalog_load_tiers(MemoryContext context)
 	"compression_ratio, endurance_tbw, endurance_dwpd, "
 	"EXISTS (SELECT FROM _tiered_storage.tier_calibration c WHERE c.tier_name = t.tier_name), "
 	"t.low_watermark, f.policy_id IS NOT NULL, COALESCE(f.high_watermark, t.high_watermark), "
-	"COALESCE(f.low_watermark, t.low_watermark), t.profile = 'object_store' "
+	"COALESCE(f.low_watermark, t.low_watermark), t.profile = 'object_store', "
+	"COALESCE(price_per_million_reads, 0) "
 	"FROM _tiered_storage.tier t LEFT JOIN _tiered_storage.fullness_policy f "
 	"ON f.tier_name = t.tier_name AND f.enabled ORDER BY rank, t.tier_name";
 	static const char tablespaces_sql[] =
@@ -184,12 +186,12 @@ tier_catalog_find_profile(const char *name, TierCostProfile *figures, double *en
 	static const char sql[] =
 	"SELECT random_read_ms, random_write_ms, sequential_read_mb_per_s, "
 	"sequential_write_mb_per_s, fsync_ms, parallelism, price_per_gb_month::float8, "
-	"COALESCE(endurance_dwpd, 0) "
+	"COALESCE(endurance_dwpd, 0), COALESCE(price_per_million_reads, 0) "
 	"FROM _tiered_storage.device_profiles() WHERE profile = $1";
 	double	   *fields[] = {
 		&figures->random_read_ms, &figures->random_write_ms, &figures->sequential_read_mb_per_s,
 		&figures->sequential_write_mb_per_s, &figures->fsync_ms, &figures->parallelism,
-		&figures->price_per_gb_month, endurance_dwpd
+		&figures->price_per_gb_month, endurance_dwpd, &figures->price_per_million_reads
 	};
 
 	memset(figures, 0, sizeof(TierCostProfile));

@@ -219,6 +219,8 @@ AS $$
 					'parallelism', NULLIF(t.parallelism, p.parallelism),
 					'capacity_bytes', t.capacity_bytes, 'endurance_tbw', t.endurance_tbw,
 					'endurance_dwpd', NULLIF(t.endurance_dwpd, p.endurance_dwpd),
+					'price_per_million_reads',
+						NULLIF(t.price_per_million_reads, p.price_per_million_reads),
 					'compressed', NULLIF(t.compressed, s.compressed),
 					'compression_ratio', t.compression_ratio)), '{}')::text],
 			ARRAY[NULL, NULL, NULL, NULL, NULL, '0.15', '0.8', '0.9', NULL]))

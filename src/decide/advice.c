@@ -72,7 +72,8 @@ tier_advice_stored(const TierAdvice *advice, const TierAdviceUnit *unit, int tie
 double
 tier_advice_price(const TierAdvice *advice, const TierAdviceUnit *unit, int tier)
 {
-	return tier_cost_price_per_month(unit->size_bytes, &advice->set->tiers[tier].profile,
+	return tier_cost_price_per_month(unit->size_bytes, &unit->loads.middle,
+									 &advice->set->tiers[tier].profile,
 									 advice->set->tiers[tier].reserve_fraction);
 }
 

@@ -169,16 +169,6 @@ price(TierExplained *explained, PlanState *top, bool executed)
 	explained->top = NULL;
 }
 
-/* With the digits that it has. */
-static void
-show_number(const char *name, const char *unit, const char *number, ExplainState * es)
-{
-	const char *point = strchr(number, '.');
-
-	ExplainPropertyFloat(name, unit, atof(number), point == NULL ? 0 : (int) strlen(point + 1),
-						 es);
-}
-
 /* Of a node; -1, which none has: the sums. */
 static void
 show(const TierExplained *explained, int node_id, ExplainState * es)
@@ -204,10 +194,10 @@ show(const TierExplained *explained, int node_id, ExplainState * es)
 		ExplainPropertyText(row[1], row[2], es);
 		if (row[3] != NULL)
 			ExplainPropertyText("Relation", row[3], es);
-		show_number("Random Reads", NULL, row[4], es);
-		show_number("Sequential Reads", NULL, row[5], es);
+		ExplainPropertyFloat("Random Reads", NULL, atof(row[4]), 3, es);
+		ExplainPropertyFloat("Sequential Reads", NULL, atof(row[5]), 3, es);
 		if (row[6] != NULL)
-			show_number("Device Time", "ms", row[6], es);
+			ExplainPropertyFloat("Device Time", "ms", atof(row[6]), 3, es);
 		ExplainCloseGroup("Tier", NULL, true, es);
 	}
 	ExplainCloseGroup("Tiers", "Tiers", false, es);

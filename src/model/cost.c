@@ -25,6 +25,10 @@
 #define MS_PER_S 1e3
 
 #define S_PER_HOUR 3600.0
+#define HOURS_PER_MONTH 730.0
+
+/* What file systems over an object store read at once; JuiceFS cuts files into such blocks. */
+#define OBJECT_BYTES 4194304.0
 
 /* The time of a process to look at a page; sequential reads hide behind it. */
 #define PAGE_LOOK_S 5e-6
@@ -378,14 +382,17 @@ tier_cost_stored_bytes(double size_bytes, const TierCostProfile *profile)
 }
 
 double
-tier_cost_price_per_month(double size_bytes, const TierCostProfile *profile,
-						  double reserve_fraction)
+tier_cost_price_per_month(double size_bytes, const TierCostLoad *load,
+						  const TierCostProfile *profile, double reserve_fraction)
 {
 	double		reserve = tier_clamp(tier_amount(reserve_fraction), 0.0,
 									 MAX_RESERVE_FRACTION);
+	double		requests = tier_amount(load->random_reads) + tier_amount(load->scans) +
+	tier_amount(load->sequential_reads) * TIER_BLOCK_BYTES / OBJECT_BYTES;
 
 	return tier_amount(profile->price_per_gb_month) *
-		(tier_cost_stored_bytes(size_bytes, profile) / BYTES_PER_GB) / (1.0 - reserve);
+		(tier_cost_stored_bytes(size_bytes, profile) / BYTES_PER_GB) / (1.0 - reserve) +
+		tier_amount(profile->price_per_million_reads) * requests * HOURS_PER_MONTH / 1e6;
 }
 
 double

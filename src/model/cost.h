@@ -28,6 +28,7 @@ typedef struct TierCostProfile
 	double		fsync_ms;
 	double		parallelism;	/* requests the device serves at once */
 	double		price_per_gb_month; /* 0 where unknown; 1 GB = 10^9 bytes */
+	double		price_per_million_reads;	/* of requests; 0: none */
 	double		endurance_bytes_per_day;	/* 0: not limited, or not known */
 	double		compression_ratio;	/* at most 1: not compressed */
 	bool		calibrated;
@@ -151,9 +152,10 @@ extern double tier_cost_busy_s_per_hour(const TierCostLoad *load,
 
 /*
  * Money per month for the bytes stored, reserve included: p * S / (1 - reserve); 0
- * where the price is unknown.  The reserve is taken as within [0, 0.99].
+ * where the price is unknown.  The reserve is taken as within [0, 0.99].  Reads are paid for by
+ * request: each random one, each start of a scan, and each 4 MB of a scan, which is an object.
  */
-extern double tier_cost_price_per_month(double size_bytes,
+extern double tier_cost_price_per_month(double size_bytes, const TierCostLoad *load,
 										const TierCostProfile *profile,
 										double reserve_fraction);
 

@@ -22,6 +22,7 @@ AS $$
 		('fsync_ms',                  1e-6,       1e6),
 		('parallelism',               1e-3,       1e6),
 		('price_per_gb_month',        1e-9,       1e9),	-- or 0
+		('price_per_million_reads',   1e-9,       1e9),
 		('capacity_bytes',            1,          1152921504606846976),
 		('reserve_fraction',          0,          0.999999),
 		('endurance_tbw',             1e-9,       1e12),
@@ -75,6 +76,7 @@ CREATE TABLE _tiered_storage.tier
 	high_watermark float8 NOT NULL,
 	endurance_tbw float8,
 	endurance_dwpd float8,
+	price_per_million_reads float8,
 	compressed boolean NOT NULL,
 	compression_ratio float8,
 	-- created by discover_tiers() and never changed by a person since: not dumped, and replaced
@@ -129,6 +131,7 @@ BEGIN
 			capacity_bytes = t.capacity_bytes, reserve_fraction = t.reserve_fraction,
 			low_watermark = t.low_watermark, high_watermark = t.high_watermark,
 			endurance_tbw = t.endurance_tbw, endurance_dwpd = t.endurance_dwpd,
+			price_per_million_reads = t.price_per_million_reads,
 			compressed = t.compressed, compression_ratio = t.compression_ratio,
 			discovered = t.discovered, restored = t.restored,
 			restored_rank = t.restored_rank

@@ -127,13 +127,13 @@ DECLARE
 	nulls jsonb := (SELECT jsonb_object_agg(e.key, e.value) FROM jsonb_each(device) e
 		WHERE jsonb_typeof(e.value) = 'null');
 	needed text := (SELECT min(k) FROM jsonb_object_keys(nulls - '{capacity_bytes,endurance_tbw,
-		endurance_dwpd,compression_ratio}'::text[]) k);
+		endurance_dwpd,price_per_million_reads,compression_ratio}'::text[]) k);
 BEGIN
 	IF needed IS NOT NULL THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
 			format('key "%s" of device must not be null', needed),
-			hint => 'capacity_bytes, endurance_tbw, endurance_dwpd '
-				'and compression_ratio can be null.');
+			hint => 'capacity_bytes, endurance_tbw, endurance_dwpd, '
+				'price_per_million_reads and compression_ratio can be null.');
 	END IF;
 	RETURN jsonb_populate_record(t, COALESCE(nulls, '{}'));
 END

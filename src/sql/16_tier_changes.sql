@@ -12,7 +12,8 @@ AS $$
 DECLARE
 	known CONSTANT text[] := '{random_read_ms,random_write_ms,sequential_read_mb_per_s,
 		sequential_write_mb_per_s,fsync_ms,parallelism,capacity_bytes,compressed,
-		compression_ratio,endurance_tbw,endurance_dwpd,device,written_bytes,used_fraction}';
+		compression_ratio,endurance_tbw,endurance_dwpd,price_per_million_reads,
+		device,written_bytes,used_fraction}';
 	unknown text;
 BEGIN
 	IF device IS NOT NULL AND jsonb_typeof(device) <> 'object' THEN
@@ -118,7 +119,8 @@ COMMENT ON FUNCTION tiered_storage.add_tier IS
 ' come from the device profile, and the profile from the device; keys of device: '
 'random_read_ms, random_write_ms, sequential_read_mb_per_s, sequential_write_mb_per_s, '
 'fsync_ms, parallelism, capacity_bytes, compressed, compression_ratio, '
-'endurance_tbw, endurance_dwpd, and from SMART: written_bytes, used_fraction, device';
+'endurance_tbw, endurance_dwpd, price_per_million_reads, and from SMART: written_bytes, '
+'used_fraction, device';
 
 CREATE FUNCTION tiered_storage.alter_tier(
 	name name,

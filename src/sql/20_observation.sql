@@ -281,16 +281,3 @@ LANGUAGE C AS 'MODULE_PATHNAME', 'tier_sample_sql';
 COMMENT ON PROCEDURE tiered_storage.sample IS
 'takes a sample, as the worker does in each cycle: adds counters, sizes and cached blocks of '
 'all relations of this database to the history';
-
-/*
- * Blocks of each file of this database in shared buffers, and how many of them are dirty;
- * with more than 4 million buffers a random sample is examined, and standard_error is the
- * error of cached_buffers.
- */
-CREATE FUNCTION _tiered_storage.relation_buffers(
-	OUT tablespace_oid oid, OUT file_number oid,
-	OUT cached_buffers bigint, OUT dirty_buffers bigint, OUT usage_sum bigint,
-	OUT standard_error float8)
-RETURNS SETOF record
-LANGUAGE C VOLATILE PARALLEL RESTRICTED
-AS 'MODULE_PATHNAME', 'tier_relation_buffers';

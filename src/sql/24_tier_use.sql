@@ -19,7 +19,8 @@ CREATE VIEW _tiered_storage.tiers AS
 		COALESCE(r.relation_bytes, 0)::int8 AS relation_bytes,
 		COALESCE(r.relations, 0) AS relations,
 		t.reserve_fraction, t.low_watermark, t.high_watermark,
-		t.endurance_tbw, t.endurance_dwpd, t.discovered, t.compression_ratio,
+		t.endurance_tbw, t.endurance_dwpd, t.price_per_million_reads, t.discovered,
+		t.compression_ratio,
 		(SELECT max(k.calibrated_at) FROM _tiered_storage.tier_calibration k
 			WHERE k.tier_name = t.tier_name) AS calibrated_at,
 		(SELECT bool_or(w.wear_exceeded) FROM _tiered_storage.wear_state() w

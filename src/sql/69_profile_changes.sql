@@ -99,7 +99,7 @@ BEGIN
 			p := jsonb_populate_record(p, device);
 			p.profile := profile;
 			/* Another price is another list. */
-			IF device ? 'price_per_gb_month' THEN
+			IF device ?| '{price_per_gb_month,price_per_million_reads}' THEN
 				p.price_source := COALESCE(device ->> 'price_source',
 					format('alter_device_profile(), %s', current_date));
 			END IF;

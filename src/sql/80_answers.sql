@@ -226,7 +226,8 @@ AS $$
 		_tiered_storage.significant(p.price_per_gb_month::float8),
 		_tiered_storage.significant(p.endurance_dwpd),
 		_tiered_storage.wrap(concat_ws('; ', CASE WHEN p.is_edited THEN 'edited' END,
-			p.price_source), 21)
+			p.price_source,
+			_tiered_storage.significant(p.price_per_million_reads) || ' per million reads'), 21)
 	FROM _tiered_storage.device_profiles() p
 $$;
 COMMENT ON FUNCTION tiered_storage.device_profiles IS

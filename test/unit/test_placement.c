@@ -138,6 +138,7 @@ test_cost(void)
 {
 	TierCostProfile profile = {0};
 	TierCostLoad load = {0};
+	TierCostLoad idle = {0};
 	TierCost	cost;
 
 	profile.random_read_ms = 0.1;
@@ -178,9 +179,11 @@ test_cost(void)
 	is(cost.busy_s, 1.5e6 * 0.301072e-3 + 400 + 5, "cost: compressed, bare figures");
 	is(cost.written_bytes, 3 * 8192e6, "cost: compressed, writes are amplified");
 	is(tier_cost_stored_bytes(1000, &profile), 500, "cost: compressed, half the bytes");
-	is(tier_cost_price_per_month(2e9, &profile, 0.5), 0, "cost: no price");
+	is(tier_cost_price_per_month(2e9, &idle, &profile, 0.5), 0,
+	   "cost: no price");
 	profile.price_per_gb_month = 3;
-	is(tier_cost_price_per_month(2e9, &profile, 0.5), 6, "cost: compressed, half the price");
+	is(tier_cost_price_per_month(2e9, &idle, &profile, 0.5), 6,
+	   "cost: compressed, half the price");
 	profile.calibrated = true;
 	is(tier_cost_on(&load, &profile).busy_s, 360, "cost: compressed, figures measured through it");
 	profile.compression_ratio = 0.5;

@@ -443,18 +443,24 @@ static void
 test_cost_price_and_move(void)
 {
 	TierCostProfile broken = hdd;
+	TierCostLoad idle = {0};
+	TierCostLoad paid = {1000, 512000, 20};
 
 	/* 100 GB * 0.1 / 0.8 */
-	is(tier_cost_price_per_month(1e11, &ssd, 0.2), 12.5, "price: with reserve");
-	is(tier_cost_price_per_month(1e11, &ssd, 0.0), 10.0,
+	is(tier_cost_price_per_month(1e11, &idle, &ssd, 0.2), 12.5, "price: with reserve");
+	is(tier_cost_price_per_month(1e11, &idle, &ssd, 0.0), 10.0,
 	   "price: without reserve");
-	is(tier_cost_price_per_month(1e11, &ssd, -3.0), 10.0,
+	is(tier_cost_price_per_month(1e11, &idle, &ssd, -3.0), 10.0,
 	   "price: negative reserve is none");
-	is(tier_cost_price_per_month(1e11, &ssd, 1.0), 1000.0,
+	is(tier_cost_price_per_month(1e11, &idle, &ssd, 1.0), 1000.0,
 	   "price: a reserve of everything is limited");
-	is(tier_cost_price_per_month(0.0, &ssd, 0.2), 0.0, "price: no bytes");
+	is(tier_cost_price_per_month(0.0, &idle, &ssd, 0.2), 0.0, "price: no bytes");
 	broken.price_per_gb_month = 0.0;
-	is(tier_cost_price_per_month(1e11, &broken, 0.2), 0.0, "price: unknown");
+	is(tier_cost_price_per_month(1e11, &idle, &broken, 0.2), 0.0, "price: unknown");
+	/* (1000 + 20 + 512000 * 8 kB / 4 MB) * 730 h * 0.4 / 10^6 */
+	broken.price_per_million_reads = 0.4;
+	is(tier_cost_price_per_month(1e11, &paid, &broken, 0.2), 2020 * 730 * 0.4 / 1e6,
+	   "price: of requests");
 
 	/* 12.8 GB / 128 MB/s + 12.8 GB / 400 MB/s */
 	is(tier_cost_move_s(12.8e9, &hdd, &ssd), 100.0 + 32.0, "move: up");
