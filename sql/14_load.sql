@@ -71,14 +71,15 @@ SELECT count(*) AS rows, max(period_start) FROM _tiered_storage.load_rows;
 SELECT sampled_at FROM _tiered_storage.load_state;
 
 \echo '-- Counters that went back: what they show now is what happened since, in their group.'
-UPDATE _tiered_storage.load_state SET counters[1] = 1000000000000000;
+\echo '-- Not so the SLRUs, which are added up, and each of which is reset by itself.'
+UPDATE _tiered_storage.load_state SET counters[1] = 1000000000000000, counters[22] = 1000000000000000;
 SELECT counters[13] AS wal_records FROM _tiered_storage.load_state \gset
 UPDATE regress_l SET id = id WHERE id BETWEEN 101 AND 200;
 :flush \g /dev/null
 SET tiered_storage.test_now = '2030-01-01 00:03:00+00';
 CALL tiered_storage.sample();
 SELECT commits BETWEEN 1 AND 1000000000 AS commits, rows_inserted >= 3000 AS from_zero, wal_records < :wal_records
-	AS others_not
+	AS others_not, slru_reads, slru_writes
 	FROM _tiered_storage.load_rows ORDER BY period_start DESC LIMIT 1;
 \echo '-- Counters of another version say nothing.'
 UPDATE _tiered_storage.load_state SET counters = '{1, 2}';

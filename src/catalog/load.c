@@ -10,7 +10,8 @@
  * load_state holds the counters of the last sample, in one array in the order of the table of
  * metrics below; load_history holds the differences between samples. Counters of one group are
  * reset together.  If one of a group went back, the values of the group count as the
- * difference.
+ * difference.  Those of GROUP_SLRU are sums, of counters that are reset one by one: if a sum went
+ * back, the difference is unknown.
  *
  *-------------------------------------------------------------------------
  */
@@ -198,11 +199,10 @@ compute_delta(const Counters *before, const Counters *now, Counters *delta)
 			reset[metrics[i].group] = true;
 	for (int i = 0; i < NMETRICS; i++)
 	{
-		delta->known[i] = before->known[i] && now->known[i];
-		delta->values[i] = 0;
-		if (delta->known[i])
-			delta->values[i] = tier_heat_counter_delta(before->values[i], now->values[i],
-													   reset[metrics[i].group]);
+		delta->known[i] = before->known[i] && now->known[i] &&
+			!(metrics[i].group == GROUP_SLRU && reset[GROUP_SLRU]);
+		delta->values[i] = !delta->known[i] ? 0 :
+			tier_heat_counter_delta(before->values[i], now->values[i], reset[metrics[i].group]);
 	}
 
 	/* Waits are unknown for a period without samples of them. */
