@@ -155,7 +155,8 @@ tier_guc_init(void)
 
 	define_int("tiered_storage.move_limit_per_day",
 			   "Limits how much a database copies in 24 hours because of recommendations.",
-			   "0 means nothing, -1 no limit.  Moves by policies and by hand do not count.",
+			   "0 means nothing, -1 no limit.  Returns of policies count; other moves by "
+			   "policies and by hand do not.",
 			   &tier_move_limit_per_day_mb, -1, INT_MAX, PGC_SIGHUP, GUC_UNIT_MB);
 
 	define_bool("tiered_storage.log_moves",

@@ -59,6 +59,7 @@ CREATE TABLE posts (id bigint) PARTITION BY RANGE (id);
 INSERT INTO orders SELECT generate_series(1, 1000);
 CREATE TABLE cold (id int PRIMARY KEY USING INDEX TABLESPACE slow) TABLESPACE slow;
 INSERT INTO cold SELECT generate_series(1, 1000);
+CREATE TABLE cold_parent (id int PRIMARY KEY USING INDEX TABLESPACE slow) PARTITION BY RANGE (id) TABLESPACE slow;
 CALL tiered_storage.sample();
 ));
 	my @mistakes;
@@ -80,7 +81,7 @@ SELECT (SELECT string_agg(spcname, ' ' ORDER BY spcname) FROM pg_tablespace WHER
 		WHERE c.relname ~ '^cold'), (SELECT count(*) FROM cold),
 	(SELECT tablespaces FROM tiered_storage.tiers WHERE tier_name = 'hdd')
 )),
-			'slow2|slow2 slow2|1000|slow2',
+			'slow2|slow2 slow2 slow2 slow2|1000|slow2',
 			'the disk is replaced') if $block =~ /DROP TABLESPACE slow;/;
 		push @mistakes, $errors =~ /$mistake/g;
 		diag $errors if $ENV{SHOW_DOCUMENTS};
@@ -100,15 +101,19 @@ my ($query) = slurp_file("$root/docs/guide/operations.md") =~
   /^(SELECT oid::regclass, relkind FROM pg_class.*?;)$/ms;
 $query =~ s/'slow'/'lost'/;
 $node->safe_psql('postgres', "CREATE TABLESPACE lost LOCATION '$disk'");
-$node->safe_psql('postgres',
-	'CREATE TABLE lost TABLESPACE lost AS SELECT generate_series(1, 10)');
+$node->safe_psql(
+	'postgres',
+	'CREATE TABLE lost TABLESPACE lost AS SELECT generate_series(1, 10);
+CREATE TABLE parent (id int) PARTITION BY RANGE (id) TABLESPACE lost');
 $node->stop;
 PostgreSQL::Test::Utils::system_or_bail('rm', '-rf', glob "$disk/*");
 $node->start;
 my ($rc, $out, $err) = $node->psql('postgres', 'SELECT count(*) FROM lost');
 like($err, qr/could not open file/, 'rows are lost');
-is($node->safe_psql('postgres', $query), 'lost|r', 'relations are named');
-$node->safe_psql('postgres', 'DROP TABLE lost');
+is($node->safe_psql('postgres', $query),
+	"lost|r\nparent|p", 'relations are named');
+$node->safe_psql('postgres',
+	'DROP TABLE lost; ALTER TABLE parent SET TABLESPACE pg_default');
 $node->safe_psql('postgres', 'DROP TABLESPACE lost');
 
 $node->stop;
