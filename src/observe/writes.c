@@ -61,6 +61,7 @@
 #include "utils/memutils.h"
 
 #include "src/compat.h"
+#include "src/base/debug.h"
 #include "src/base/idle.h"
 #include "src/catalog/tables.h"
 #include "src/server/processes.h"
@@ -399,6 +400,7 @@ read_stretch(TierWal *wal, XLogRecPtr begin, XLogRecPtr end, XLogRecPtr *positio
 		TierWalResult result = tier_wal_read_stretch(wal, begin, end, &first, &last);
 
 		CHECK_FOR_INTERRUPTS();
+		tier_debug_point("reading_wal");
 		tier_wal_keep_up();
 		read += last - first;
 		*position = last;

@@ -65,6 +65,7 @@ struct TierWal
 {
 	/* Set when it is made. */
 	MemoryContext context;		/* the decoder allocates when it likes to */
+	MemoryContextCallback on_reset; /* of that */
 	TierWalObserver observer;
 	XLogReaderState *reader;
 	TimeLineID	timeline;
@@ -346,6 +347,19 @@ read_to(TierWal *wal, XLogRecPtr limit, XLogRecPtr flushed, int64 deadline_us)
  * ---------------------------------------------------------------------
  */
 
+/* Also when the memory goes that the reader is in: no transaction closes its file. */
+static void
+let_go(void *argument)
+{
+	TierWal    *wal = argument;
+
+	if (wal->file >= 0)
+		FileClose(wal->file);
+	wal->file = -1;
+	if (followed == wal)
+		followed = NULL;
+}
+
 /* Without a position.  In the current context, which is `context`. */
 static TierWal *
 create(MemoryContext context, const TierWalObserver *observer)
@@ -363,6 +377,9 @@ create(MemoryContext context, const TierWalObserver *observer)
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),
 				 errdetail("Failed while allocating a WAL reading processor.")));
+	wal->on_reset.func = let_go;
+	wal->on_reset.arg = wal;
+	MemoryContextRegisterResetCallback(context, &wal->on_reset);
 	return wal;
 }
 
@@ -378,28 +395,15 @@ raise_failure(TierWal *wal)
 			 errmsg_internal("%s", wal->failure)));
 }
 
-/* When the memory goes in which a reader is, or has been. */
-static void
-stop_following(void *argument)
-{
-	if (followed == argument)
-		followed = NULL;
-}
-
 TierWal *
 tier_wal_start(MemoryContext context, const TierWalObserver *observer)
 {
 	MemoryContext old_context = MemoryContextSwitchTo(context);
 	TierWal    *wal = create(context, observer);
-	MemoryContextCallback *callback;
 	XLogRecPtr	end;
 
 	wal->position = insert_mark(&end);
 	XLogBeginRead(wal->reader, wal->position);
-	callback = palloc(sizeof(MemoryContextCallback));
-	callback->func = stop_following;
-	callback->arg = wal;
-	MemoryContextRegisterResetCallback(context, callback);
 	followed = wal;
 	MemoryContextSwitchTo(old_context);
 	return wal;
@@ -568,12 +572,7 @@ tier_wal_next_segment(XLogRecPtr position)
 void
 tier_wal_end(TierWal *wal)
 {
-	if (wal->file >= 0)
-		FileClose(wal->file);
-	wal->file = -1;
-	if (followed == wal)
-		followed = NULL;
+	let_go(wal);
 	note_failure(wal, 0, NULL);
 	XLogReaderFree(wal->reader);
-	pfree(wal);
 }

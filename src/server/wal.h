@@ -127,6 +127,7 @@ extern XLogRecPtr tier_wal_flush(void);
 /* Where the segment after the one of this position begins. */
 extern XLogRecPtr tier_wal_next_segment(XLogRecPtr position);
 
+/* Its memory goes with its context. */
 extern void tier_wal_end(TierWal *wal);
 
 #endif							/* TIER_WAL_H */

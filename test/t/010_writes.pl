@@ -128,6 +128,30 @@ is(pages_written($primary, 'w'), $pages, 'what this one writes is');
 $primary->safe_psql('postgres', 'DROP DATABASE copy');
 
 # ---------------------------------------------------------------------
+note 'An error while WAL is read';
+# ---------------------------------------------------------------------
+
+SKIP:
+{
+	skip 'needs a debug build', 2 unless $ENV{TIER_DEBUG_LIBDIR};
+	my $session = $primary->background_psql('app', on_error_stop => 0);
+	my $pid = $session->query_safe('SELECT pg_backend_pid()');
+	my $fail =
+	  "SET tiered_storage.debug_fault = 'reading_wal:error'; CALL tiered_storage.sample()";
+
+	# Its own WAL the session may write to.
+	$session->query($fail) for 1 .. 3;
+	like($session->{stderr}, qr/fault at "reading_wal"/, 'samples fail');
+	cmp_ok(
+		scalar(
+			grep { (readlink($_) // '') =~ m{/pg_wal/} }
+			  glob "/proc/$pid/fd/*"),
+		'<=', 1,
+		'and leave no file open');
+	$session->quit;
+}
+
+# ---------------------------------------------------------------------
 note 'A crash';
 # ---------------------------------------------------------------------
 
