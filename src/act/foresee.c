@@ -176,9 +176,12 @@ tier_foresight_ask(TierForesight *foresight, const TierMoveRequest *request,
 	MemoryContextSwitchTo(old_context);
 }
 
-TierObstacle
-tier_foresight_obstacle(TierForesight *foresight, const TierMoveRequest *request,
-						TierAdmission *admission)
+/*
+ * The obstacle to the request, including the watermark up to which it may fill its target, with
+ * the effect of the moves counted so far.
+ */
+static TierObstacle
+obstacle_to(TierForesight *foresight, const TierMoveRequest *request, TierAdmission *admission)
 {
 	TierObstacle obstacle = tier_preflight(admission);
 	const TierSet *set = foresight->set;
@@ -366,7 +369,7 @@ tier_foresee_prospect(TierForesight *foresight, const TierMoveRequest *request,
 		prospect->start = tier_foresee_start(foresight, &prospect->info, request, by_worker);
 	tier_foresight_ask(foresight, request, &prospect->info, pins, prospect->bytes, &admission);
 	admission.where.yields_to_standbys = !ignore_windows;
-	prospect->obstacle = tier_foresight_obstacle(foresight, request, &admission);
+	prospect->obstacle = obstacle_to(foresight, request, &admission);
 	if (prospect->obstacle.message != NULL)
 		return true;
 	prospect->begins = prospect->start.may_begin;

@@ -33,14 +33,6 @@ extern void tier_foresight_ask(TierForesight *foresight, const TierMoveRequest *
 							   int64 size_bytes, TierAdmission *admission);
 
 /*
- * The obstacle to the request, including the watermark up to which it may fill its target, with
- * the effect of the moves counted so far.
- */
-extern TierObstacle tier_foresight_obstacle(TierForesight *foresight,
-											const TierMoveRequest *request,
-											TierAdmission *admission);
-
-/*
  * The tablespace of a move to another tier, of those that the tier has: by then, another one may
  * have more free space.
  */

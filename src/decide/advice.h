@@ -197,9 +197,6 @@ extern void tier_advice_notice_unknown(const TierAdvice *advice);
 /* Summarizes the advice in one sentence: the units left out, and why. */
 extern char *tier_advice_headline(const TierAdvice *advice);
 
-/* The name of its relation, for a message. */
-extern char *tier_advice_relation_name(const TierAdviceUnit *unit);
-
 /*
  * Marks, on each tier that is too full, the units that leave it first and are enough to make the
  * room: those that lose least device time for each byte.

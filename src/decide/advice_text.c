@@ -523,15 +523,6 @@ target_name(const TierSet *set, int tier)
 }
 
 char *
-tier_advice_relation_name(const TierAdviceUnit *unit)
-{
-	TierRelationInfo info;
-
-	return tier_relation_lookup(unit->relation_oid, &info) ? pstrdup(info.name) :
-		psprintf("relation %u", unit->relation_oid);
-}
-
-char *
 tier_advice_command(const TierAdvice *advice, const TierAdviceUnit *unit)
 {
 	TierRelationInfo info;

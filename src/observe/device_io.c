@@ -242,8 +242,12 @@ device_instance(const char *directory)
 	return psprintf("%s/%s", boot, sequence);
 }
 
-bool
-tier_device_read_counters(const char *device, TierDeviceCounters *counters, char **instance)
+/*
+ * Reads the kernel's counters of a device; *instance identifies their lifetime.  Returns false
+ * if it has none, or if they cannot be read.
+ */
+static bool
+read_counters(const char *device, TierDeviceCounters *counters, char **instance)
 {
 	char		directory[MAXPGPATH];
 	char		line[STAT_LINE_BYTES];
@@ -488,7 +492,7 @@ observe_device(TierDeviceState *state, const Prediction *predicted, double forei
 {
 	TierDeviceCounters counters = {0};
 	char	   *instance = state->instance;
-	bool		readable = tier_device_read_counters(state->device, &counters, &instance);
+	bool		readable = read_counters(state->device, &counters, &instance);
 	bool		goes_on = readable && strcmp(state->instance, instance) == 0 &&
 	!went_back(&state->counters, &counters);
 	bool		continues = goes_on && last_sample_at != 0 && now > last_sample_at &&

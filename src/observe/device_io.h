@@ -24,13 +24,6 @@ extern double tier_device_request_bytes(const TierDeviceState *state);
 extern const TierDeviceState *tier_devices_find(const TierDevices *devices, Oid tablespace_oid);
 
 /*
- * Reads the kernel's counters of a device; *instance identifies their lifetime.  Returns false
- * if it has none, or if they cannot be read.
- */
-extern bool tier_device_read_counters(const char *device, TierDeviceCounters *counters,
-									  char **instance);
-
-/*
  * Blocks that the server has read since the last sample and that do not belong to these
  * relations, from any device; -1: not known.  The second function returns true if a process is
  * active that has had unreported counters for more than a small part of the period.
