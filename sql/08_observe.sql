@@ -1,7 +1,6 @@
 -- Samples: what is counted, remembered, rolled up, forgotten.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
-\i :abs_srcdir/sql/include/relation_buffers.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
 \set ECHO none
 -- What is counted is made up here; the executor knows nothing of it.
@@ -277,15 +276,6 @@ VACUUM regress_o_cached;
 CHECKPOINT;
 SELECT count(*) FROM regress_o_cached;
 CHECKPOINT;
-SELECT b.tablespace_oid = d.dattablespace AS tablespace,
-	b.cached_buffers * current_setting('block_size')::int >= pg_relation_size('regress_o_cached') AS all_of_it,
-		b.dirty_buffers,
-		b.usage_sum > 0 AS used
-	FROM pg_temp.relation_buffers() b, pg_database d
-	WHERE b.file_number = pg_relation_filenode('regress_o_cached') AND d.datname = current_database();
-SELECT count(*) FROM pg_temp.relation_buffers() WHERE file_number = pg_relation_filenode('regress_o_temp');
-SELECT count(*) > 0 AS catalogs FROM pg_temp.relation_buffers()
-	WHERE file_number = pg_relation_filenode('pg_class');
 CALL tiered_storage.sample();
 SELECT cached_fraction, dirty_buffers FROM _tiered_storage.heat WHERE relation = 'regress_o_cached'::regclass;
 

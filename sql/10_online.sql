@@ -1,7 +1,6 @@
 -- Moving what is in use: which relations, with what, and what is left.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
-\i :abs_srcdir/sql/include/relation_buffers.sql
 \i :abs_srcdir/sql/include/three_tiers.sql
 \set ECHO none
 
@@ -318,8 +317,7 @@ TRUNCATE _tiered_storage.move;
 CREATE TABLE regress_o_cache (id int, filler char(1000)) WITH (autovacuum_enabled = off) TABLESPACE regress_ts_fast;
 INSERT INTO regress_o_cache SELECT i, 'x' FROM generate_series(1, 700) i;
 CREATE VIEW regress_cached AS
-	SELECT COALESCE((SELECT cached_buffers FROM pg_temp.relation_buffers()
-		WHERE file_number = pg_relation_filenode('regress_o_cache')), 0) AS cached;
+	SELECT cached_buffers AS cached FROM tiered_storage.block_heat('regress_o_cache', 1);
 SELECT pg_relation_size('regress_o_cache') / current_setting('block_size')::int AS blocks;
 SELECT cached FROM regress_cached;
 \echo '-- All of it was there, and is.'

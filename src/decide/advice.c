@@ -152,7 +152,8 @@ load_wear(TierAdvice *advice)
 		const TierAdviceUnit *unit = &advice->units[i];
 
 		if (unit->current_tier >= 0)
-			ours[unit->current_tier] += HOURS_PER_DAY / advice->options.load_factor *
+			ours[unit->current_tier] += HOURS_PER_DAY /
+				Max(advice->options.load_factor, 1e-9) *
 				tier_advice_cost(advice, unit, unit->current_tier).written_bytes;
 	}
 	for (int t = 0; t < advice->set->ntiers; t++)

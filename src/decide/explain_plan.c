@@ -32,6 +32,9 @@
 #include "src/server/relation.h"
 #include "src/storage/page_cache.h"
 
+/* Index scans of which pages are noted; statements of functions are among them. */
+#define MOST_NOTED 100000
+
 /* One scan by an index, in blocks, as the planner has reckoned it. */
 typedef struct IndexReads
 {
@@ -123,7 +126,9 @@ note_relation(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *entr
 
 	if (previous_hook != NULL)
 		previous_hook(root, rel, rti, entry);
-	if (tier_explained == NULL)
+	/* Not of the statement that computes the price. */
+	if (tier_explained == NULL || tier_explained->top != NULL ||
+		list_length(tier_explained->noted) > MOST_NOTED)
 		return;
 
 	/*
@@ -213,8 +218,11 @@ static double
 leaves_of(Oid index_oid, double entries)
 {
 	Relation	index = RelationIdGetRelation(index_oid);
-	double		pages = index->rd_rel->relpages;
+	double		pages;
 
+	if (!RelationIsValid(index))	/* a hypothetical one */
+		return 1.0;
+	pages = index->rd_rel->relpages;
 	pages = Min(ceil(pages * entries / Max(index->rd_rel->reltuples, 1.0)), pages);
 	RelationClose(index);
 	return Max(pages, 1.0);
@@ -464,6 +472,8 @@ put_node(PlanState *node, void *arg)
 	Walk		walk = *(Walk *) arg;
 
 	CHECK_FOR_INTERRUPTS();
+	if (walk.explained->executed && node->instrument != NULL)
+		InstrEndLoop(node->instrument);
 	if (walk.parent != NULL)
 		descend(&walk, node);
 	put_node_reads(&walk, node);

@@ -165,6 +165,12 @@ copy_batch(TierCopy *copy, CopiedFile *file, ForkNumber fork, BlockNumber first,
 		tier_compat_page_set_checksum(pages[i], blocks[i]);
 	tier_segment_file_append(&copy->writer, fork, first, n, copy->pages);
 	MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
+
+	/*
+	 * No checkpoint waits for a sync; the server syncs the file before the
+	 * swap.
+	 */
+	tier_segment_file_sync(&copy->writer, false);
 	file->target_blocks[fork] = first + n;
 }
 
@@ -188,7 +194,7 @@ step_in_file(TierCopy *copy, CopiedFile *file, int64 *bytes)
 		}
 
 		/* Written around the buffers, so no checkpoint will sync it. */
-		tier_segment_file_sync(&copy->writer);
+		tier_segment_file_sync(&copy->writer, true);
 		tier_segment_file_close(&copy->writer);
 		if (file->target_has[fork] && file->target_blocks[fork] == 0)
 			smgrimmedsync(tier_compat_smgropen(file->target), fork);

@@ -37,9 +37,9 @@ tier_segment_file_init(TierSegmentFile *writer, RelFileLocator locator)
 }
 
 void
-tier_segment_file_sync(TierSegmentFile *writer)
+tier_segment_file_sync(TierSegmentFile *writer, bool all)
 {
-	if (writer->unsynced == 0)
+	if (writer->unsynced == 0 || (!all && writer->unsynced < SYNC_BLOCKS))
 		return;
 
 	/*
@@ -70,7 +70,7 @@ open_segment(TierSegmentFile *writer, ForkNumber fork, BlockNumber segment)
 
 	if (writer->file >= 0 && writer->fork == fork && writer->segment == segment)
 		return;
-	tier_segment_file_sync(writer);
+	tier_segment_file_sync(writer, true);
 	tier_segment_file_close(writer);
 	tier_compat_relation_path(path, sizeof(path), tier_compat_locator_tablespace(writer->locator),
 							  MyDatabaseId,
@@ -112,14 +112,16 @@ tier_segment_file_append(TierSegmentFile *writer, ForkNumber fork, BlockNumber f
 					 errhint("Check free disk space.")));
 		}
 
-		/* Else a sync would find all of it at once. */
+		/*
+		 * Else a sync would find all of it at once.  It is the sync that
+		 * reports an error; FileWriteback() would PANIC.
+		 */
 		writer->unsynced += count;
 		chunk = (place + count) / WRITEBACK_BLOCKS;
-		if (writer->unsynced >= SYNC_BLOCKS)
-			tier_segment_file_sync(writer);
-		else if (chunk != place / WRITEBACK_BLOCKS)
-			FileWriteback(writer->file, (off_t) (chunk - 1) * WRITEBACK_BLOCKS * BLCKSZ,
-						  (off_t) WRITEBACK_BLOCKS * BLCKSZ, WAIT_EVENT_DATA_FILE_FLUSH);
+		if (chunk != place / WRITEBACK_BLOCKS)
+			(void) sync_file_range(FileGetRawDesc(writer->file),
+								   (off_t) (chunk - 1) * WRITEBACK_BLOCKS * BLCKSZ,
+								   (off_t) WRITEBACK_BLOCKS * BLCKSZ, SYNC_FILE_RANGE_WRITE);
 		pages += (size_t) count * BLCKSZ;
 		first += count;
 		n -= count;

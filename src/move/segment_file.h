@@ -30,14 +30,14 @@ typedef struct TierSegmentFile
 extern void tier_segment_file_init(TierSegmentFile *writer, RelFileLocator locator);
 
 /*
- * Adds n pages to the end of the fork, which has `first` blocks.  Never has much to sync at
- * once; a complete segment is synced.  No other process may know the file.
+ * Adds n pages to the end of the fork, which has `first` blocks.  A complete segment is synced.
+ * No other process may know the file.
  */
 extern void tier_segment_file_append(TierSegmentFile *writer, ForkNumber fork,
 									 BlockNumber first, int n, char *pages);
 
-/* Syncs all written blocks to disk. */
-extern void tier_segment_file_sync(TierSegmentFile *writer);
+/* Syncs all written blocks to disk, or once there are many. */
+extern void tier_segment_file_sync(TierSegmentFile *writer, bool all);
 
 /* Raises no error.  Call tier_segment_file_sync() first if the file is kept. */
 extern void tier_segment_file_close(TierSegmentFile *writer);

@@ -21,7 +21,6 @@
 #include "src/base/debug.h"
 #include "src/base/sql.h"
 #include "src/observe/device_io.h"
-#include "src/server/buffers.h"
 #include "src/storage/database_files.h"
 #include "src/storage/device.h"
 #include "src/storage/file_size.h"
@@ -30,7 +29,6 @@
 
 PG_FUNCTION_INFO_V1(tier_tablespace_devices);
 PG_FUNCTION_INFO_V1(tier_server_directories);
-PG_FUNCTION_INFO_V1(tier_relation_buffers);
 PG_FUNCTION_INFO_V1(tier_relation_bytes);
 PG_FUNCTION_INFO_V1(tier_device_fit);
 PG_FUNCTION_INFO_V1(tier_period_share_sql);
@@ -144,31 +142,6 @@ tier_server_directories(PG_FUNCTION_ARGS)
 	tier_result_start(fcinfo, &row);
 	put_directory(&row, "pg_wal", "pg_wal");
 	put_directory(&row, "data", "");
-	return (Datum) 0;
-}
-
-Datum
-tier_relation_buffers(PG_FUNCTION_ARGS)
-{
-	TierBufferScan *scan = tier_buffers_scan();
-	int			n_counts;
-	const TierBufferCount *counts = tier_buffers_all(scan, &n_counts);
-	TierResultRow row;
-
-	tier_result_start(fcinfo, &row);
-	for (int i = 0; i < n_counts; i++)
-	{
-		tier_row_clear(&row);
-		tier_row_datum(&row, 0, ObjectIdGetDatum(counts[i].file.tablespace_oid));
-		tier_row_datum(&row, 1, ObjectIdGetDatum(counts[i].file.file_number));
-		tier_row_datum(&row, 2, Int64GetDatum((int64) counts[i].cached));
-		tier_row_datum(&row, 3, Int64GetDatum((int64) counts[i].dirty));
-		tier_row_datum(&row, 4, Int64GetDatum((int64) counts[i].usage));
-		tier_row_datum(&row, 5, Float8GetDatum(tier_buffers_error(counts[i].cached,
-																  tier_buffers_share(scan))));
-		tier_row_put(&row);
-	}
-	tier_buffers_free(scan);
 	return (Datum) 0;
 }
 

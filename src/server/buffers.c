@@ -264,21 +264,6 @@ tier_buffers_find(const TierBufferScan *scan, Oid tablespace_oid, Oid file_numbe
 	return files_lookup(scan->counts, file);
 }
 
-TierBufferCount *
-tier_buffers_all(const TierBufferScan *scan, int *n)
-{
-	TierBufferCount *all = palloc_extended(sizeof(TierBufferCount) * Max(scan->counts->members, 1),
-										   MCXT_ALLOC_HUGE);
-	files_iterator at;
-	const TierBufferCount *count;
-
-	*n = 0;
-	files_start_iterate(scan->counts, &at);
-	while ((count = files_iterate(scan->counts, &at)) != NULL)
-		all[(*n)++] = *count;
-	return all;
-}
-
 void
 tier_buffers_free(TierBufferScan *scan)
 {

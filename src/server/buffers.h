@@ -61,9 +61,6 @@ extern const TierBufferCount *tier_buffers_find(const TierBufferScan *scan,
 												Oid tablespace_oid,
 												Oid file_number);
 
-/* All counts, *n of them, in no particular order; in the current memory context. */
-extern TierBufferCount *tier_buffers_all(const TierBufferScan *scan, int *n);
-
 extern void tier_buffers_free(TierBufferScan *scan);
 
 /*

@@ -103,7 +103,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('report_label'), ('report_legend'), ('report_load'), ('report_moved'), 
 	('report_table'), ('report_ticks'), ('report_tiers'), ('report_time_ticks'), ('report_unknown'),
 	('report_words'), ('report_page'), ('access_statistics'), ('access_tracking'),
-	('calibrate_wal'), ('distributed_table'), ('is_paused'), ('relation_buffers'), ('tablespace_devices'),
+	('calibrate_wal'), ('distributed_table'), ('is_paused'), ('tablespace_devices'),
 	('tier_figures'), ('tier_set_wear'), ('wait_times'), ('publication_of_all'), ('remove_ownerless'),
 	('tier_size_curve'), ('unused_relations'), ('recommend_partitioning'), ('recommend_settings'), ('device_profiles'),
 	('estimate_compression'), ('orphaned_files'), ('readable'), ('short_savings'), ('move_cause'), ('tablespace_names'),

@@ -244,6 +244,24 @@ $node->restart;
 is( rows_of('switched'),
 	join('|', $rows, $rows * ($rows + 1) / 2, '', ''),
 	'its rows are all right');
+
+# A damaged page is not copied as zeros, whatever the session would read.
+create_table('torn');
+my $torn = $node->data_dir . '/'
+  . $node->safe_psql('app', "SELECT pg_relation_filepath('torn')");
+$node->stop;
+open $file, '+<', $torn or die "could not open: $!";
+binmode $file;
+seek $file, 2 * 8192, 0;
+print $file "\xff" x 24;
+close $file or die "could not write: $!";
+$node->start;
+my ($rc, $out, $err) = $node->psql('app',
+	"SET zero_damaged_pages = on; CALL tiered_storage.move_relation('torn', 'slow')"
+);
+like($err, qr/invalid page in block 2/, 'a damaged page is not moved');
+is(tablespaces_of($node, 'app', 'torn'),
+	'pg_default', 'and its table stays where it is');
 $node->stop;
 
 done_testing();

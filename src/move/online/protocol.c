@@ -160,7 +160,9 @@ account_for_swap(TierOnline *move)
 	if (move->asked_at != 0)
 	{
 		report->lock_wait_ms += (wait_end - move->asked_at) / 1000.0;
-		move->may_queue_at = wait_end + (wait_end - move->asked_at) * PAUSES_PER_QUEUE;
+		/* An attempt that did not queue ends no pause. */
+		move->may_queue_at = Max(move->may_queue_at,
+								 wait_end + (wait_end - move->asked_at) * PAUSES_PER_QUEUE);
 	}
 	if (move->locked_at != 0)
 	{
