@@ -402,10 +402,14 @@ void
 tier_run_plan(void)
 {
 	const TierPlanOptions options = {.by_worker = true,.refreshes = true};
-	TierPlan   *plan = tier_plan_make(&options);
+	TierPass	pass;
+	TierPlan   *plan;
 
+	tier_pass_begin(&pass, TIER_STEP_PLAN);
+	plan = tier_plan_make(&options);
 	if (plan == NULL)
 		return;
 	record_evaluations(plan, NIL);
 	store(plan);
+	tier_pass_end(&pass);
 }

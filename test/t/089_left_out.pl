@@ -186,7 +186,11 @@ like(
 	qr/WARNING:  XX000: public.m_2001_05 left out of the plan: fault in list of "m_2001_05"/,
 	'list: one that fails is left out of the plan');
 is(() = $listed =~ /would move table/g, 8, 'list: the others are in it');
+left_out_is(
+	q('public.m_2001_05 (plan): fault in list of "m_2001_05"'),
+	'list: a worker that may move nothing names it');
 break_steps('');
+left_out_is('NULL', 'list: until the fault is gone');
 
 my $month = 1;
 foreach my $step ('evaluate', 'plan', 'move')
