@@ -16,7 +16,6 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "src/compat.h"
 #include "src/decide/advice_options.h"
 #include "src/act/plan_notice.h"
 #include "src/act/batch.h"

@@ -17,7 +17,6 @@
 #include "miscadmin.h"
 #include "storage/lock.h"
 
-#include "src/compat.h"
 #include "src/act/batch.h"
 #include "src/base/settings.h"
 #include "src/base/transaction.h"

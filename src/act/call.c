@@ -16,7 +16,6 @@
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 
-#include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/act/call.h"
 #include "src/act/move.h"

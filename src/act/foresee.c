@@ -16,7 +16,6 @@
 #include "miscadmin.h"
 #include "utils/hsearch.h"
 
-#include "src/compat.h"
 #include "src/act/foresee.h"
 #include "src/act/level.h"
 #include "src/act/move.h"

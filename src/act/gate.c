@@ -18,7 +18,6 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/act/gate.h"
 #include "src/act/level.h"
 #include "src/base/clock.h"

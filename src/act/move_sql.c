@@ -18,7 +18,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/catalog/tables.h"
 #include "src/model/effect.h"

@@ -20,7 +20,6 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/act/preflight_checks.h"
 #include "src/base/sql.h"
 #include "src/server/screen.h"

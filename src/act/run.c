@@ -22,7 +22,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "src/compat.h"
 #include "src/act/batch.h"
 #include "src/act/claims.h"
 #include "src/act/level.h"

@@ -14,7 +14,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "src/compat.h"
 #include "src/act/plan_notice.h"
 #include "src/act/batch.h"
 #include "src/act/freeze.h"
