@@ -7,11 +7,14 @@
  * notes one table, and the worker vacuums it after the run.  Meanwhile the worker
  * takes no sample and makes no move, and DDL on the table waits: so it stops when the next sample
  * is due, and goes on in the next cycle.  A vacuum skips the pages that an earlier one has frozen,
- * but begins anew with the indexes, so it may last twice as long after each failure.
+ * but begins anew with the indexes, so it may last twice as long after each failure.  Others, such
+ * as vacuums in other databases, use up the room for WAL, so it is looked at all the time.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include <signal.h>
 
 #include "access/xact.h"
 #include "catalog/index.h"
@@ -29,12 +32,18 @@
 #include "src/base/transaction.h"
 #include "src/catalog/moves.h"
 #include "src/move/preflight.h"
+#include "src/move/space.h"
 #include "src/move/throttle.h"
 #include "src/server/relation_pages.h"
 #include "src/storage/file_size.h"
 
 #define MOST_S 60
 #define MOST_DOUBLINGS 6
+#define LOOK_MS 200
+
+/* Of the vacuum of this process: when it ends, by tier_clock_monotonic_us(), and that it had to. */
+static int64 ends_at;
+static volatile sig_atomic_t is_cut;
 
 /*
  * The most that a vacuum of the table logs: each page of it and of its indexes twice, if a
@@ -135,6 +144,26 @@ count_frozen(Oid table_oid)
 	return frozen;
 }
 
+/* In a signal handler: nothing here may allocate, lock or raise an error. */
+static void
+cut_if_needed(void)
+{
+	if (tier_clock_monotonic_us() < ends_at && !tier_space_wal_is_short())
+		return;
+	is_cut = true;
+	QueryCancelPending = InterruptPending = true;
+}
+
+static TimeoutId
+look_timeout(void)
+{
+	static TimeoutId id = MAX_TIMEOUTS;
+
+	if (id == MAX_TIMEOUTS)
+		id = RegisterTimeout(USER_TIMEOUT, cut_if_needed);
+	return id;
+}
+
 /*
  * In a transaction, as at its end.  The run may have lasted for hours since it listed the table,
  * so what it was admitted by is asked again.
@@ -161,14 +190,16 @@ freeze(TierToFreeze *to_freeze)
 	if (!may)
 		return;
 	to_freeze->frozen = count_frozen(to_freeze->table_oid);
-	to_freeze->ends_at = tier_clock_monotonic_us() + most_ms * INT64CONST(1000);
-	enable_timeout_after(STATEMENT_TIMEOUT, most_ms);
+	ends_at = tier_clock_monotonic_us() + most_ms * INT64CONST(1000);
+	enable_timeout_every(look_timeout(),
+						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), LOOK_MS), LOOK_MS);
 	tier_pages_freeze(to_freeze->table_oid);
 }
 
 void
 tier_freeze(TierToFreeze *to_freeze)
 {
+	is_cut = false;
 	tier_transaction_start();
 	tier_pages_yield(true);
 	PG_TRY();
@@ -180,8 +211,7 @@ tier_freeze(TierToFreeze *to_freeze)
 	PG_CATCH();
 	{
 		HOLD_INTERRUPTS();
-		to_freeze->is_done = geterrcode() != ERRCODE_QUERY_CANCELED ||
-			to_freeze->ends_at == 0 || tier_clock_monotonic_us() < to_freeze->ends_at;
+		to_freeze->is_done = geterrcode() != ERRCODE_QUERY_CANCELED || !is_cut;
 		if (to_freeze->is_done)
 			EmitErrorReport();
 		AbortOutOfAnyTransaction();
@@ -189,7 +219,7 @@ tier_freeze(TierToFreeze *to_freeze)
 		RESUME_INTERRUPTS();
 	}
 	PG_END_TRY();
-	disable_timeout(STATEMENT_TIMEOUT, false);
+	disable_timeout(look_timeout(), false);
 	tier_pages_yield(false);
 
 	/* A second one who waited must not cancel what comes next. */

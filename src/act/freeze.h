@@ -18,7 +18,6 @@ typedef struct TierToFreeze
 	Oid			table_oid;		/* 0: none */
 	TierMoveRequest request;	/* of it, or of an index of it */
 	int64		frozen;			/* its frozen pages, before the last vacuum */
-	int64		ends_at;		/* by tier_clock_monotonic_us(): that vacuum */
 	bool		is_done;		/* it was frozen as far as it can be now */
 	bool		is_awaited;		/* by that run: it, or a table after it */
 } TierToFreeze;
@@ -32,7 +31,7 @@ extern bool tier_freeze_first(TierToFreeze *to_freeze, const TierMoveRequest *re
 
 /*
  * Vacuums the noted table, until the next sample is due, if moves may begin, the requester may
- * still move it, and there is room for its WAL.  Of a worker at top level, without SPI, in no
+ * still move it, and as long as there is room for WAL.  Of a worker at top level, without SPI, in no
  * transaction.  An error about it is logged, and then it is done.
  */
 extern void tier_freeze(TierToFreeze *to_freeze);

@@ -333,6 +333,20 @@ tier_space_shares_room(const TierSpace *space, Oid tablespace_oid)
 	return share_room(&room, &space->target);
 }
 
+static bool
+is_short(const TierRoom *wal)
+{
+	return wal->known && wal->free_bytes < tier_space_wal_reserve(wal->total_bytes);
+}
+
+bool
+tier_space_wal_is_short(void)
+{
+	TierRoom	wal = look_at_wal(false);
+
+	return is_short(&wal);
+}
+
 TierObstacle
 tier_space_look(Oid tablespace_oid, double reserve_bytes)
 {
@@ -350,8 +364,7 @@ tier_space_look(Oid tablespace_oid, double reserve_bytes)
 									tier_size_text(reserve_bytes));
 		shortage.hint = "Free space there, or lower the reserve_fraction of the tier.";
 	}
-	else if (XLogIsNeeded() && wal.known &&
-			 wal.free_bytes < tier_space_wal_reserve(wal.total_bytes))
+	else if (XLogIsNeeded() && is_short(&wal))
 	{
 		shortage.message = psprintf("no space is left for WAL: %s are free, %s reserved",
 									tier_size_text(wal.free_bytes),

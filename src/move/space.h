@@ -95,6 +95,9 @@ extern bool tier_space_shares_room(const TierSpace *space, Oid tablespace_oid);
 extern double tier_space_wal_bytes(double logged_bytes);
 extern bool tier_space_wal_is_retained(void);
 
+/* Returns true if less is free for WAL than is reserved.  A signal handler may call it. */
+extern bool tier_space_wal_is_short(void);
+
 /*
  * Checks the space for the next TIER_SPACE_STEP_BYTES, which every mover may write before it
  * checks again.

@@ -9,6 +9,9 @@ use warnings FATAL => 'all';
 use FindBin;
 use lib $FindBin::RealBin;
 
+# First: it starts us anew.
+use TierMounts;
+
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -23,6 +26,18 @@ tiered_storage.migrate_interval = '1h'
 vacuum_cost_limit = 1
 vacuum_cost_page_dirty = 10000
 ));
+my $has_mounts = $ENV{TIER_TEST_MOUNTS} eq 'yes';
+my $wal = PostgreSQL::Test::Utils::tempdir;
+
+if ($has_mounts)
+{
+	my $place = $node->data_dir . '/pg_wal';
+
+	system_or_bail('mount', '-t', 'tmpfs', '-o', 'size=512m,mode=0700',
+		'tmpfs', $wal);
+	system_or_bail(
+		"cp -a $place/. $wal && rm -r $place && ln -s $wal $place");
+}
 $node->start;
 create_in_place_tablespace($node, 'store');
 
@@ -190,6 +205,33 @@ cmp_ok(
 	$samples + 1,
 	'with samples in between');
 reload_with($node, 'tiered_storage.sample_interval' => '1h');
+
+# ---------------------------------------------------------------------
+note 'A vacuum ends before pg_wal is full';
+# ---------------------------------------------------------------------
+
+SKIP:
+{
+	skip 'CANNOT MOUNT HERE: ROOM FOR WAL IS NOT TESTED', 2
+	  unless $has_mounts;
+
+	create_table('large', 'alice');
+	value_of(
+		q(INSERT INTO large SELECT date '2020-05-01', repeat('x', 1000) FROM generate_series(1, 8000))
+	);
+	add_policy('large', 'due');
+	value_of('SELECT _tiered_storage.notify_launcher()');
+	my $vacuums =
+	  "SELECT count(*) FROM pg_stat_progress_vacuum WHERE relid = 'large_1'::regclass";
+	$node->poll_query_until('postgres', $vacuums, '1') or die 'no vacuum';
+	system_or_bail(
+		"head -c \$((\$(df -B1 --output=avail $wal | tail -n 1) - 50 * 1048576)) /dev/zero >$wal/others"
+	);
+	$node->poll_query_until('postgres', $vacuums, '0') or die 'no end';
+	is(places_of('large') . vacuums_of('large'), '- -0', 'it is ended');
+	unlink "$wal/others" or die $!;
+	value_of('DROP TABLE large');
+}
 
 # ---------------------------------------------------------------------
 note 'No function of an owner runs in the worker';
