@@ -27,7 +27,9 @@
 #include "src/act/freeze.h"
 #include "src/act/gate.h"
 #include "src/act/move.h"
+#include "src/base/attempt.h"
 #include "src/base/clock.h"
+#include "src/base/debug.h"
 #include "src/base/settings.h"
 #include "src/base/transaction.h"
 #include "src/catalog/moves.h"
@@ -196,6 +198,16 @@ freeze(TierToFreeze *to_freeze)
 	tier_pages_freeze(to_freeze->table_oid);
 }
 
+/* After a vacuum that was cut. */
+static void
+recount_step(void *argument)
+{
+	TierToFreeze *to_freeze = argument;
+
+	tier_debug_point("recounting");
+	to_freeze->is_done = count_frozen(to_freeze->table_oid) <= to_freeze->frozen;
+}
+
 void
 tier_freeze(TierToFreeze *to_freeze)
 {
@@ -226,8 +238,9 @@ tier_freeze(TierToFreeze *to_freeze)
 	QueryCancelPending = false;
 	if (!to_freeze->is_done)
 	{
+		to_freeze->is_done = true;	/* also if the attempt fails */
 		tier_transaction_start();
-		to_freeze->is_done = count_frozen(to_freeze->table_oid) <= to_freeze->frozen;
+		(void) tier_attempt(recount_step, to_freeze);
 		CommitTransactionCommand();
 	}
 	MemoryContextSwitchTo(PortalContext);

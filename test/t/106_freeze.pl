@@ -185,9 +185,23 @@ note
   'A vacuum that lasts longer than samples may wait goes on in later cycles';
 # ---------------------------------------------------------------------
 
-# Each page takes 8 ms.
 my $failures =
   "SELECT COALESCE(sum(failures), 0) FROM _tiered_storage.move WHERE relation_oid = 'slow_1'::regclass";
+
+# That pages cannot be counted after one is the end of the attempt, not of the cycle: the log has
+# no error, see below.
+reload_with(
+	$node,
+	'tiered_storage.debug_fault' => 'recounting:error',
+	'tiered_storage.sample_interval' => '1s');
+value_of(
+	'UPDATE _tiered_storage.move SET next_attempt_at = now(); SELECT _tiered_storage.notify_launcher()'
+);
+$node->poll_query_until('postgres', "SELECT ($failures) > 0")
+  or die 'not given up';
+reload_with($node, 'tiered_storage.debug_fault' => '');
+
+# Each page takes 8 ms.
 my $before = value_of($failures);
 my $samples = value_of('SELECT samples FROM _tiered_storage.sampler');
 reload_with($node, 'tiered_storage.sample_interval' => '3s');
