@@ -139,8 +139,7 @@ tier_add_tiering_policy(PG_FUNCTION_ARGS)
 	tier_policy_spread(fcinfo, call);
 	tier_policy_prepare(call, &policy, &set);
 	evaluation = tier_policy_preview(&policy, set);
-	tier_policy_refuse_store(&policy, set);
-	tier_policy_refuse_faster(&policy, evaluation, set);
+	tier_policy_refuse(&policy, evaluation, set);
 	if (is_dry_run)
 	{
 		tell(&policy, evaluation, set, true);

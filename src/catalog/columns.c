@@ -311,8 +311,8 @@ tier_arg_name_text(const char *value)
 	return tier_arg_if(value != NULL, tier_arg_name(name));
 }
 
-TierValue
-tier_arg_array(Datum *values, int n, Oid type)
+static TierValue
+arg_array(Datum *values, int n, Oid type)
 {
 	int16		length;
 	bool		by_value;
@@ -331,7 +331,7 @@ tier_arg_fields(const void *rows, int n, size_t row_bytes, const TierColumn *col
 
 	for (int i = 0; i < n; i++)
 		values[i] = get_field((const char *) rows + row_bytes * i, column).datum;
-	return tier_arg_array(values, n, column->type);
+	return arg_array(values, n, column->type);
 }
 
 TierValue

@@ -153,7 +153,6 @@ extern TierValue tier_arg_text(const char *value);
 extern TierValue tier_arg_name_text(const char *value);
 extern TierValue tier_arg_oids(const Oid *values, int n);
 extern TierValue tier_arg_float8s(const void *doubles, int n);
-extern TierValue tier_arg_array(Datum *values, int n, Oid type);
 
 static inline TierValue
 tier_arg_if(bool known, TierValue value)

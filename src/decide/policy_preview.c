@@ -167,7 +167,8 @@ may_move(const TierPolicyRow *policy, const TierEvaluation *evaluation, const Ti
 }
 
 void
-tier_policy_refuse_store(const TierPolicyRow *policy, const TierSet *set)
+tier_policy_refuse(const TierPolicyRow *policy, const TierEvaluation *evaluation,
+				   const TierSet *set)
 {
 	int			tier = tier_set_find_tier(set, NameStr(policy->tier_name));
 
@@ -180,13 +181,7 @@ tier_policy_refuse_store(const TierPolicyRow *policy, const TierSet *set)
 				 errdetail("Tier \"%s\" takes only tables without writes.",
 						   NameStr(set->tiers[tier].name)),
 				 errhint("Add options => '{\"no_writes_for\": \"7 days\"}', for example.")));
-}
-
-void
-tier_policy_refuse_faster(const TierPolicyRow *policy, const TierEvaluation *evaluation,
-						  const TierSet *set)
-{
-	if (evaluation->error != NULL || may_move(policy, evaluation, set))
+	if (evaluation == NULL || evaluation->error != NULL || may_move(policy, evaluation, set))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -19,15 +19,13 @@
  */
 extern TierEvaluation *tier_policy_preview(const TierPolicyRow *policy, const TierSet *set);
 
-/* Raises an error if the policy would move to an object store what is still written. */
-extern void tier_policy_refuse_store(const TierPolicyRow *policy, const TierSet *set);
-
 /*
- * Raises an error if the policy can move nothing, because all its relations, and those created
- * for it later, are on slower tiers than its own.
+ * Raises an error if the policy would move to an object store what is still written; and, unless
+ * evaluation is NULL, if it can move nothing, because all its relations, and those created for it
+ * later, are on slower tiers than its own.
  */
-extern void tier_policy_refuse_faster(const TierPolicyRow *policy,
-									  const TierEvaluation *evaluation, const TierSet *set);
+extern void tier_policy_refuse(const TierPolicyRow *policy, const TierEvaluation *evaluation,
+							   const TierSet *set);
 
 /* When the worker evaluates a policy for the first time, to the second. */
 extern TimestampTz tier_policy_first_at(const TierPolicyRow *policy);

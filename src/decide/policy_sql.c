@@ -492,9 +492,8 @@ altered_policy(const TierPolicyRow *policy, FunctionCallInfo fcinfo, const List 
 	else
 		tier_partition_check_target(&info, &altered);
 	check_policy_rights(altered.is_group ? NULL : &info, set, &altered);
-	tier_policy_refuse_store(&altered, set);
-	if (!PG_ARGISNULL(POLICY_TIER))
-		tier_policy_refuse_faster(&altered, tier_policy_preview(&altered, set), set);
+	tier_policy_refuse(&altered, PG_ARGISNULL(POLICY_TIER) ? NULL :
+					   tier_policy_preview(&altered, set), set);
 	return altered;
 }
 

@@ -23,8 +23,9 @@ finite_or_0(double value)
 	return isfinite(value) ? value : 0.0;
 }
 
-double
-tier_placement_clients(const TierPlacementProblem *problem)
+/* The clients of the problem, as model/cost.h wants them. */
+static double
+clients_of(const TierPlacementProblem *problem)
 {
 	return problem->clients > 0.0 ? problem->clients : INFINITY;
 }
@@ -82,7 +83,7 @@ tier_placement_add_up(const TierPlacementProblem *problem, const int *tier,
 	}
 	for (int t = 0; t < problem->ntiers; t++)
 		totals[t].queue_s = tier_cost_queue_s_per_hour(totals[t].occupied_s / S_PER_HOUR,
-													   tier_placement_clients(problem));
+													   clients_of(problem));
 }
 
 TierPlacementWeights

@@ -142,9 +142,6 @@ extern void tier_placement_count(const TierPlacementProblem *problem, size_t cel
 extern double tier_placement_use(const TierPlacementProblem *problem, size_t cell,
 								 TierPlacementResource resource);
 
-/* The clients of the problem, as model/cost.h wants them. */
-extern double tier_placement_clients(const TierPlacementProblem *problem);
-
 /* Returns true if the unit may be placed there at all. */
 extern bool tier_placement_may_live(const TierPlacementProblem *problem, int unit, int tier);
 
