@@ -38,15 +38,14 @@
 #include "src/server/relation.h"
 #include "src/base/sql.h"
 
-/* '90' is 90 seconds.  A year of days or less may have been meant, if it is whole minutes. */
+/* '90' is 90 seconds.  Whole minutes and hours are written with their unit more often. */
 static void
 warn_without_unit(const char *name, const Interval *interval)
 {
 	int64		seconds = interval->time / USECS_PER_SEC;
 
 	if (interval->month != 0 || interval->day != 0 || interval->time % USECS_PER_SEC != 0 ||
-		seconds <= 0 || seconds >= SECS_PER_HOUR ||
-		(seconds > 366 && seconds % SECS_PER_MINUTE == 0))
+		seconds <= 0 || seconds >= SECS_PER_HOUR || seconds % SECS_PER_MINUTE == 0)
 		return;
 	ereport(WARNING,
 			(errmsg("%s is %d s", name, (int) seconds),
