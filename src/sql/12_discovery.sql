@@ -2,11 +2,38 @@
 -- Tiers that are discovered by the devices beneath the tablespaces.
 ---------------------------------------------------------------------------
 
+/* What begins each change of tiers; returns the ranks, for tier_say_ranks(). */
+CREATE FUNCTION _tiered_storage.tier_begin_change(what text) RETURNS jsonb
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	PERFORM _tiered_storage.require_writable(what);
+	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
+	PERFORM _tiered_storage.refresh_tablespaces();
+	RETURN (SELECT jsonb_object_agg(t.tier_name, t.rank) FROM _tiered_storage.tier t);
+END
+$$;
+
+/* A NOTICE with all ranks, if one has changed, or a new tier has that of another. */
+CREATE FUNCTION _tiered_storage.tier_say_ranks(ranks jsonb) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	said text := (SELECT string_agg(format('"%s" is %s', t.tier_name, t.rank), ', '
+			ORDER BY t.rank, t.tier_name) FROM _tiered_storage.tier t
+		HAVING bool_or(t.rank <> (ranks ->> t.tier_name::text)::integer
+			OR NOT ranks ? t.tier_name::text AND EXISTS (SELECT FROM _tiered_storage.tier x
+				WHERE x.rank = t.rank AND x.tier_name <> t.tier_name)));
+BEGIN
+	IF said IS NOT NULL THEN
+		RAISE NOTICE 'ranks of tiers: %', said;
+	END IF;
+END
+$$;
+
 /*
  * Returns the rank of a new tier of this speed, after those that are as fast; slower tiers move
  * down by one.
- *
- * Makes room for a tier of this speed in the order of ranks, and returns its rank.
  */
 CREATE FUNCTION _tiered_storage.tier_make_rank(name name, random_read_ms float8,
 	compressed boolean) RETURNS integer
@@ -152,14 +179,8 @@ AS $$
 DECLARE
 	d record;
 	has_sata boolean;
-	ranks jsonb;
-	reranked text;
+	ranks jsonb := _tiered_storage.tier_begin_change('tiered_storage.discover_tiers()');
 BEGIN
-	PERFORM _tiered_storage.require_writable('tiered_storage.discover_tiers()');
-	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
-	PERFORM _tiered_storage.refresh_tablespaces();
-	SELECT pg_catalog.jsonb_object_agg(t.tier_name, t.rank) INTO ranks FROM _tiered_storage.tier t;
-
 	has_sata := EXISTS (SELECT FROM _tiered_storage.tablespace_devices() x
 		WHERE x.kind = 'sata_ssd' AND NOT x.compressed);
 
@@ -220,12 +241,7 @@ BEGIN
 		action := _tiered_storage.wrap(action, 28);
 		RETURN NEXT;
 	END LOOP;
-	SELECT pg_catalog.string_agg(pg_catalog.format('"%s" is %s', t.tier_name, t.rank), ', '
-			ORDER BY t.rank) INTO reranked
-		FROM _tiered_storage.tier t WHERE t.rank <> (ranks ->> t.tier_name::text)::integer;
-	IF reranked IS NOT NULL THEN
-		RAISE NOTICE 'ranks of slower tiers have changed: %', reranked;
-	END IF;
+	PERFORM _tiered_storage.tier_say_ranks(ranks);
 END
 $$;
 COMMENT ON FUNCTION tiered_storage.discover_tiers IS

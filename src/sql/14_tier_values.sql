@@ -2,7 +2,7 @@
 -- Checks and changes of one tier: its numbers, its profile, its tablespaces.
 ---------------------------------------------------------------------------
 
-/* Raises an error for numbers that a tier cannot have. */
+/* Raises an error for a name or numbers that a tier cannot have. */
 CREATE FUNCTION _tiered_storage.tier_check_values(t _tiered_storage.tier) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -10,7 +10,10 @@ DECLARE
 	bad record;
 BEGIN
 	SELECT * INTO bad FROM _tiered_storage.tier_misfit(to_jsonb(t));
-	IF bad.property IS NOT NULL THEN
+	IF COALESCE(t.tier_name, '') = '' THEN
+		PERFORM _tiered_storage.refuse('invalid_parameter_value',
+			'tier name must not be null or empty');
+	ELSIF bad.property IS NOT NULL THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
 			format('invalid %s for tier "%s"', bad.property, t.tier_name), detail => bad.detail);
 	ELSIF NOT _tiered_storage.tier_watermarks_fit(t.low_watermark, t.high_watermark) THEN
@@ -54,18 +57,6 @@ BEGIN
 				'add_tier() defines one.'));
 	END IF;
 	RETURN t;
-END
-$$;
-
-/* Raises an error for a tier name that is null or empty. */
-CREATE FUNCTION _tiered_storage.tier_check_name(name name) RETURNS void
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	IF name IS NULL OR name = '' THEN
-		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			'tier name must not be null or empty');
-	END IF;
 END
 $$;
 

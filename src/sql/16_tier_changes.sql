@@ -74,18 +74,15 @@ AS $$
 DECLARE
 	given _tiered_storage.tier := _tiered_storage.tier_figures(device);
 	members name[] := _tiered_storage.tablespace_names(tablespaces);
+	ranks jsonb := _tiered_storage.tier_begin_change('tiered_storage.add_tier()');
 	t _tiered_storage.tier;
 	d record;
 BEGIN
-	PERFORM _tiered_storage.require_writable('tiered_storage.add_tier()');
 	given.rank := add_tier.rank;
 	given.price_per_gb_month := add_tier.price_per_gb_month;
 	given.reserve_fraction := add_tier.reserve_fraction;
 	given.low_watermark := add_tier.low_watermark;
 	given.high_watermark := add_tier.high_watermark;
-	PERFORM _tiered_storage.tier_check_name(name);
-	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
-	PERFORM _tiered_storage.refresh_tablespaces();
 	IF EXISTS (SELECT FROM _tiered_storage.tier x WHERE x.tier_name = add_tier.name
 		AND NOT x.discovered) THEN
 		PERFORM _tiered_storage.refuse('duplicate_object',
@@ -110,6 +107,7 @@ BEGIN
 
 	INSERT INTO _tiered_storage.tier SELECT t.*;
 	PERFORM _tiered_storage.tier_set_tablespaces(name, members, true);
+	PERFORM _tiered_storage.tier_say_ranks(ranks);
 	PERFORM _tiered_storage.tier_set_wear(name, device);
 END
 $$;
@@ -141,16 +139,14 @@ AS $$
 DECLARE
 	given _tiered_storage.tier := _tiered_storage.tier_figures(device);
 	members name[] := _tiered_storage.tablespace_names(tablespaces);
+	ranks jsonb := _tiered_storage.tier_begin_change('tiered_storage.alter_tier()');
 	t _tiered_storage.tier;
 BEGIN
-	PERFORM _tiered_storage.require_writable('tiered_storage.alter_tier()');
 	given.rank := alter_tier.rank;
 	given.price_per_gb_month := alter_tier.price_per_gb_month;
 	given.reserve_fraction := alter_tier.reserve_fraction;
 	given.low_watermark := alter_tier.low_watermark;
 	given.high_watermark := alter_tier.high_watermark;
-	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
-	PERFORM _tiered_storage.refresh_tablespaces();
 	t := _tiered_storage.tier_require(name);
 	IF alter_tier.profile IS NOT NULL THEN
 		t := _tiered_storage.tier_with_profile(t, alter_tier.profile);
@@ -168,13 +164,13 @@ BEGIN
 	UPDATE _tiered_storage.tier_tablespace x SET discovered = false
 		WHERE x.tier_name = alter_tier.name;
 	IF new_name <> name THEN
-		PERFORM _tiered_storage.tier_check_name(new_name);
+		t.tier_name := new_name;
+		PERFORM _tiered_storage.tier_check_values(t);
 		IF EXISTS (SELECT FROM _tiered_storage.tier x WHERE x.tier_name = new_name) THEN
 			PERFORM _tiered_storage.refuse('duplicate_object',
 				format('tier "%s" already exists', new_name));
 		END IF;
 		UPDATE _tiered_storage.tier x SET tier_name = new_name WHERE x.tier_name = alter_tier.name;
-		t.tier_name := new_name;
 	END IF;
 	/* Also without a new list, because the capacity is checked against the file systems. */
 	IF members IS NOT NULL
@@ -186,6 +182,7 @@ BEGIN
 				FROM _tiered_storage.tier_tablespaces r WHERE r.tier_name = t.tier_name)),
 			members IS NOT NULL);
 	END IF;
+	PERFORM _tiered_storage.tier_say_ranks(ranks);
 	PERFORM _tiered_storage.tier_set_wear(t.tier_name, device);
 END
 $$;
@@ -225,9 +222,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 	SET lock_timeout = '30s'
 AS $$
 BEGIN
-	PERFORM _tiered_storage.require_writable('tiered_storage.remove_tier()');
-	LOCK TABLE _tiered_storage.tier IN SHARE ROW EXCLUSIVE MODE;
-	PERFORM _tiered_storage.refresh_tablespaces();
+	PERFORM _tiered_storage.tier_begin_change('tiered_storage.remove_tier()');
 	IF if_exists AND NOT EXISTS (SELECT FROM _tiered_storage.tier x
 		WHERE x.tier_name = remove_tier.name) THEN
 		RAISE NOTICE 'tier "%" does not exist, skipping', name;

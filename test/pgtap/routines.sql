@@ -89,7 +89,7 @@ SELECT bag_eq($$ SELECT proname::text FROM routines WHERE nspname = '_tiered_sto
 	('wal_written_ratio'), ('smoothed_rate'),
 	('second_tier_statement'), ('second_tier_statements'), ('tablespace_claims'), ('require_writable'),
 	('tier_after_insert'), ('tier_rank_discovered'), ('is_alike'), ('wal_readers'), ('is_restore'), ('restore_in_turn'),
-	('expect_tiers'), ('tier_before_insert'), ('tier_check_name'),
+	('expect_tiers'), ('tier_before_insert'), ('tier_begin_change'), ('tier_say_ranks'),
 	('tier_check_values'), ('tier_in_use'), 
 	('tier_insert_discovered'), ('tier_limits'), ('tier_make_rank'), ('tier_new'), ('tier_overwrite'),
 	('tier_require'), ('tier_require_unused'), ('tier_set_tablespaces'), ('tier_misfit'),
