@@ -211,16 +211,7 @@ tier_foresight_count(TierForesight *foresight, const TierAdmission *admission)
 	add_flow(foresight, admission->info->tablespace_oid, -(double) admission->size_bytes);
 	foresight->bytes += admission->size_bytes;
 	if (foresight->moved == NULL)
-	{
-		HASHCTL		control = {
-			.keysize = sizeof(Oid),
-			.entrysize = sizeof(Oid),
-			.hcxt = foresight->context
-		};
-
-		foresight->moved = hash_create("tiered_storage foreseen moves", 256, &control,
-									   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
+		foresight->moved = tier_relation_set();
 	hash_search(foresight->moved, &admission->info->relation_oid, HASH_ENTER, NULL);
 	MemoryContextSwitchTo(old_context);
 }

@@ -22,6 +22,7 @@
 #include "src/catalog/tables.h"
 #include "src/model/effect.h"
 #include "src/base/settings.h"
+#include "src/decide/policy_preview.h"
 #include "src/decide/wear.h"
 #include "src/act/plan_notice.h"
 #include "src/act/batch.h"
@@ -64,6 +65,7 @@ typedef struct Moved
 {
 	int			relations;
 	char	   *first;			/* "table s.t"; NULL: nothing was moved */
+	Oid			first_oid;
 	Oid			from_oid;		/* tablespaces; 0: more than one */
 	Oid			to_oid;
 	double		bytes;
@@ -75,6 +77,7 @@ add_moved(Moved *moved, const TierRelationInfo *member, Oid to_oid, double bytes
 {
 	if (moved->relations++ == 0)
 	{
+		moved->first_oid = member->relation_oid;
 		moved->first = psprintf("%s %s", tier_relation_kind_name(member->kind), member->name);
 		moved->from_oid = member->tablespace_oid;
 		moved->to_oid = to_oid;
@@ -310,6 +313,8 @@ tier_move_relation(PG_FUNCTION_ARGS)
 		report_moved(call, &series.moved, series.failed,
 					 tier_progress_time_text((tier_clock_monotonic_us() - started_us) / 1000.0,
 											 tier_progress_waited_ms() - waited_ms));
+	if (series.moved.relations > 0)
+		tier_policy_warn_due(series.moved.first_oid, call->set, call->pins);
 	if (series.failed > 0)
 		report_failures(&series.first_failure, series.failed,
 						list_length(call->relations));

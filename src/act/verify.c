@@ -28,6 +28,7 @@
 #include "src/base/debug.h"
 #include "src/base/left_out.h"
 #include "src/base/settings.h"
+#include "src/decide/forecast.h"
 #include "src/model/effect.h"
 #include "src/model/relation_load.h"
 #include "src/observe/device_io.h"
@@ -43,14 +44,6 @@
 
 /* The unit of predictions and measurements. */
 #define SECONDS_PER_HOUR 3600.0
-
-static const TierCostProfile *
-profile_of(const TierSet *set, Oid tablespace_oid)
-{
-	int			tier = tier_set_tier_of_tablespace(set, tablespace_oid);
-
-	return tier < 0 ? NULL : &set->tiers[tier].profile;
-}
 
 /* ---------------------------------------------------------------------
  * Before
@@ -86,8 +79,8 @@ void
 tier_verify_expect(const TierSet *set, const TierRelationInfo *info, Oid to_tablespace_oid,
 				   double *before_s_per_hour, double *predicted_s_per_hour)
 {
-	const TierCostProfile *from = profile_of(set, info->tablespace_oid);
-	const TierCostProfile *to = profile_of(set, to_tablespace_oid);
+	const TierCostProfile *from = tier_forecast_profile(set, info->tablespace_oid);
+	const TierCostProfile *to = tier_forecast_profile(set, to_tablespace_oid);
 	TierRelationLoadBasis basis = {0};
 	TierRelationLoad load = {0};
 	TierRelationState *states;
@@ -159,8 +152,8 @@ void
 tier_verify_begin(int64 move_id, int64 batch_id, const TierSet *set, Oid relation_oid,
 				  Oid from_tablespace_oid, Oid to_tablespace_oid)
 {
-	const TierCostProfile *from = profile_of(set, from_tablespace_oid);
-	const TierCostProfile *to = profile_of(set, to_tablespace_oid);
+	const TierCostProfile *from = tier_forecast_profile(set, from_tablespace_oid);
+	const TierCostProfile *to = tier_forecast_profile(set, to_tablespace_oid);
 	TimestampTz now = tier_clock_now();
 	TierEffect	effect;
 
@@ -231,8 +224,8 @@ static void
 measure(TierEffect *effect, const TierSet *set, const TierDevices *devices,
 		TimestampTz writes_since, TimestampTz now)
 {
-	const TierCostProfile *from = profile_of(set, effect->from_tablespace_oid);
-	const TierCostProfile *to = profile_of(set, effect->to_tablespace_oid);
+	const TierCostProfile *from = tier_forecast_profile(set, effect->from_tablespace_oid);
+	const TierCostProfile *to = tier_forecast_profile(set, effect->to_tablespace_oid);
 	TierCostLoad load;
 	double		to_factor;
 

@@ -79,13 +79,6 @@ compare_steps(const void *a, const void *b)
 		left->unit->relation_oid > right->unit->relation_oid;
 }
 
-static double
-lost_s(const TierAdvice *advice, const TierAdviceUnit *unit)
-{
-	return tier_advice_busy(advice, unit, unit->recommended_tier) -
-		tier_advice_busy(advice, unit, unit->current_tier);
-}
-
 /* The units that leave the tier, in the order in which they should; to be freed. */
 static Step *
 steps_from(const TierAdvice *advice, int tier, int *nsteps)
@@ -100,7 +93,8 @@ steps_from(const TierAdvice *advice, int tier, int *nsteps)
 		if (unit->current_tier != tier || unit->recommended_tier == tier)
 			continue;
 		steps[n].unit = unit;
-		steps[n++].loss = lost_s(advice, unit) /
+		steps[n++].loss = (tier_advice_busy(advice, unit, unit->recommended_tier) -
+						   tier_advice_busy(advice, unit, tier)) /
 			Max(tier_advice_stored(advice, unit, tier), 1.0);
 	}
 	qsort(steps, n, sizeof(Step), compare_steps);

@@ -18,8 +18,8 @@
 /* Of tiered_storage.move_rate_limit. */
 #define BYTES_PER_MB (1024.0 * 1024.0)
 
-static const TierCostProfile *
-profile_of(const TierSet *set, Oid tablespace_oid)
+const TierCostProfile *
+tier_forecast_profile(const TierSet *set, Oid tablespace_oid)
 {
 	int			tier = tier_set_tier_of_tablespace(set, tablespace_oid);
 
@@ -32,8 +32,8 @@ tier_forecast_by_pace(const TierSet *set, Oid from_tablespace_oid, Oid to_tables
 {
 	TierForecast forecast;
 
-	forecast.from = profile_of(set, from_tablespace_oid);
-	forecast.to = profile_of(set, to_tablespace_oid);
+	forecast.from = tier_forecast_profile(set, from_tablespace_oid);
+	forecast.to = tier_forecast_profile(set, to_tablespace_oid);
 	forecast.pace = *pace;
 	return forecast;
 }

@@ -29,6 +29,9 @@ typedef struct TierForecast
 	TierMovePace pace;			/* how earlier ones went */
 } TierForecast;
 
+/* Of the tier of a tablespace; NULL: it is in none. */
+extern const TierCostProfile *tier_forecast_profile(const TierSet *set, Oid tablespace_oid);
+
 /* Must not be called inside a scope. */
 extern TierForecast tier_forecast_between(const TierSet *set, Oid from_tablespace_oid,
 										  Oid to_tablespace_oid);

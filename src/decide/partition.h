@@ -105,6 +105,9 @@ extern void tier_partition_load_leaves(TierEvaluation *evaluation, Oid leaf_oid)
  */
 extern char *tier_policy_reason(const TierEvaluation *evaluation, const TierLeaf *leaf);
 
+/* Returns true if the leaf meets all conditions of the policy, wherever it is. */
+extern bool tier_policy_is_met(const TierLeaf *leaf);
+
 /* Where the policy wants a member of a leaf, which is the leaf itself or one of its indexes. */
 extern int	tier_partition_target(const TierEvaluation *evaluation, const TierLeaf *leaf,
 								  Oid member_oid);

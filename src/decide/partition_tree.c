@@ -391,16 +391,6 @@ walk_group(TreeWalk *walk, const TierPolicyRow *policy)
 	}
 }
 
-static HTAB *
-create_seen(void)
-{
-	HASHCTL		control = {.keysize = sizeof(Oid),.entrysize = sizeof(Oid)};
-
-	control.hcxt = CurrentMemoryContext;
-	return hash_create("tiered_storage leaves", 256, &control,
-					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-}
-
 void
 tier_partition_load_leaves(TierEvaluation *evaluation, Oid leaf_oid)
 {
@@ -414,7 +404,7 @@ tier_partition_load_leaves(TierEvaluation *evaluation, Oid leaf_oid)
 	if (tier_policy_has_group(policy))
 	{
 		walk.group = policy;
-		walk.seen = create_seen();
+		walk.seen = tier_relation_set();
 		walk_group(&walk, policy);
 	}
 	else

@@ -41,16 +41,6 @@ typedef struct TierGroup
 	bool		is_administrator;	/* the role of the policy */
 } TierGroup;
 
-static HTAB *
-create_set(void)
-{
-	HASHCTL		control = {.keysize = sizeof(Oid),.entrysize = sizeof(Oid)};
-
-	control.hcxt = CurrentMemoryContext;
-	return hash_create("tiered_storage policy group", 256, &control,
-					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-}
-
 /* The scope of a search for groups. */
 typedef struct Scope
 {
@@ -192,7 +182,7 @@ create_group(const TierPolicyRow *policy, HTAB *taken)
 {
 	TierGroup  *group = palloc0(sizeof(TierGroup));
 
-	group->taken = policy->on_shards ? create_set() : taken;
+	group->taken = policy->on_shards ? tier_relation_set() : taken;
 	group->is_administrator = OidIsValid(policy->created_by) &&
 		tier_is_administrator(policy->created_by);
 	return group;
@@ -222,7 +212,7 @@ find_groups(TierPolicyRow *policies, int npolicies, const Scope *scope)
 
 	if (!any_has_group(policies, npolicies))
 		return;
-	taken = create_set();
+	taken = tier_relation_set();
 	for (int i = 0; i < npolicies; i++)
 		if (tier_policy_has_group(&policies[i]))
 			policies[i].group = create_group(&policies[i], taken);

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "utils/builtins.h"
 #include "utils/snapmgr.h"
@@ -141,6 +142,46 @@ tier_policy_preview(const TierPolicyRow *policy, const TierSet *set)
 										 tier_uses_load(&policies[own], 1), tier_clock_now());
 	PopActiveSnapshot();
 	return evaluation;
+}
+
+void
+tier_policy_warn_due(Oid relation_oid, const TierSet *set, const TierPins *pins)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Oid			table_oid = IndexGetRelation(relation_oid, true);
+	Oid			leaf_oid = OidIsValid(table_oid) ? table_oid : relation_oid;
+	const TierEvaluation *due = NULL;
+	const TierUses *uses;
+	TierCatalogScope scope;
+	TierPolicyRow *policies;
+	int			n;
+
+	tier_catalog_enter(&scope);
+	policies = tier_catalog_load_policies(context, &n);
+	tier_catalog_leave(&scope);
+	PushActiveSnapshot(GetTransactionSnapshot());
+	tier_groups_find_above(policies, n, leaf_oid);
+	uses = tier_uses_load(policies, n);
+	for (int i = 0; i < n; i++)
+	{
+		TierEvaluation *evaluation;
+		const TierLeaf *leaf = tier_partition_evaluate_leaf(&policies[i], set, pins, uses,
+															tier_clock_now(), leaf_oid,
+															&evaluation);
+
+		if (leaf != NULL && policies[i].is_enabled && leaf->verdict == TIER_VERDICT_DUE &&
+			list_member_oid(leaf->pending, relation_oid) &&
+			(due == NULL || evaluation->to_tier > due->to_tier))
+			due = evaluation;
+	}
+	PopActiveSnapshot();
+	if (due != NULL)
+		ereport(WARNING,
+				(errmsg("policy %d moves %s to tier \"%s\" in the next run",
+						due->policy->policy_id, due->leaves[0].info.name,
+						NameStr(set->tiers[tier_partition_target(due, &due->leaves[0],
+																 relation_oid)].name)),
+				 errhint("tiered_storage.pin() keeps it where it is.")));
 }
 
 /* On no tier, on a faster one, or on the target, if a new one may be created on a faster one. */

@@ -27,6 +27,9 @@ extern TierEvaluation *tier_policy_preview(const TierPolicyRow *policy, const Ti
 extern void tier_policy_refuse(const TierPolicyRow *policy, const TierEvaluation *evaluation,
 							   const TierSet *set);
 
+/* Warns of the policy, if there is one, by which the next run moves the relation. */
+extern void tier_policy_warn_due(Oid relation_oid, const TierSet *set, const TierPins *pins);
+
 /* When the worker evaluates a policy for the first time, to the second. */
 extern TimestampTz tier_policy_first_at(const TierPolicyRow *policy);
 

@@ -79,9 +79,8 @@ tier_policy_return_seconds(const TierPolicyRow *policy)
  * ---------------------------------------------------------------------
  */
 
-/* Returns true if the policy wants it where it is.  Then it does not return. */
-static bool
-is_wanted(const TierLeaf *leaf)
+bool
+tier_policy_is_met(const TierLeaf *leaf)
 {
 	return leaf->verdict == TIER_VERDICT_DUE || leaf->verdict == TIER_VERDICT_ON_TARGET ||
 		leaf->verdict == TIER_VERDICT_ON_SLOWER_TIER || leaf->verdict == TIER_VERDICT_PINNED;
@@ -117,7 +116,7 @@ static bool
 is_candidate(const TierEvaluation *evaluation, const TierLeaf *leaf)
 {
 	return !leaf->partition.is_foreign && !leaf->partition.is_temporary &&
-		!leaf->partition.is_immovable && !is_wanted(leaf) &&
+		!leaf->partition.is_immovable && !tier_policy_is_met(leaf) &&
 		leaf->verdict != TIER_VERDICT_NO_RIGHT && leaf->verdict != TIER_VERDICT_ERROR &&
 		leaf->partition.use.reads_per_hour >= evaluation->conditions.keep_reads_per_hour;
 }
@@ -308,7 +307,7 @@ slowest_wish(const Returning *returning, const Candidate *candidate, Oid relatio
 	{
 		int			target;
 
-		if (place->evaluation == candidate->evaluation || !is_wanted(place->leaf) ||
+		if (place->evaluation == candidate->evaluation || !tier_policy_is_met(place->leaf) ||
 			(relation_oid != leaf_oid && !place->evaluation->policy->include_indexes))
 			continue;
 		target = tier_partition_target(place->evaluation, place->leaf, relation_oid);

@@ -275,14 +275,6 @@ mark_due(TierAdvice *advice, const TierPolicyRow *policy, const TierLeaf *leaf)
 	}
 }
 
-/* Returns true if all rows in it are old enough for the policy. */
-static bool
-is_of_age(const TierLeaf *leaf)
-{
-	return leaf->verdict == TIER_VERDICT_DUE || leaf->verdict == TIER_VERDICT_ON_TARGET ||
-		leaf->verdict == TIER_VERDICT_ON_SLOWER_TIER || leaf->verdict == TIER_VERDICT_PINNED;
-}
-
 /*
  * Returns true if all rows in it will be of that age before the horizon ends.  Present use is
  * expected to continue, so a policy that asks for idleness does not move it.
@@ -324,7 +316,7 @@ mark_leaf(void *argument, int i)
 										  marking->advice->options.horizon_hours);
 	ListCell   *cell;
 
-	if (!(is_of_age(leaf) || is_later) || (table != NULL && table->immovable != NULL))
+	if (!(tier_policy_is_met(leaf) || is_later) || (table != NULL && table->immovable != NULL))
 		return;
 	tier_debug_relation("advise", relation_oid);
 	foreach(cell, lcons_oid(relation_oid, evaluation->policy->include_indexes ?

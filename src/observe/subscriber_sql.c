@@ -22,6 +22,15 @@
 PG_FUNCTION_INFO_V1(tier_ignore_replicated);
 PG_FUNCTION_INFO_V1(tier_refuse_other_roles);
 
+static void
+require_trigger(FunctionCallInfo fcinfo, const char *name)
+{
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by trigger manager", name)));
+}
+
 /*
  * Rows that a logical worker writes are ignored.  Those of any other session count, also of one
  * that loads a dump while session_replication_role is "replica".
@@ -31,11 +40,7 @@ tier_ignore_replicated(PG_FUNCTION_ARGS)
 {
 	TriggerData *data;
 
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by trigger manager",
-						"ignore_replicated")));
+	require_trigger(fcinfo, "ignore_replicated");
 	data = (TriggerData *) fcinfo->context;
 	if (!TRIGGER_FIRED_BEFORE(data->tg_event) || !TRIGGER_FIRED_FOR_ROW(data->tg_event))
 		ereport(ERROR,
@@ -61,11 +66,7 @@ tier_refuse_other_roles(PG_FUNCTION_ARGS)
 {
 	Relation	table;
 
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by trigger manager",
-						"refuse_other_roles")));
+	require_trigger(fcinfo, "refuse_other_roles");
 	table = ((TriggerData *) fcinfo->context)->tg_relation;
 	if (GetUserId() != table->rd_rel->relowner && !superuser())
 		ereport(ERROR,

@@ -28,6 +28,7 @@
 #include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
+#include "utils/hsearch.h"
 
 #include "src/compat.h"
 #include "src/base/debug.h"
@@ -392,6 +393,9 @@ extern List *tier_relation_parts(Oid relation_oid);
 
 /* The parts that exist and are not in the tablespace; NIL: nothing to move. */
 extern List *tier_relation_parts_elsewhere(Oid relation_oid, Oid tablespace_oid);
+
+/* A set of OIDs, empty, in the current memory context. */
+extern HTAB *tier_relation_set(void);
 
 /*
  * The relation and all that inherit from it, each once, parents before their children.  Takes

@@ -337,17 +337,23 @@ tier_relation_above(Oid relation_oid)
 	return above;
 }
 
+HTAB *
+tier_relation_set(void)
+{
+	HASHCTL		control = {.keysize = sizeof(Oid),.entrysize = sizeof(Oid)};
+
+	control.hcxt = CurrentMemoryContext;
+	return hash_create("tiered_storage relations", 256, &control,
+					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
 List *
 tier_relation_inheritors(Oid relation_oid)
 {
-	HASHCTL		control = {.keysize = sizeof(Oid),.entrysize = sizeof(Oid)};
-	HTAB	   *seen;
+	HTAB	   *seen = tier_relation_set();
 	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
 	List	   *all = list_make1_oid(relation_oid);
 
-	control.hcxt = CurrentMemoryContext;
-	seen = hash_create("tiered_storage inheritors", 32, &control,
-					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	(void) hash_search(seen, &relation_oid, HASH_ENTER, NULL);
 	for (int i = 0; i < list_length(all); i++)
 	{
