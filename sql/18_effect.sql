@@ -449,6 +449,11 @@ SELECT count(*) FROM _tiered_storage.move_effect;
 -- Without effects a view is not at a loss.
 DELETE FROM _tiered_storage.move_effect;
 SELECT DISTINCT effect FROM _tiered_storage.moves;
+-- What was not moved saves nothing, whatever was expected of it.
+UPDATE _tiered_storage.move SET state = 'failed', error = 'x', predicted_saved_io_s_per_hour = 5, from_tier = 'regress_fast',
+	to_tier = 'regress_slow', size_bytes = 1e12 WHERE move_id = 1000001;
+SELECT state, predicted_saved_io_s_per_hour AS saves FROM _tiered_storage.moves WHERE move_id = 1000001;
+SELECT DISTINCT note ~ 'saves' AS saves FROM tiered_storage.moves WHERE state = 'failed';
 
 \set ECHO none
 SET client_min_messages = warning;

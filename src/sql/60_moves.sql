@@ -125,7 +125,8 @@ CREATE VIEW _tiered_storage.moves AS
 		m.started_at, m.finished_at, m.elapsed_ms, m.waited_ms, m.attempts, m.failures,
 		m.next_attempt_at, m.lock_wait_ms, m.lock_held_ms, m.lock_flush_ms, m.copied_bytes,
 		m.error, m.sqlstate,
-		m.batch_id, m.predicted_saved_io_s_per_hour,
+		m.batch_id, CASE WHEN m.state IN ('done', 'running') THEN m.predicted_saved_io_s_per_hour
+			END AS predicted_saved_io_s_per_hour,
 		m.before_io_s_per_hour, m.predicted_io_s_per_hour,
 		CASE WHEN e.not_measurable IS NULL THEN e.settled_at END AS measured_at,
 		e.source AS effect_source,

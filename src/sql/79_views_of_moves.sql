@@ -79,7 +79,7 @@ CREATE VIEW tiered_storage.moves AS
 			NULL, h.started_at, h.batch_id, h.move_id
 		FROM _tiered_storage.moves h
 		CROSS JOIN LATERAL (SELECT _tiered_storage.clip(h.relation, 130) AS relation_name) n
-		LEFT JOIN price f ON f.tier_name = h.from_tier
+		LEFT JOIN price f ON f.tier_name = h.from_tier AND h.state IN ('done', 'running')
 		LEFT JOIN price t ON t.tier_name = h.to_tier
 		WHERE NOT EXISTS (SELECT FROM queue q
 			WHERE q.relation_name = n.relation_name AND q.state = h.state)) m
