@@ -229,14 +229,10 @@ BEGIN
 					t.discovered
 				FROM _tiered_storage.tier t, pg_catalog.pg_control_system() c
 				WHERE t.tier_name = discover_tiers.tier_name;
-			IF d.kind = 'remote' THEN
-				action := action || '; what it is stored on is unknown, set its profile with '
-					'alter_tier()';
-			END IF;
-			IF d.is_virtual THEN
-				action := action || '; virtual disk: the device beneath is unknown, set its '
-					'profile with alter_tier()';
-			END IF;
+			action := concat(action, CASE WHEN d.kind = 'remote'
+				THEN '; what it is stored on is unknown, set its profile with alter_tier()' END,
+				CASE WHEN d.is_virtual THEN '; virtual disk: the device beneath is unknown, set '
+					'its profile with alter_tier()' END);
 		END IF;
 		action := _tiered_storage.wrap(action, 28);
 		RETURN NEXT;

@@ -268,14 +268,16 @@ CREATE VIEW tiered_storage.policies AS
 			'idle for ' || p.idle_for, 'unwritten for ' || p.no_writes_for, 'under '
 			|| _tiered_storage.short_number(p.below_reads_per_hour) || ' reads/h'), 18)
 			AS condition,
-		_tiered_storage.wrap(p.last_result, 20) AS last_result
+		_tiered_storage.wrap(concat(p.last_result, ' (' || _tiered_storage.short_time(
+			p.last_evaluated_at) || ')'), 20) AS last_result
 	FROM _tiered_storage.policies p
 	UNION ALL
 	SELECT f.policy_id, 'fullness', _tiered_storage.clip(f.tier_name::text, 130),
 		_tiered_storage.clip(f.target_name::text, 130),
 		_tiered_storage.wrap(concat('over ', _tiered_storage.percent(f.high_watermark, 1),
 			', down to ', _tiered_storage.percent(f.low_watermark, 1)), 18),
-		_tiered_storage.wrap(f.last_result, 20)
+		_tiered_storage.wrap(concat(f.last_result, ' (' || _tiered_storage.short_time(
+			f.last_evaluated_at) || ')'), 20)
 	FROM _tiered_storage.fullness_policies f
 	ORDER BY 1;
 COMMENT ON VIEW tiered_storage.policies IS
@@ -288,7 +290,7 @@ COMMENT ON COLUMN tiered_storage.policies.relation IS
 COMMENT ON COLUMN tiered_storage.policies.tier_name IS 'target tier';
 COMMENT ON COLUMN tiered_storage.policies.condition IS 'condition for a move';
 COMMENT ON COLUMN tiered_storage.policies.last_result IS
-'result of the last evaluation; null: never evaluated';
+'result of the last evaluation, and when that was; empty: never evaluated';
 
 CREATE VIEW tiered_storage.pins AS
 	SELECT _tiered_storage.clip(COALESCE(p.relation::text, p.relation_name), 130)
