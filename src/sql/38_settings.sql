@@ -174,6 +174,8 @@ $$;
  * The first change of a page after a checkpoint takes its image along.  With checkpoints
  * further apart there are at best as many images fewer as checkpoints; the server begins one
  * when the WAL since the last has reached max_wal_size / (1 + checkpoint_completion_target).
+ * Of those that were requested, the server tells not which were by CHECKPOINT or a base backup,
+ * and stay: at least all for which there was too little WAL.
  * Where there are few already, that is not worth a longer recovery: a tenth of the WAL at least.
  */
 CREATE FUNCTION _tiered_storage.settings_of_images(include_all boolean)
@@ -209,13 +211,14 @@ AS $$
 				* current_setting('block_size')::float8 AS bytes),
 	known AS (
 		SELECT n.*, d.*, i.share, d.timed + d.requested AS checkpoints,
-			CASE WHEN d.requested > d.timed THEN n.timeout_s
+			d.requested - i.forced AS commanded, CASE WHEN i.forced > d.timed THEN n.timeout_s
 				ELSE LEAST(GREATEST(n.timeout_s, 1800), 4 * n.timeout_s) END AS new_timeout_s,
 			COALESCE(i.share > 0.5 AND d.wal_bytes >= 1e8
 				AND current_setting('full_page_writes')::boolean, false) AS dominate
 		FROM now_set n CROSS JOIN done d CROSS JOIN image m
 		CROSS JOIN LATERAL (SELECT CASE WHEN d.wal_bytes > 0 AND m.bytes >= 0
-			THEN LEAST(1, d.images * m.bytes / d.wal_bytes) END AS share) i),
+			THEN LEAST(1, d.images * m.bytes / d.wal_bytes) END AS share,
+			LEAST(d.requested, d.wal_bytes * n.spread / n.max_bytes) AS forced) i),
 	sized AS (
 		SELECT k.*, ceil(k.wal_bytes * k.new_timeout_s / 3600 * k.spread * 1.1 / 1073741824)
 			* 1073741824 AS new_max_bytes,
@@ -224,8 +227,8 @@ AS $$
 				'%s checkpoints an hour',
 				round((k.share * 100)::numeric), round(k.checkpoints::numeric, 1)) AS reason
 		FROM known k
-		CROSS JOIN LATERAL (SELECT 1 - k.share
-			* (1 - LEAST(1, 3600 / k.new_timeout_s / NULLIF(k.checkpoints, 0))) AS ratio) r)
+		CROSS JOIN LATERAL (SELECT 1 - k.share * (1 - LEAST(1, (3600 / k.new_timeout_s
+			+ k.commanded) / NULLIF(k.checkpoints, 0))) AS ratio) r)
 	SELECT NULL::name, NULL::name, a.setting, a.current_value,
 		CASE WHEN a.worth THEN a.value END, NULL::timestamptz,
 		CASE WHEN s.gains AND a.no_room THEN 'there is no room for twice as much more WAL'

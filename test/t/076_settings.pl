@@ -151,6 +151,11 @@ is( checkpoints(24, 0, '4e9'),
 is( checkpoints(0, 48, '40e9'),
 	'max_wal_size 4GB 0.60, wal_compression 0.60',
 	'checkpoints that are requested');
+
+# At most 8e9 * 1.9 / 2^30 = 14 an hour are by the WAL, the other 10 stay: 1 - 0.8 * (1 - 22 / 24).
+is( checkpoints(0, 48, '16e9'),
+	'wal_compression 0.60',
+	'checkpoints by command');
 is(checkpoints(24, 0, '1e8'), '', 'little WAL');
 
 # Who has set it: another file does not win over ALTER SYSTEM, a database or a role does.
