@@ -55,9 +55,11 @@ BEGIN
 	PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
 			format('psql would replace %s of table %s (rename that column)', m[1], relation))
 		FROM regexp_matches(undo || body, '[^:](:"[A-Z0-9_]+")') m;
-	policy := format('SELECT tiered_storage.add_tiering_policy(%L, %s, tier => %L, '
+	policy := CASE WHEN tier IS NULL THEN 'None: the call names no slower tier.'
+		ELSE format('SELECT tiered_storage.add_tiering_policy(%L, %s, tier => %L, '
 		'if_not_exists => true);', relation, CASE WHEN step ~ '^[0-9]+$' THEN
-		'idle_for => ''30 days''' ELSE format('move_after => %L', 3 * step::interval) END, tier);
+		'idle_for => ''30 days''' ELSE format('move_after => %L', 3 * step::interval) END, tier)
+		END;
 	RETURN format(replace($script$-- Partitions a table without rewriting it.
 -- Read it, then log in as the owner, a member of pg_monitor: psql -X -U OWNER -f FILE
 -- Each step is done or not done.  After an error or an interruption run it again.  It waits at
