@@ -491,6 +491,10 @@ tier_advice_reason(const TierAdvice *advice, const TierAdviceUnit *unit, int mos
 		reason = reason_to_go(advice, unit);
 	else
 		reason = reason_to_stay(advice, unit);
+	/* Why it takes no time there, although it is read. */
+	if ((unit->pinned_tier >= 0 || unit->policy_tier >= 0 || unit->resides_s > 0.0) &&
+		tier_advice_is_event(unit))
+		reason = with_part(reason, "recent use may not continue", most_characters);
 	if (method != NULL && pg_mbstrlen(reason) + 2 + pg_mbstrlen(method) > most_characters)
 		reason = method;
 	else
