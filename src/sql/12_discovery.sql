@@ -178,12 +178,10 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	d record;
-	has_sata boolean;
 	ranks jsonb := _tiered_storage.tier_begin_change('tiered_storage.discover_tiers()');
-BEGIN
-	has_sata := EXISTS (SELECT FROM _tiered_storage.tablespace_devices() x
+	has_sata boolean := EXISTS (SELECT FROM _tiered_storage.tablespace_devices() x
 		WHERE x.kind = 'sata_ssd' AND NOT x.compressed);
-
+BEGIN
 	FOR d IN
 		SELECT x.*, r.tier_name AS known_tier, c.tier_name AS claimed_tier
 		FROM _tiered_storage.tablespace_devices() x

@@ -39,7 +39,6 @@ LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	t _tiered_storage.tier;
-	alike name;
 BEGIN
 	IF name IS NULL THEN
 		PERFORM _tiered_storage.refuse('null_value_not_allowed',
@@ -47,12 +46,11 @@ BEGIN
 	END IF;
 	SELECT * INTO t FROM _tiered_storage.tier x WHERE x.tier_name = tier_require.name;
 	IF NOT FOUND THEN
-		SELECT x.tier_name INTO alike FROM _tiered_storage.tier x
-		WHERE _tiered_storage.is_alike(x.tier_name, tier_require.name)
-		ORDER BY x.rank LIMIT 1;
 		PERFORM _tiered_storage.refuse('undefined_object',
 			format('tier "%s" does not exist', name),
-			hint => COALESCE('Did you mean "' || alike || '"?',
+			hint => COALESCE('Did you mean "' || (SELECT x.tier_name FROM _tiered_storage.tier x
+				WHERE _tiered_storage.is_alike(x.tier_name, tier_require.name)
+				ORDER BY x.rank LIMIT 1) || '"?',
 				'SELECT tier_name FROM tiered_storage.tiers lists the tiers; '
 				'add_tier() defines one.'));
 	END IF;

@@ -45,10 +45,8 @@ CREATE FUNCTION _tiered_storage.tablespace_names(tablespaces text) RETURNS name[
 LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF starts_with(tablespaces, '{') THEN
-		RETURN tablespaces::name[];
-	END IF;
-	RETURN ARRAY[tablespaces::name];
+	RETURN CASE WHEN starts_with(tablespaces, '{') THEN tablespaces::name[]
+		ELSE ARRAY[tablespaces::name] END;
 EXCEPTION WHEN invalid_text_representation THEN
 	PERFORM _tiered_storage.refuse('invalid_parameter_value',
 		format('invalid array of tablespaces: %s', tablespaces),
