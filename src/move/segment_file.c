@@ -95,7 +95,6 @@ tier_segment_file_append(TierSegmentFile *writer, ForkNumber fork, BlockNumber f
 	{
 		BlockNumber place = first % (BlockNumber) RELSEG_SIZE;
 		int			count = (int) Min((BlockNumber) n, RELSEG_SIZE - place);
-		BlockNumber chunk;
 		int			written;
 
 		open_segment(writer, fork, first / (BlockNumber) RELSEG_SIZE);
@@ -117,10 +116,9 @@ tier_segment_file_append(TierSegmentFile *writer, ForkNumber fork, BlockNumber f
 		 * reports an error; FileWriteback() would PANIC.
 		 */
 		writer->unsynced += count;
-		chunk = (place + count) / WRITEBACK_BLOCKS;
-		if (chunk != place / WRITEBACK_BLOCKS)
+		if ((place + count) % WRITEBACK_BLOCKS == 0)
 			(void) sync_file_range(FileGetRawDesc(writer->file),
-								   (off_t) (chunk - 1) * WRITEBACK_BLOCKS * BLCKSZ,
+								   (off_t) (place + count - WRITEBACK_BLOCKS) * BLCKSZ,
 								   (off_t) WRITEBACK_BLOCKS * BLCKSZ, SYNC_FILE_RANGE_WRITE);
 		pages += (size_t) count * BLCKSZ;
 		first += count;

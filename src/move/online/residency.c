@@ -52,14 +52,6 @@ note_resident_after(void *argument, BlockNumber block, int usage, bool dirty)
 		tier_blockset_add(&part->resident, block);
 }
 
-/* The pass over all headers takes longer than to read a few blocks again. */
-static void
-visit_buffers(TierOnlinePart *part, void (*note) (void *, BlockNumber, int, bool))
-{
-	if (smgrnblocks(tier_compat_smgropen(part->source), MAIN_FORKNUM) > TIER_COPY_FEW_BLOCKS)
-		(void) tier_buffers_visit(part->source, NBuffers, note, part);
-}
-
 TierStepResult
 tier_online_residency_before_step(TierOnline *move)
 {
@@ -68,7 +60,9 @@ tier_online_residency_before_step(TierOnline *move)
 		TierOnlinePart *part = &move->parts[i];
 
 		tier_blockset_clear(&part->resident_before);
-		visit_buffers(part, note_resident_before);
+		/* The pass over all headers takes longer than to read a few blocks again. */
+		if (smgrnblocks(tier_compat_smgropen(part->source), MAIN_FORKNUM) > TIER_COPY_FEW_BLOCKS)
+			tier_buffers_visit(part->source, NBuffers, note_resident_before, part);
 	}
 	return TIER_STEP_GO_ON;
 }
@@ -81,7 +75,8 @@ tier_online_residency_after_step(TierOnline *move)
 		TierOnlinePart *part = &move->parts[i];
 
 		tier_blockset_clear(&part->resident);
-		visit_buffers(part, note_resident_after);
+		if (part->resident_before.count > 0)
+			tier_buffers_visit(part->source, NBuffers, note_resident_after, part);
 		tier_debug_point("residency");
 		if (!tier_online_read_wal(move))
 			return tier_online_restart(move, TIER_ONLINE_LOST_WAL);
