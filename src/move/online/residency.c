@@ -60,7 +60,11 @@ tier_online_residency_before_step(TierOnline *move)
 		TierOnlinePart *part = &move->parts[i];
 
 		tier_blockset_clear(&part->resident_before);
-		/* The pass over all headers takes longer than to read a few blocks again. */
+
+		/*
+		 * The pass over all headers takes longer than to read a few blocks
+		 * again.
+		 */
 		if (smgrnblocks(tier_compat_smgropen(part->source), MAIN_FORKNUM) > TIER_COPY_FEW_BLOCKS)
 			tier_buffers_visit(part->source, NBuffers, note_resident_before, part);
 	}
