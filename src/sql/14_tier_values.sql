@@ -253,7 +253,7 @@ BEGIN
 			ON e.file_system_id = d.file_system_id OR e.device = d.device
 		JOIN _tiered_storage.tier_tablespaces r ON r.tablespace_oid = e.tablespace_oid
 		WHERE given AND d.tablespace_name = ANY (tablespaces)
-			AND r.tier_name NOT IN (tier, 'unknown')
+			AND r.tier_name <> tier
 		GROUP BY r.tier_name ORDER BY r.tier_name
 	LOOP
 		IF other.is_one_file_system THEN

@@ -257,8 +257,8 @@ CREATE VIEW tiered_storage.history AS
 		h.hits, h.row_changes, h.page_writes, h.hour
 	FROM _tiered_storage.history_rows h;
 COMMENT ON VIEW tiered_storage.history IS
-'activity of relations by period: samples in the current hour, one row per hour before; idle '
-'relations have no row';
+'activity of relations by period, all numbers for programs: samples in the current hour, one row '
+'per hour before; idle relations have no row';
 COMMENT ON COLUMN tiered_storage.history.hour IS
 'hour (UTC) in which the period began; a condition on it finds rows fast';
 COMMENT ON COLUMN tiered_storage.history.period_start IS 'start of the period';
