@@ -139,10 +139,6 @@ SELECT * FROM tiered_storage.load_profile('2030-01-31 12:00+00', '2030-02-01 01:
 SELECT * FROM tiered_storage.load_profile('2030-02-01 04:00+00', '2031-01-01')
 	WHERE metric IN ('period', 'transactions');
 
-SELECT * FROM tiered_storage.compare_load('2030-02-01 00:00+00', '2030-02-01 01:00+00', '2030-02-01 01:00+00',
-	'2030-02-01 02:00+00')
-	WHERE metric ~ '^(period|transactions|rollbacks|block_|hit_ratio|rows_inserted|server_wal_bytes|wait_cpu)';
-
 \echo '-- Periods that are none.'
 SELECT * FROM pg_temp.refused($refused$
 SELECT * FROM tiered_storage.load_profile('2030-02-01 01:00+00', '2030-02-01 01:00+00')
@@ -152,8 +148,6 @@ SELECT * FROM tiered_storage.load_profile('2030-02-01 01:00+00', 'infinity')
 SELECT * FROM tiered_storage.load_profile('2031-01-01', '2031-01-02')
 SELECT * FROM tiered_storage.load_profile('2029-01-01', '2029-01-02')
 SELECT * FROM tiered_storage.load_profile('2031-01-01')
-SELECT * FROM tiered_storage.compare_load(NULL, '2030-02-01 01:00+00', '2030-02-01 01:00+00', '2030-02-01 02:00+00')
-SELECT * FROM tiered_storage.compare_load('2030-02-01 00:00+00', '2030-02-01 01:00+00', '2030-02-01 02:00+00', '2030-02-01 01:00+00')
 $refused$);
 
 \echo '-- Roll-up'
