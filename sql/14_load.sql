@@ -89,6 +89,17 @@ SET tiered_storage.test_now = '2030-01-01 00:04:00+00';
 CALL tiered_storage.sample();
 SELECT max(period_start) FROM _tiered_storage.load_rows;
 SELECT cardinality(counters) FROM _tiered_storage.load_state;
+\echo '-- If it cannot be stored, the sample is taken nonetheless, and the next one has the whole period.'
+ALTER TABLE _tiered_storage.load_history ADD CONSTRAINT regress_none CHECK (false) NOT VALID;
+SET tiered_storage.test_now = '2030-01-01 00:05:00+00';
+SET client_min_messages = error;
+CALL tiered_storage.sample();
+RESET client_min_messages;
+SELECT last_sample_at FROM _tiered_storage.sampler;
+ALTER TABLE _tiered_storage.load_history DROP CONSTRAINT regress_none;
+SET tiered_storage.test_now = '2030-01-01 00:06:00+00';
+CALL tiered_storage.sample();
+SELECT period_start, period_s FROM _tiered_storage.load_rows ORDER BY period_start DESC LIMIT 1;
 \echo '-- A clock that was set back.'
 SELECT count(*) AS rows_before FROM _tiered_storage.load_rows \gset
 UPDATE regress_l SET id = id WHERE id BETWEEN 101 AND 200;
@@ -139,6 +150,10 @@ SELECT * FROM tiered_storage.load_profile('2030-01-31 12:00+00', '2030-02-01 01:
 SELECT * FROM tiered_storage.load_profile('2030-02-01 04:00+00', '2031-01-01')
 	WHERE metric IN ('period', 'transactions');
 
+SELECT * FROM tiered_storage.compare_load('2030-02-01 00:00+00', '2030-02-01 01:00+00', '2030-02-01 01:00+00',
+	'2030-02-01 02:00+00')
+	WHERE metric ~ '^(period|transactions|rollbacks|block_|hit_ratio|rows_inserted|server_wal_bytes|wait_cpu)';
+
 \echo '-- Periods that are none.'
 SELECT * FROM pg_temp.refused($refused$
 SELECT * FROM tiered_storage.load_profile('2030-02-01 01:00+00', '2030-02-01 01:00+00')
@@ -148,6 +163,8 @@ SELECT * FROM tiered_storage.load_profile('2030-02-01 01:00+00', 'infinity')
 SELECT * FROM tiered_storage.load_profile('2031-01-01', '2031-01-02')
 SELECT * FROM tiered_storage.load_profile('2029-01-01', '2029-01-02')
 SELECT * FROM tiered_storage.load_profile('2031-01-01')
+SELECT * FROM tiered_storage.compare_load(NULL, '2030-02-01 01:00+00', '2030-02-01 01:00+00', '2030-02-01 02:00+00')
+SELECT * FROM tiered_storage.compare_load('2030-02-01 00:00+00', '2030-02-01 01:00+00', '2030-02-01 02:00+00', '2030-02-01 01:00+00')
 $refused$);
 
 \echo '-- Roll-up'

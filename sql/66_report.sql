@@ -276,11 +276,9 @@ FROM regress_numbers(:'page', 'wear-table') p FULL JOIN (SELECT row_number() OVE
 	used_fraction, expected_life_years], NULL) AS numbers FROM _tiered_storage.wear_state()) w USING (n);
 SELECT count(*) AS metrics, bool_and(p.numbers = l.numbers) AS same
 FROM regress_numbers(:'page', 'load-table') p FULL JOIN (SELECT row_number() OVER () AS n,
-	array_remove(ARRAY[COALESCE(f.per_second, f.total), COALESCE(s.per_second, s.total),
-	_tiered_storage.significant((COALESCE(s.per_second, s.total) / NULLIF(COALESCE(f.per_second, f.total), 0))::float8),
-	f.per_transaction, s.per_transaction]::float8[], NULL) AS numbers
-		FROM tiered_storage.load_profile('2030-01-01', '2030-01-03') f
-		JOIN tiered_storage.load_profile('2030-01-03', '2030-01-05') WITH ORDINALITY s USING (metric)
+	array_remove(ARRAY[first_per_s, second_per_s, ratio,
+	first_per_xact, second_per_xact]::float8[], NULL) AS numbers
+		FROM tiered_storage.compare_load('2030-01-01', '2030-01-03', '2030-01-03', '2030-01-05')
 		WHERE metric NOT IN ('period', 'prorated')) l USING (n);
 \echo '-- By relation: what the history has of the period, the one that is gone included; and the cells have the same sum.'
 SELECT p.n, p.numbers[cardinality(p.numbers) - 2:] AS numbers FROM regress_numbers(:'page', 'heat-table') p;

@@ -104,6 +104,7 @@ CREATE TEMP TABLE arguments (name text, list text);
 INSERT INTO arguments VALUES
 	('block_heat', $$'regress_wide_table_24_ch', 3$$),
 	('calibrate_tier', $$'regress_wide_tier_fast_1', 0.1, 8388608, dry_run => true$$),
+	('compare_load', $$'2030-02-01 00:00+00', '2030-02-01 01:00+00', '2030-02-01 01:00+00', '2030-02-01 02:00+00'$$),
 	('device_profiles', ''),
 	('discover_tiers', ''),
 	('estimate_compression', $$'regress_wide_table_24_ch'$$),

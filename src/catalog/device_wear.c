@@ -26,13 +26,20 @@ count_device(const TierDeviceState *device, TimestampTz at)
 			   tier_arg_float8(device->wear_bytes), tier_arg_float8(device->wear_s));
 }
 
+/*
+ * A disk that is away for a while finds its ledger again, but there is room for 64 of them.  The
+ * given wear of a disk goes with its ledger: without the ledger it is unknown whether the next
+ * disk of this name is the same one, and how much was written to it since.
+ */
 void
 tier_catalog_count_wear(const TierDevices *devices, TimestampTz at)
 {
 	for (int i = 0; i < devices->ndevices; i++)
 		if (devices->devices[i].present && devices->devices[i].counters_at != 0)
 			count_device(&devices->devices[i], at);
-	tier_query_plain("SELECT _tiered_storage.forget_wear()");
+	tier_query_plain("SELECT _tiered_storage.forget_wear(ARRAY(SELECT device FROM "
+					 "_tiered_storage.device_wear WHERE device NOT IN (SELECT device FROM "
+					 "_tiered_storage.device_state) ORDER BY counted_at DESC, device OFFSET 64))");
 }
 
 TierWear *

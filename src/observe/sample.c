@@ -319,23 +319,48 @@ observe_growth(TierGrowths *growths, const TierSampleMemory *memory, const TierS
 	}
 }
 
-static void
-maintain_step(void *now)
+/* What of a sample is not about relations. */
+typedef struct Server
 {
-	tier_catalog_maintain_history(*(TimestampTz *) now);
+	const TierDevices *devices;
+	TimestampTz since;			/* see tier_catalog_sample_load() */
+	TimestampTz now;
+	bool		is_another;
+}			Server;
+
+static void
+wear_step(void *argument)
+{
+	const		Server *server = argument;
+
+	tier_catalog_count_wear(server->devices, server->now);
 }
 
-/* What has been sampled stays when history cannot be rolled up; a later sample tries again. */
 static void
-maintain(TierPass *pass, TimestampTz now)
+load_step(void *argument)
 {
-	Oid			history_oid = get_relname_relid("history_hour",
-												get_namespace_oid(TIER_CATALOG_SCHEMA, false));
-	ErrorData  *error = tier_pass_skips(pass, history_oid) ? NULL :
-	tier_attempt(maintain_step, &now);
+	const		Server *server = argument;
+
+	tier_catalog_sample_load(server->since, server->now, server->is_another);
+	tier_catalog_sample_files(server->now, server->is_another);
+}
+
+static void
+maintain_step(void *argument)
+{
+	tier_catalog_maintain_history(((const Server *) argument)->now);
+}
+
+/* What has been sampled stays when such a step fails; a later sample tries again. */
+static void
+try(TierPass *pass, const char *table, void (*step) (void *argument), Server * server)
+{
+	Oid			table_oid = get_relname_relid(table,
+											  get_namespace_oid(TIER_CATALOG_SCHEMA, false));
+	ErrorData  *error = tier_pass_skips(pass, table_oid) ? NULL : tier_attempt(step, server);
 
 	if (error != NULL)
-		(void) tier_pass_failed(pass, history_oid, NULL, error);
+		(void) tier_pass_failed(pass, table_oid, NULL, error);
 }
 
 bool
@@ -349,6 +374,7 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	TierSampleSummary summary;
 	TierWrites *writes;
 	TierGrowths *growths;
+	Server		server;
 	Oid		   *dropped;
 	int			ndropped;
 
@@ -402,13 +428,15 @@ tier_sample_run(int patience_ms, TierSampleResult *result)
 	MemoryContextSwitchTo(context);
 	tier_device_io_observe(result->devices, view.states, view.nstates, memory.sampled_at, view.at);
 	tier_catalog_store_devices(result->devices);
-	tier_catalog_count_wear(result->devices, view.at);
 
 	/* Other counters have gone on, even if nothing has happened here. */
-	tier_catalog_sample_load(view.since > tier_idle_until(memory.sampled_at, NULL) ? view.since :
-							 memory.sampled_at, view.at, is_another_server(&memory));
-	tier_catalog_sample_files(view.at, is_another_server(&memory));
-	maintain(&view.pass, view.at);
+	server.devices = result->devices;
+	server.since = view.since > tier_idle_until(memory.sampled_at, NULL) ? view.since : 0;
+	server.now = view.at;
+	server.is_another = is_another_server(&memory);
+	try(&view.pass, "device_wear", wear_step, &server);
+	try(&view.pass, "load_history", load_step, &server);
+	try(&view.pass, "history_hour", maintain_step, &server);
 	tier_pass_end(&view.pass);
 	tier_catalog_leave(&scope);
 	return true;

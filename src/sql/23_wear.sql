@@ -54,6 +54,20 @@ CREATE TABLE _tiered_storage.device_wear_given
 );
 
 /*
+ * Deletes the ledgers of devices, and what was told of them: unless a transaction is telling it
+ * now, for which no sample waits.
+ */
+CREATE FUNCTION _tiered_storage.forget_wear(devices text[]) RETURNS void
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$
+	DELETE FROM _tiered_storage.device_wear w WHERE w.device = ANY (devices);
+	DELETE FROM _tiered_storage.device_wear_day d WHERE d.device = ANY (devices);
+	DELETE FROM _tiered_storage.device_wear_given x WHERE x.device IN (SELECT g.device
+		FROM _tiered_storage.device_wear_given g WHERE g.device = ANY (devices)
+		FOR UPDATE SKIP LOCKED);
+$$;
+
+/*
  * Puts what a device was written in a period into the ledger, and how much of it by moves.
  *
  * A device with none of its former tablespaces is another one, as in device_state.
@@ -73,9 +87,7 @@ DECLARE
 BEGIN
 	SELECT x.* INTO w FROM _tiered_storage.device_wear x WHERE x.device = count_wear.device;
 	IF w.device IS NOT NULL AND NOT w.tablespaces && places THEN
-		DELETE FROM _tiered_storage.device_wear x WHERE x.device = count_wear.device;
-		DELETE FROM _tiered_storage.device_wear_day x WHERE x.device = count_wear.device;
-		DELETE FROM _tiered_storage.device_wear_given x WHERE x.device = count_wear.device;
+		PERFORM _tiered_storage.forget_wear(ARRAY[device]);
 		w := NULL;
 	END IF;
 	IF w.device IS NULL THEN
@@ -102,30 +114,6 @@ BEGIN
 				AND d.day NOT BETWEEN today - kept_days + 1 AND today;
 	END IF;
 END
-$$;
-
-/*
- * Deletes the ledgers of devices that are gone, but for the last 64, and what was told
- * of them.
- *
- * A disk that is away for a while finds its ledger again, but there is room for so many.  The
- * given wear of a disk goes with its ledger: without the ledger it is unknown whether the next
- * disk of this name is the same one, and how much was written to it since.
- */
-CREATE FUNCTION _tiered_storage.forget_wear() RETURNS void
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
-AS $$
-	WITH gone AS (
-		DELETE FROM _tiered_storage.device_wear w
-			WHERE w.device IN (SELECT x.device FROM _tiered_storage.device_wear x
-					WHERE x.device NOT IN (SELECT s.device FROM _tiered_storage.device_state s)
-					ORDER BY x.counted_at DESC, x.device OFFSET 64)
-			RETURNING w.device),
-	days AS (
-		DELETE FROM _tiered_storage.device_wear_day d
-			WHERE d.device IN (SELECT x.device FROM gone x))
-	DELETE FROM _tiered_storage.device_wear_given g
-		WHERE g.device IN (SELECT x.device FROM gone x);
 $$;
 
 /*

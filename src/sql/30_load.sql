@@ -249,3 +249,31 @@ COMMENT ON FUNCTION tiered_storage.load_profile IS
 'load of this database in a period: in total, per second and per transaction; waits per second '
 'are average active sessions; server_* metrics cover the whole server; default: the last '
 'sampled hour';
+
+CREATE FUNCTION tiered_storage.compare_load(
+	from1 timestamptz, to1 timestamptz, from2 timestamptz, to2 timestamptz,
+	OUT metric text, OUT first_per_s numeric, OUT second_per_s numeric, OUT ratio numeric,
+	OUT first_per_xact numeric, OUT second_per_xact numeric, OUT unit text)
+RETURNS SETOF record
+LANGUAGE plpgsql STABLE ROWS 35 SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	IF from1 IS NULL OR to1 IS NULL OR from2 IS NULL OR to2 IS NULL THEN
+		PERFORM _tiered_storage.refuse('null_value_not_allowed',
+			'both periods must have a begin and an end');
+	END IF;
+	RETURN QUERY
+		SELECT f.metric, f.value, s.value,
+			_tiered_storage.significant((s.value / NULLIF(f.value, 0))::float8),
+			f.per_transaction, s.per_transaction, f.unit
+		FROM (SELECT *, CASE WHEN per_second IS NULL THEN total ELSE per_second END AS value
+			FROM tiered_storage.load_profile(from1, to1) WITH ORDINALITY) f
+		JOIN (SELECT *, CASE WHEN per_second IS NULL THEN total ELSE per_second END AS value
+			FROM tiered_storage.load_profile(from2, to2)) s USING (metric)
+		ORDER BY f.ordinality;
+END
+$$;
+COMMENT ON FUNCTION tiered_storage.compare_load IS
+'load of two periods side by side, with the ratio of the second rate to the first; metrics that '
+'are not rates are compared by value';

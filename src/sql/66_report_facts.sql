@@ -125,16 +125,9 @@ BEGIN
 	ELSIF before_at < from_at AND begins_at = from_at THEN
 		RETURN jsonb_build_object('from', begins_at, 'to', ends_at, 'before', before_at,
 			'cut', ends_at < to_at OR before_at > from_at - (to_at - from_at),
-			'rows', (SELECT jsonb_agg(jsonb_build_object('metric', s.metric, 'unit', s.unit,
-					'first_per_s', f.value, 'second_per_s', s.value,
-					'ratio', _tiered_storage.significant((s.value / NULLIF(f.value, 0))::float8),
-					'first_per_xact', f.per_transaction, 'second_per_xact', s.per_transaction)
-					ORDER BY s.ordinality)
-				FROM (SELECT *, COALESCE(p.per_second, p.total) AS value
-					FROM tiered_storage.load_profile(before_at, from_at) p) f
-				JOIN (SELECT *, COALESCE(p.per_second, p.total) AS value
-					FROM tiered_storage.load_profile(begins_at, ends_at) WITH ORDINALITY p) s
-					ON s.metric = f.metric));
+			'rows', (SELECT jsonb_agg(to_jsonb(c) ORDER BY c.ordinality)
+				FROM tiered_storage.compare_load(before_at, from_at, begins_at, ends_at)
+				WITH ORDINALITY c));
 	END IF;
 	RETURN jsonb_build_object('from', begins_at, 'to', ends_at, 'cut', true,
 		'rows', (SELECT jsonb_agg(jsonb_build_object('metric', p.metric, 'unit', p.unit,

@@ -56,7 +56,7 @@ GRANT SELECT ON tiered_storage.tiers, tiered_storage.devices, tiered_storage.hea
 	tiered_storage.activity, tiered_storage.workers, tiered_storage.metrics TO pg_monitor;
 GRANT EXECUTE ON FUNCTION tiered_storage.device_profiles, tiered_storage.recommend_settings,
 	tiered_storage.block_heat, tiered_storage.estimate_compression,
-	tiered_storage.load_profile,
+	tiered_storage.load_profile, tiered_storage.compare_load,
 	tiered_storage.unused_relations, tiered_storage.recommend_placement,
 	tiered_storage.explain_placement, tiered_storage.placement_summary,
 	tiered_storage.simulate_placement, tiered_storage.tier_size_curve,

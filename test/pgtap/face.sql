@@ -22,7 +22,7 @@ $$, 'relations that users read');
 SELECT bag_eq($$ SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 'tiered_storage'::regnamespace $$, $$ VALUES
 	('add_fullness_policy'), ('add_move_window'), ('remove_move_window'), ('add_standby'), ('add_tier'),
 	('add_tiering_policy'), ('alter_device_profile'), ('alter_tier'), ('apply_placement'), ('block_heat'),
-	('calibrate_tier'), ('device_profiles'), ('discover_tiers'), ('estimate_compression'),
+	('calibrate_tier'), ('compare_load'), ('device_profiles'), ('discover_tiers'), ('estimate_compression'),
 	('evaluate_policies'), ('explain_placement'), ('load_profile'), ('migrate'), ('move_relation'),
 	('orphaned_files'), ('pause'), ('pin'), ('placement_summary'), ('preflight'), ('partitioning_script'), ('recommend_partitioning'),
 	('recommend_placement'), ('recommend_settings'), ('remove_standby'), ('remove_tier'), ('report'), ('resume'),
@@ -51,7 +51,7 @@ SELECT is_empty($$ SELECT nspname FROM pg_namespace WHERE nspname IN ('tiered_st
 
 -- It fits a screen; sql/69_widths.sql measures how wide the views are.  Of what there is at
 -- most, four functions and two views are about plans: what the planner and queries would gain.
-SELECT cmp_ok(count(*), '<=', 44::bigint, 'at most 44 functions and procedures')
+SELECT cmp_ok(count(*), '<=', 45::bigint, 'at most 45 functions and procedures')
 	FROM pg_proc WHERE pronamespace = 'tiered_storage'::regnamespace;
 SELECT cmp_ok(count(*), '<=', 19::bigint, 'at most 19 views, but for one of the sampler')
 	FROM pg_class WHERE relnamespace = 'tiered_storage'::regnamespace AND relname <> 'sampler';

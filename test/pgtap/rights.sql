@@ -24,6 +24,7 @@ SELECT bag_eq($$ SELECT n.nspname || '.' || p.proname, COALESCE(NULLIF(a.grantee
 	('_tiered_storage.unused_relations', 'pg_monitor', 'EXECUTE'),
 	('_tiered_storage.recommend_settings', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.estimate_compression', 'pg_monitor', 'EXECUTE'),
+	('tiered_storage.compare_load', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.device_profiles', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.evaluate_policies', 'pg_monitor', 'EXECUTE'),
 	('tiered_storage.explain_placement', 'pg_monitor', 'EXECUTE'),

@@ -48,6 +48,7 @@ $$, $$ VALUES
 	('function', 'unpin', 'relation regclass, include_indexes boolean DEFAULT true', 'integer', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'resume', '', 'boolean', 'volatile', false, false, 'unsafe', 'c'),
 	('function', 'add_standby', 'name name, conninfo text', 'void', 'volatile', false, false, 'unsafe', 'c'),
+	('function', 'compare_load', 'from1 timestamp with time zone, to1 timestamp with time zone, from2 timestamp with time zone, to2 timestamp with time zone, OUT metric text, OUT first_per_s numeric, OUT second_per_s numeric, OUT ratio numeric, OUT first_per_xact numeric, OUT second_per_xact numeric, OUT unit text', 'SETOF record', 'stable', false, false, 'unsafe', 'plpgsql'),
 	('function', 'load_profile', 'from_at timestamp with time zone DEFAULT NULL::timestamp with time zone, to_at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT metric text, OUT total numeric, OUT per_second numeric, OUT per_transaction numeric, OUT unit text', 'SETOF record', 'stable', false, false, 'unsafe', 'plpgsql'),
 	('function', 'recommend_partitioning', 'min_size_bytes bigint DEFAULT 1073741824, include_all boolean DEFAULT false, OUT relation regclass, OUT size text, OUT confidence text, OUT reason text, OUT command text', 'SETOF record', 'volatile', false, false, 'unsafe', 'sql'),
 	('function', 'partitioning_script', 'relation regclass, key_column name, step text, tier name DEFAULT NULL::name, bound text DEFAULT NULL::text', 'text', 'stable', false, false, 'unsafe', 'plpgsql'),

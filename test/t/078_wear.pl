@@ -298,6 +298,22 @@ is( value_of(
 	),
 	'64|gone65',
 	'a ledger that is forgotten takes along what was told');
+
+# Neither that nor another disk of the same name waits for somebody who tells something of it.
+my $session = $node->background_psql('postgres');
+$session->query_safe(
+	'BEGIN; UPDATE _tiered_storage.device_wear_given SET given_at = now()');
+unlike(
+	notices_of(
+		$node, 'postgres',
+		q(BEGIN; SET LOCAL lock_timeout = '1s';
+UPDATE _tiered_storage.device_wear SET tablespaces = '{1}';
+INSERT INTO _tiered_storage.device_wear SELECT 'gone0', '{1}', now(), now(), 1;
+CALL tiered_storage.sample(); ROLLBACK)),
+	qr/timeout/,
+	'a transaction that stays open holds up no sample');
+$session->query_safe('ROLLBACK');
+$session->quit;
 value_of(
 	"DELETE FROM _tiered_storage.device_wear_given WHERE device <> 'fakea'; DELETE FROM _tiered_storage.device_wear WHERE device <> 'fakea'"
 );

@@ -22,6 +22,9 @@ my %arguments = (
 	apply_placement => 'dry_run => true',
 	block_heat => "'t', 4",
 	calibrate_tier => "'here', 0.2, 8388608",
+	compare_load =>
+	  '(SELECT observed_since FROM _tiered_storage.load_state), (SELECT sampled_at FROM _tiered_storage.load_state), '
+	  . '(SELECT observed_since FROM _tiered_storage.load_state), (SELECT sampled_at FROM _tiered_storage.load_state)',
 	device_profiles => '',
 	discover_tiers => '',
 	estimate_compression => "'t'",
