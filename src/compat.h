@@ -625,10 +625,12 @@ tier_compat_backend_entry(int i)
 #define TIER_COMPAT_EXECUTOR_RUN_PARAMETERS \
 	QueryDesc *query, ScanDirection direction, uint64 count
 #define TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS query, direction, count
+#define TIER_COMPAT_EXECUTOR_RUN_NOTHING query, NoMovementScanDirection, 0
 #else
 #define TIER_COMPAT_EXECUTOR_RUN_PARAMETERS \
 	QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once
 #define TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS query, direction, count, execute_once
+#define TIER_COMPAT_EXECUTOR_RUN_NOTHING query, NoMovementScanDirection, 0, false
 #endif
 
 #if PG_VERSION_NUM >= 180000

@@ -141,27 +141,39 @@ access_executor_start(QueryDesc *query, int eflags)
 	}
 }
 
+/* ExecutorRun, or ExecutorFinish, which has only the first argument. */
+static inline void
+go_on(bool finishes, TIER_COMPAT_EXECUTOR_RUN_PARAMETERS)
+{
+	if (!finishes && previous_executor_run != NULL)
+		previous_executor_run(TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
+	else if (!finishes)
+		standard_ExecutorRun(TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
+	else if (previous_executor_finish != NULL)
+		previous_executor_finish(query);
+	else
+		standard_ExecutorFinish(query);
+}
+
 /*
  * For a process with a watched plan, which may be this one or an outer one.  A separate
  * function, so that other plans do not pay for PG_TRY's stack.
  */
 static pg_noinline void
-run_watched(TIER_COMPAT_EXECUTOR_RUN_PARAMETERS)
+go_on_watched(bool finishes, TIER_COMPAT_EXECUTOR_RUN_PARAMETERS)
 {
-	ExecutorRun_hook_type run = previous_executor_run != NULL ?
-	previous_executor_run : standard_ExecutorRun;
 	TierAccessPlan *plan = tier_access_plan_find(query->estate);
 	TierAccessPlan *outer;
 
 	if (plan == NULL && !tier_access_plan_is_running())
 	{
-		run(TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
+		go_on(finishes, TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
 		return;
 	}
 	outer = tier_access_plan_enter(plan);
 	PG_TRY();
 	{
-		run(TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
+		go_on(finishes, TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
 	}
 	PG_CATCH();
 	{
@@ -176,38 +188,9 @@ static void
 access_executor_run(TIER_COMPAT_EXECUTOR_RUN_PARAMETERS)
 {
 	if (tier_access_plans_watched > 0)
-		run_watched(TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
-	else if (previous_executor_run != NULL)
-		previous_executor_run(TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
+		go_on_watched(false, TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
 	else
-		standard_ExecutorRun(TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
-}
-
-static pg_noinline void
-finish_watched(QueryDesc *query)
-{
-	ExecutorFinish_hook_type finish = previous_executor_finish != NULL ?
-	previous_executor_finish : standard_ExecutorFinish;
-	TierAccessPlan *plan = tier_access_plan_find(query->estate);
-	TierAccessPlan *outer;
-
-	if (plan == NULL && !tier_access_plan_is_running())
-	{
-		finish(query);
-		return;
-	}
-	outer = tier_access_plan_enter(plan);
-	PG_TRY();
-	{
-		finish(query);
-	}
-	PG_CATCH();
-	{
-		tier_access_plan_leave(plan, outer, true);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	tier_access_plan_leave(plan, outer, false);
+		go_on(false, TIER_COMPAT_EXECUTOR_RUN_ARGUMENTS);
 }
 
 /*
@@ -233,11 +216,9 @@ static void
 access_executor_finish(QueryDesc *query)
 {
 	if (tier_access_plans_watched > 0 && has_work_to_finish(query->estate))
-		finish_watched(query);
-	else if (previous_executor_finish != NULL)
-		previous_executor_finish(query);
+		go_on_watched(true, TIER_COMPAT_EXECUTOR_RUN_NOTHING);
 	else
-		standard_ExecutorFinish(query);
+		go_on(true, TIER_COMPAT_EXECUTOR_RUN_NOTHING);
 }
 
 /* ---------------------------------------------------------------------

@@ -87,38 +87,21 @@ fail(const Scratch *scratch, const char *what)
 }
 
 static void
-write_at(Scratch *scratch, int fd, const char *data, size_t length, off_t offset)
+transfer(Scratch *scratch, int fd, bool writes, char *data, size_t length, off_t offset)
 {
 	ssize_t		n;
 
 	errno = 0;
 	pgstat_report_wait_start(PG_WAIT_EXTENSION);
-	n = pwrite(fd, data, length, offset);
+	n = writes ? pwrite(fd, data, length, offset) : pread(fd, data, length, offset);
 	pgstat_report_wait_end();
 	if (n != (ssize_t) length)
 	{
 		if (errno == 0)
-			errno = ENOSPC;
-		fail(scratch, "write");
+			errno = writes ? ENOSPC : EIO;
+		fail(scratch, writes ? "write" : "read");
 	}
-	scratch->written_bytes += length;
-}
-
-static void
-read_at(const Scratch *scratch, int fd, char *data, size_t length, off_t offset)
-{
-	ssize_t		n;
-
-	errno = 0;
-	pgstat_report_wait_start(PG_WAIT_EXTENSION);
-	n = pread(fd, data, length, offset);
-	pgstat_report_wait_end();
-	if (n != (ssize_t) length)
-	{
-		if (errno == 0)
-			errno = EIO;
-		fail(scratch, "read");
-	}
+	scratch->written_bytes += writes ? length : 0;
 }
 
 static off_t
@@ -205,7 +188,7 @@ write_file(Scratch *scratch, double seconds, int64 max_bytes, const char *sample
 		if (sample_fd < 0 || !fill_from_sample(scratch, sample_fd, &position))
 			fill_randomly(scratch);
 		INSTR_TIME_SET_CURRENT(start);
-		write_at(scratch, scratch->fd, scratch->chunk, CHUNK_BYTES, (off_t) chunks * CHUNK_BYTES);
+		transfer(scratch, scratch->fd, true, scratch->chunk, CHUNK_BYTES, (off_t) chunks * CHUNK_BYTES);
 		chunks++;
 		spent += tier_seconds_since(start);
 	}
@@ -241,7 +224,7 @@ read_file(Scratch *scratch, double seconds, int fd)
 				break;
 			CHECK_FOR_INTERRUPTS();
 		}
-		read_at(scratch, fd, scratch->chunk, BLCKSZ, n * BLCKSZ);
+		transfer(scratch, fd, false, scratch->chunk, BLCKSZ, n * BLCKSZ);
 	}
 	return n * (double) BLCKSZ / 1e6 / Max(tier_seconds_since(start), 1e-9);
 }
@@ -264,7 +247,7 @@ read_randomly(Scratch *scratch, double seconds)
 		CHECK_FOR_INTERRUPTS();
 		if (scratch->through_cache && n >= Max(scratch->blocks / 8, LEAST_OPERATIONS))
 			break;
-		read_at(scratch, scratch->fd, scratch->chunk, BLCKSZ, random_offset(scratch));
+		transfer(scratch, scratch->fd, false, scratch->chunk, BLCKSZ, random_offset(scratch));
 	}
 	return tier_seconds_since(start) * 1000.0 / n;
 }
@@ -285,7 +268,7 @@ write_blocks(Scratch *scratch, double seconds, bool with_sync)
 	for (n = 0; n < LEAST_OPERATIONS || tier_seconds_since(start) < seconds; n++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		write_at(scratch, scratch->fd, scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ,
+		transfer(scratch, scratch->fd, true, scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ,
 				 BLCKSZ,
 				 with_sync ? (first + n) % scratch->blocks * BLCKSZ : random_offset(scratch));
 		if (with_sync && fdatasync(scratch->fd) != 0)
@@ -324,7 +307,7 @@ write_as_checkpoint(Scratch *scratch, double seconds, int fd)
 			block += (int64) pg_prng_uint64_range(&scratch->prng, 2, CHECKPOINT_GAP);
 			if (block >= scratch->blocks)
 				block = 0;
-			write_at(scratch, fd, scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ,
+			transfer(scratch, fd, true, scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ,
 					 BLCKSZ, block * BLCKSZ);
 			n++;
 		}
