@@ -17,7 +17,6 @@
 #include "storage/latch.h"
 #include "utils/memutils.h"
 
-#include "src/compat.h"
 #include "src/act/gate.h"
 #include "src/act/move.h"
 #include "src/act/move_state.h"

@@ -19,7 +19,6 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/catalog/tables.h"
 
 /* Structs of doubles and nothing else, which are stored as arrays. */

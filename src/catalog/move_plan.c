@@ -14,7 +14,6 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/catalog/tables.h"
 
 Oid *

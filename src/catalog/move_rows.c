@@ -18,7 +18,6 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/catalog/tables.h"
 #include "src/base/clock.h"
 

@@ -16,7 +16,6 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/base/by_oid.h"
 #include "src/catalog/tables.h"
 

@@ -15,7 +15,6 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/base/attempt.h"
 #include "src/catalog/tables.h"
 

@@ -20,7 +20,6 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/catalog/tables.h"
 #include "src/base/attempt.h"
 #include "src/base/debug.h"

@@ -12,7 +12,6 @@
 
 #include "utils/builtins.h"
 
-#include "src/compat.h"
 #include "src/catalog/tables.h"
 
 /*

@@ -13,7 +13,6 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "src/compat.h"
 #include "src/catalog/tables.h"
 
 #define MOST_STANDBYS 16

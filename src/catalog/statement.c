@@ -26,7 +26,6 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "src/compat.h"
 #include "src/catalog/tables.h"
 #include "src/server/wal.h"
 

@@ -33,7 +33,6 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
-#include "src/compat.h"
 #include "src/base/attempt.h"
 #include "src/base/left_out.h"
 #include "src/base/session_settings.h"

@@ -15,7 +15,6 @@
 #include "utils/pg_lsn.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/catalog/tables.h"
 #include "src/model/page_writes.h"
 

@@ -19,7 +19,6 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 
-#include "src/base/settings.h"
 #include "src/decide/advice.h"
 #include "src/model/growth.h"
 

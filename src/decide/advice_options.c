@@ -20,9 +20,7 @@
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/decide/advice_options.h"
-#include "src/base/clock.h"
 #include "src/base/sql.h"
 #include "src/catalog/tables.h"
 #include "src/server/relation.h"

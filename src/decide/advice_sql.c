@@ -19,7 +19,6 @@
 #include "utils/memutils.h"
 
 #include "src/base/refuse.h"
-#include "src/compat.h"
 #include "src/decide/advice.h"
 #include "src/decide/advice_options.h"
 #include "src/server/relation.h"

@@ -11,7 +11,6 @@
 
 #include "miscadmin.h"
 
-#include "src/compat.h"
 #include "src/base/settings.h"
 #include "src/decide/forecast.h"
 

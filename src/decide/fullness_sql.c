@@ -18,7 +18,6 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
-#include "src/compat.h"
 #include "src/base/sql.h"
 #include "src/catalog/tables.h"
 #include "src/decide/tier_fullness.h"

@@ -12,7 +12,6 @@
 #include "access/xlog.h"
 #include "lib/stringinfo.h"
 
-#include "src/base/settings.h"
 #include "src/base/sql.h"
 #include "src/decide/tier_fullness.h"
 

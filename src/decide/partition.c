@@ -19,7 +19,6 @@
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/base/attempt.h"
 #include "src/base/debug.h"
 #include "src/base/left_out.h"

@@ -28,7 +28,6 @@
 #include "utils/typcache.h"
 #include "utils/uuid.h"
 
-#include "src/compat.h"
 #include "src/decide/hypertable.h"
 #include "src/decide/partition_key.h"
 #include "src/server/relation.h"

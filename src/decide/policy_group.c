@@ -27,7 +27,6 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "src/compat.h"
 #include "src/decide/policy_group.h"
 #include "src/server/distributed.h"
 

@@ -16,7 +16,6 @@
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/base/sql.h"
 #include "src/decide/partition.h"
 

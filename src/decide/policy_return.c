@@ -16,7 +16,6 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "src/base/attempt.h"
 #include "src/base/by_oid.h"
 #include "src/base/clock.h"
 #include "src/base/debug.h"

@@ -18,9 +18,6 @@
 #include "postmaster/bgwriter.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
-#include "src/base/settings.h"
-#include "src/base/sql.h"
 #include "src/decide/pressure.h"
 
 /* Checkpoints are counted for so many checkpoint_timeouts: two timed ones, if none is forced. */

@@ -15,7 +15,6 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 
-#include "src/compat.h"
 #include "src/catalog/tables.h"
 #include "src/server/relation.h"
 #include "src/server/suppose.h"

@@ -20,7 +20,6 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/base/by_oid.h"
 #include "src/base/clock.h"
 #include "src/base/debug.h"

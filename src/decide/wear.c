@@ -13,8 +13,6 @@
 
 #include "nodes/bitmapset.h"
 
-#include "src/compat.h"
-#include "src/base/clock.h"
 #include "src/base/shmem.h"
 #include "src/base/sql.h"
 #include "src/decide/wear.h"

@@ -17,7 +17,6 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/base/sql.h"
 #include "src/decide/advice.h"

@@ -21,7 +21,6 @@
 #include "utils/builtins.h"
 
 #include "src/base/refuse.h"
-#include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/base/sql.h"
 #include "src/catalog/tables.h"

@@ -26,7 +26,6 @@
 #include "pgstat.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/base/attempt.h"
 #include "src/base/clock.h"
 #include "src/base/debug.h"

@@ -17,7 +17,6 @@
 #include "nodes/pg_list.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/base/debug.h"
 #include "src/base/sql.h"
 #include "src/observe/device_io.h"

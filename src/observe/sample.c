@@ -21,7 +21,6 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/base/attempt.h"
 #include "src/base/clock.h"
 #include "src/base/idle.h"
@@ -36,7 +35,6 @@
 #include "src/observe/sample.h"
 #include "src/observe/writes.h"
 #include "src/server/counting.h"
-#include "src/server/processes.h"
 
 /* The relation whose totals include this one; NULL: its table does not exist. */
 static TierRelationState *

@@ -28,7 +28,6 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/base/attempt.h"
 #include "src/base/clock.h"
 #include "src/base/left_out.h"

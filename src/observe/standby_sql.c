@@ -25,7 +25,6 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "src/compat.h"
 #include "src/base/sql.h"
 #include "src/catalog/tables.h"
 #include "src/server/remote.h"

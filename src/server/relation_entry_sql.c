@@ -22,7 +22,6 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "src/compat.h"
 #include "src/base/sql.h"
 #include "src/server/relation.h"
 

@@ -31,7 +31,6 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "src/compat.h"
 #include "src/base/by_oid.h"
 #include "src/server/relation.h"
 

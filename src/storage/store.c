@@ -39,7 +39,6 @@
 #include "storage/latch.h"
 #include "utils/timestamp.h"
 
-#include "src/compat.h"
 #include "src/base/clock.h"
 #include "src/server/relation.h"
 #include "src/storage/mount.h"
