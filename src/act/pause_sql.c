@@ -79,8 +79,8 @@ cancel(List *pids)
 {
 	ListCell   *cell;
 
-	foreach(cell, pids)
-		if (BackendPidGetProc(lfirst_int(cell)) != NULL)
+	/* The number of one that has ended may be that of somebody else now. */
+	foreach(cell, list_intersection_int(pids, running_workers()))
 		(void) kill(lfirst_int(cell), SIGINT);
 }
 
