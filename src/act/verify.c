@@ -415,7 +415,8 @@ run(const TierDevices *devices, const Oid *gone, int ngone, TimestampTz now)
 bool
 tier_verify_sample(int patience_ms)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+	/* Goes also with an attempt that fails. */
+	MemoryContext context = AllocSetContextCreate(CurTransactionContext,
 												  "tiered_storage sample",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old_context = MemoryContextSwitchTo(context);
