@@ -512,6 +512,9 @@ worker_finish(Oid database_oid, TierWorkerState state, const char *error)
 {
 	TierDatabaseSlot *slot;
 
+	/* Before another cycle can begin, which may claim something. */
+	if (state == TIER_WORKER_NO_EXTENSION)
+		tier_shmem_withdraw_claims(database_oid);
 	LWLockAcquire(tier_shmem->lock, LW_EXCLUSIVE);
 	slot = tier_shmem_slot(database_oid, false);
 	if (slot != NULL)
@@ -527,8 +530,6 @@ worker_finish(Oid database_oid, TierWorkerState state, const char *error)
 		}
 	}
 	LWLockRelease(tier_shmem->lock);
-	if (state == TIER_WORKER_NO_EXTENSION)
-		tier_shmem_withdraw_claims(database_oid);
 }
 
 void
