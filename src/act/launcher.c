@@ -239,8 +239,12 @@ start_next_worker(void)
 	{
 		TierDatabaseSlot *slot = &tier_shmem->databases[i];
 
-		if (OidIsValid(slot->database_oid) && slot->state == TIER_WORKER_STARTING &&
-			now > TimestampTzPlusMilliseconds(slot->started_at, START_TIMEOUT_MS))
+		if (!OidIsValid(slot->database_oid) || slot->state != TIER_WORKER_STARTING)
+			continue;
+
+		/* A clock that was set back must not prolong it. */
+		slot->started_at = Min(slot->started_at, now);
+		if (now > TimestampTzPlusMilliseconds(slot->started_at, START_TIMEOUT_MS))
 			tier_worker_end_cycle(slot, TIER_WORKER_FAILED, "the worker did not start in time");
 	}
 	next = find_next(now, &running);
