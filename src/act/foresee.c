@@ -13,7 +13,6 @@
 
 #include <math.h>
 
-#include "miscadmin.h"
 #include "utils/hsearch.h"
 
 #include "src/act/foresee.h"

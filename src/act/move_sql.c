@@ -16,7 +16,6 @@
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "src/base/clock.h"
 #include "src/catalog/tables.h"

@@ -9,7 +9,6 @@
 
 #include <math.h>
 
-#include "miscadmin.h"
 
 #include "src/act/plan_state.h"
 

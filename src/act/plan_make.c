@@ -13,7 +13,6 @@
 #include <math.h>
 
 #include "access/xlog.h"
-#include "miscadmin.h"
 #include "utils/hsearch.h"
 #include "utils/snapmgr.h"
 

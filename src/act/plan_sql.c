@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "utils/builtins.h"
 
 #include "src/act/gate.h"
 #include "src/act/plan.h"

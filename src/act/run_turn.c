@@ -11,7 +11,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "src/act/plan_notice.h"

@@ -19,7 +19,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_class.h"
 #include "postmaster/bgworker.h"
 #include "utils/memutils.h"
 
