@@ -43,7 +43,7 @@
 #define MOST_DOUBLINGS 6
 #define LOOK_MS 200
 
-/* Of the vacuum of this process: when it ends, by tier_clock_monotonic_us(), and that it had to. */
+/* Of the vacuum of this process: when it ends, by tier_clock_monotonic_us(); that it had to. */
 static int64 ends_at;
 static volatile sig_atomic_t is_cut;
 

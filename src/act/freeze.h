@@ -31,8 +31,8 @@ extern bool tier_freeze_first(TierToFreeze *to_freeze, const TierMoveRequest *re
 
 /*
  * Vacuums the noted table, until the next sample is due, if moves may begin, the requester may
- * still move it, and as long as there is room for WAL.  Of a worker at top level, without SPI, in no
- * transaction.  An error about it is logged, and then it is done.
+ * still move it, and as long as there is room for WAL.  Of a worker at top level, without SPI, in
+ * no transaction.  An error about it is logged, and then it is done.
  */
 extern void tier_freeze(TierToFreeze *to_freeze);
 
