@@ -148,7 +148,7 @@ CREATE EXTENSION tiered_storage;
 ROLLBACK;
 SELECT count(*) AS extensions FROM pg_extension WHERE extname = 'tiered_storage';
 
--- A schema of the name that exists already is not used: its owner could put functions beside
+-- A schema of the name that already exists is not used: its owner could put functions beside
 -- ours that fit better what an administrator calls.
 \set VERBOSITY terse
 CREATE SCHEMA tiered_storage AUTHORIZATION regress_install_user;

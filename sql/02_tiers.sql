@@ -200,6 +200,9 @@ SELECT tiered_storage.alter_tier('regress_slow', device => '{"capacity_byte": 10
 SELECT tiered_storage.alter_tier('regress_slow', device => '{"fsync_ms": null}')
 SELECT tiered_storage.alter_tier('regress_slow', device => '{"fsync_ms": [1]}')
 SELECT tiered_storage.alter_tier('regress_slow', device => '[]')
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"written_bytes": -1}')
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"used_fraction": 2.56}')
+SELECT tiered_storage.alter_tier('regress_slow', device => '{"device": "no such", "used_fraction": 0.1}')
 SELECT tiered_storage.alter_tier('regress_slow', new_name => '')
 SELECT tiered_storage.alter_tier('regress_slow', new_name => 'regress_fast')
 SELECT tiered_storage.alter_tier('regress_slow', tablespaces => '{}')
@@ -323,6 +326,7 @@ SELECT tiered_storage.alter_tier('regress_slow', price_per_gb_month => 1) \gset
 CREATE TABLE regress_readings (at date, v int) PARTITION BY RANGE (at);
 SELECT tiered_storage.add_tiering_policy('regress_readings', '30 days', 'regress_slow'); \echo :SQLSTATE
 CALL tiered_storage.move_relation('regress_readings', 'regress_slow'); \echo :SQLSTATE
+SELECT * FROM tiered_storage.calibrate_tier('regress_slow'); \echo :SQLSTATE
 DROP TABLE regress_readings;
 
 DROP VIEW everything;

@@ -236,6 +236,9 @@ SELECT * FROM pg_temp.refused($refused$
 SELECT tiered_storage.add_standby(NULL, 'host=x')
 SELECT tiered_storage.add_standby('', 'host=x')
 SELECT tiered_storage.add_standby('s', NULL)
+SELECT tiered_storage.add_standby('s', 'host=x password=secret')
+SELECT tiered_storage.add_standby('s', 'host=x,y')
+SELECT tiered_storage.add_standby('s', 'host=' || repeat('x', 5000))
 SELECT tiered_storage.remove_standby('s')
 $refused$);
 SELECT tiered_storage.remove_standby('s', if_exists => true) \gset

@@ -92,10 +92,40 @@ ROLLBACK;
 -- By default large ones only.
 SELECT count(*) FROM _tiered_storage.recommend_partitioning();
 \set ECHO none
+BEGIN;
+SET LOCAL client_min_messages = error;
+CREATE TABLE regress_plain (at date NOT NULL, v int) WITH (autovacuum_enabled = off);
+CREATE TABLE regress_obstacles (id int PRIMARY KEY, at date, up int REFERENCES regress_obstacles, v int,
+	EXCLUDE USING btree (v WITH =), CHECK (v > 0) NO INHERIT) WITH (autovacuum_enabled = off);
+ALTER TABLE regress_obstacles REPLICA IDENTITY FULL;
+ALTER TABLE regress_obstacles ALTER v SET STATISTICS 10;
+ALTER INDEX regress_obstacles_pkey SET (fillfactor = 50);
+ALTER TABLE regress_obstacles ADD CONSTRAINT regress_not_valid CHECK (up > 0) NOT VALID;
+CREATE RULE regress_rule AS ON DELETE TO regress_obstacles DO ALSO NOTHING;
+CREATE FUNCTION regress_trigger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE TRIGGER regress_transition AFTER INSERT ON regress_obstacles REFERENCING NEW TABLE AS n
+	FOR EACH STATEMENT EXECUTE FUNCTION regress_trigger();
+CREATE TABLE regress_obstacles_old (o regress_obstacles);
+CREATE CONSTRAINT TRIGGER regress_from AFTER INSERT ON regress_obstacles_old FROM regress_obstacles
+	FOR EACH ROW EXECUTE FUNCTION regress_trigger();
+CREATE VIEW regress_only AS SELECT id FROM ONLY regress_obstacles;
+CREATE PUBLICATION regress_published FOR TABLE regress_obstacles;
+CREATE TABLE regress_name_of_more_than_forty_bytes_in_all_x (at date) WITH (autovacuum_enabled = off);
+CREATE INDEX regress_name_of_an_index_that_has_more_than_59_bytes_in_all_xxx ON regress_obstacles (at);
+CREATE TABLE regress_above (at date NOT NULL) WITH (autovacuum_enabled = off);
+CREATE TABLE regress_inherits () INHERITS (regress_above) WITH (autovacuum_enabled = off);
 SELECT * FROM pg_temp.refused($refused$
 SELECT * FROM _tiered_storage.recommend_partitioning(NULL)
 SELECT * FROM _tiered_storage.recommend_partitioning(-1)
+SELECT tiered_storage.partitioning_script(NULL, 'at', '1 month')
+SELECT tiered_storage.partitioning_script('regress_only', 'id', '1 month')
+SELECT tiered_storage.partitioning_script('regress_plain', 'id', '1 month')
+SELECT tiered_storage.partitioning_script('regress_plain', 'at', '1 furlong')
+SELECT tiered_storage.partitioning_script('regress_inherits', 'at', '1 month')
+SELECT tiered_storage.partitioning_script('regress_name_of_more_than_forty_bytes_in_all_x', 'at', '1 month')
+SELECT tiered_storage.partitioning_script('regress_obstacles', 'at', '1 month')
 $refused$);
+ROLLBACK;
 \set ECHO all
 -- The command can be run; test/t/104_partitioning_script.pl runs its script.
 SELECT format('SELECT count(*) FROM regexp_matches((%s), $$TABLE public.regress_t_\S+ PARTITION OF public.regress_t $$, $$g$$)', command)

@@ -79,6 +79,7 @@ CALL tiered_storage.apply_placement(dry_run => true);
 TRUNCATE _tiered_storage.move;
 \echo '-- Three tables would be too much, what is small still fits.'
 CALL tiered_storage.apply_placement(max_bytes => 100000, dry_run => true);
+CALL tiered_storage.apply_placement(max_bytes => 1, dry_run => true);
 \echo '-- A limit is of files as they are, however small the device makes them.'
 SELECT tiered_storage.alter_tier('regress_fast',
 	device => '{"compressed": true, "compression_ratio": 4}') \g /dev/null
@@ -177,6 +178,7 @@ SELECT * FROM regress_places;
 \set VERBOSITY default
 SELECT * FROM pg_temp.refused($refused$
 CALL tiered_storage.apply_placement(confidence => 'sure')
+CALL tiered_storage.apply_placement(confidence => 'provisional')
 CALL tiered_storage.apply_placement(confidence => NULL)
 CALL tiered_storage.apply_placement(dry_run => NULL)
 CALL tiered_storage.apply_placement(max_bytes => 0)

@@ -66,7 +66,9 @@ ROLLBACK;
 BEGIN;
 SELECT tiered_storage.add_move_window('many_' || i, NULL, '1:00', '2:00', 'UTC') FROM generate_series(1, 62) i \g /dev/null
 \set ECHO all
+\set VERBOSITY default
 SELECT tiered_storage.add_move_window('one_more', NULL, '1:00', '2:00');
+\set VERBOSITY terse
 ROLLBACK;
 SELECT count(*) FROM _tiered_storage.move_windows;
 

@@ -57,7 +57,7 @@ tell_unsure(const TierPlan *plan)
 
 	if (summary->beyond_limit > 0 && summary->advised > 0)
 		ereport(NOTICE,
-				(errmsg("recommended, but beyond the limit of %s: %d more",
+				(errmsg("recommended moves beyond the limit of %s: %d",
 						tier_size_text(request->max_bytes), summary->beyond_limit)));
 	if (summary->unsure == 0)
 		return;

@@ -311,7 +311,7 @@ look_at_standby_users(TierSurvey *survey)
 	if (n > known)
 		return tier_finding_warn("See the view tiered_storage.standbys.",
 								 "not known for %d of %d standbys: the last pull failed, is older "
-								 "than 10 minutes, or its role is no member of pg_monitor",
+								 "than 10 minutes, or its role is not a member of pg_monitor",
 								 n - known, n);
 	return n == 0 ? none :
 		tier_finding_ok("no long use on %d of %d standbys, as of the last pull",

@@ -101,7 +101,7 @@ describe_slot(const TierDatabaseSlot *slot, const char **state, const char **rea
 			"the extension is not at the version of its library; "
 		"run ALTER EXTENSION tiered_storage UPDATE"},
 		[TIER_WORKER_FAILED] = {"failed",
-		"the last cycle failed; see last_error and the server log"},
+		"the last cycle failed; see the server log"},
 	};
 
 	*state = texts[slot->state][0];
@@ -109,15 +109,15 @@ describe_slot(const TierDatabaseSlot *slot, const char **state, const char **rea
 	if (slot->state == TIER_WORKER_RUNNING && tier_throttle_is_paused())
 		*reason = "a sample is being taken; "
 			"moves nothing until tiered_storage.resume() is called";
-	if (slot->state == TIER_WORKER_WAITING && slot->last_error[0] != '\0')
-		*reason = "until the next sample; moves nothing, see last_error";
-	else if (slot->state == TIER_WORKER_WAITING && tier_throttle_is_paused())
+	if (slot->state != TIER_WORKER_WAITING || slot->last_error[0] != '\0')
+		return;
+	if (tier_throttle_is_paused())
 		*reason = "until the next sample; moves nothing until tiered_storage.resume() is called";
-	else if (slot->state == TIER_WORKER_WAITING && tier_auto_migrate == TIER_AUTO_MIGRATE_OFF)
+	else if (tier_auto_migrate == TIER_AUTO_MIGRATE_OFF)
 		*reason = "until the next sample; moves nothing, "
 			"because tiered_storage.auto_migrate is off";
-	else if (slot->state == TIER_WORKER_WAITING && slot->idle_until > slot->started_at)
-		*reason = "nothing has happened since the last sample";
+	else if (slot->idle_until > slot->started_at)
+		*reason = "no activity since the last sample";
 }
 
 static void
@@ -232,8 +232,8 @@ warn_not_preloaded(void)
 
 	ereport(WARNING,
 			(errmsg("tiered_storage is not in shared_preload_libraries: no worker will run"),
-			 errdetail("Tiers, advice and explicit calls work. Nothing samples, runs policies "
-					   "or measures moves automatically, random and sequential reads are only "
+			 errdetail("Tiers, advice and explicit calls work. Samples, policies and measurements "
+					   "of moves do not run automatically, random and sequential reads are only "
 					   "estimated, and tiered_storage.max_movers is not enforced."),
 			 errhint("Set shared_preload_libraries = '%s%stiered_storage' in postgresql.conf and "
 					 "restart the server. Until then, run CALL tiered_storage.sample() and CALL "

@@ -107,7 +107,7 @@ tier_guc_init(void)
 			   &tier_history_max_size_mb, 1, 1024 * 1024, PGC_SIGHUP, GUC_UNIT_MB);
 
 	DefineCustomEnumVariable("tiered_storage.auto_migrate",
-							 "Sets what the worker moves by itself.",
+							 "Sets what the worker moves automatically.",
 							 "\"policies\" carries out policies; \"placement\" also firm "
 							 "recommendations; \"off\" moves nothing.",
 							 &tier_auto_migrate,

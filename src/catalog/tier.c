@@ -128,8 +128,8 @@ tier_catalog_load_tiers(MemoryContext context)
 	if (set->ntiers > TIER_MAX_TIERS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("there are too many tiers"),
-				 errdetail("%d tiers are defined, at most %d are possible.",
+				 errmsg("too many tiers"),
+				 errdetail("%d tiers are defined, and at most %d can be.",
 						   set->ntiers, TIER_MAX_TIERS)));
 	set->tiers = MemoryContextAllocZero(context, sizeof(TierTier) * Max(set->ntiers, 1));
 	for (int i = 0; i < set->ntiers; i++)

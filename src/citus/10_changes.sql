@@ -15,7 +15,7 @@ DECLARE
 			'{tiered_storage_citus, _tiered_storage_citus}'));
 BEGIN
 	IF name IS NOT NULL THEN
-		RAISE EXCEPTION 'schema "%" exists already', name
+		RAISE EXCEPTION 'schema "%" already exists', name
 			USING ERRCODE = 'duplicate_schema',
 				HINT = 'Drop or rename that schema; CREATE EXTENSION makes its own.';
 	END IF;

@@ -241,7 +241,8 @@ remark_now(const TierAdvice *advice, int tier, StringInfo line)
 								  "calibrate_tier()",
 								  100.0 * now->occupied_s / S_PER_HOUR));
 	if (endures > 0 && written > endures)
-		add_remark(line, psprintf("is written %s a day%s: %s times its endurance of %s a day",
+		add_remark(line, psprintf("receives %s of writes a day%s: %s times its "
+								  "endurance of %s a day",
 								  tier_advice_bytes(written), others <= 0.0 ? "" :
 								  psprintf(", %s of it by others", tier_advice_bytes(others)),
 								  tier_advice_number(written / endures),
@@ -284,7 +285,7 @@ tier_advice_violation(const TierAdvice *advice, int tier)
 		add_remark(&line, psprintf("would have %.0f %% utilization, which is impossible",
 								   100.0 * after->occupied_s / S_PER_HOUR));
 	if (exceeds(advice, tier, after->written_bytes, TIER_RESOURCE_ENDURANCE))
-		add_remark(&line, psprintf("would be written %s a day, beyond the limit of %s",
+		add_remark(&line, psprintf("would receive %s of writes a day, beyond the limit of %s",
 								   tier_advice_bytes(after->written_bytes),
 								   tier_advice_bytes(asked->of[TIER_RESOURCE_ENDURANCE])));
 	return line.len > 0 ? line.data : NULL;

@@ -109,7 +109,7 @@ extension_name(const TierAdviceUnit *unit)
 {
 	char	   *name = get_extension_name(unit->extension_oid);
 
-	return name == NULL ? "that is dropped just now" : quote_identifier(name);
+	return name == NULL ? "that is being dropped" : quote_identifier(name);
 }
 
 /* ---------------------------------------------------------------------

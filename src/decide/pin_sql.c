@@ -69,7 +69,7 @@ check_until(FunctionCallInfo fcinfo)
 	if (until <= GetCurrentTransactionStartTimestamp())
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("until must be in the future"),
+				 errmsg("\"until\" must be in the future"),
 				 errhint("Omit it to pin without a time limit; unpin() removes a pin.")));
 	return until;
 }

@@ -36,7 +36,7 @@ check_interval(const char *argument, const Interval *interval)
 	if (years > LONGEST_YEARS || tier_interval_seconds(interval) < 0.0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must not be negative, and not reach back beyond the calendar",
+				 errmsg("%s must not be negative or out of range",
 						argument)));
 }
 
@@ -84,7 +84,7 @@ check_return(const TierPolicyRow *policy)
 		 tier_policy_return_seconds(policy) < SECS_PER_MINUTE))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("return_after must be at least a minute, and not more than a year")));
+				 errmsg("return_after must be between a minute and a year")));
 }
 
 void

@@ -198,7 +198,7 @@ static const char *const plain_reasons[] = {
 	[TIER_VERDICT_OPEN_BOUND] = "no upper bound that is a time: new rows may arrive",
 	[TIER_VERDICT_FOREIGN] = "foreign table, stored elsewhere",
 	[TIER_VERDICT_TEMPORARY] = "temporary table, belongs to its session",
-	[TIER_VERDICT_NO_AGE] = "it is in no table whose partition key tells the age",
+	[TIER_VERDICT_NO_AGE] = "its table is not partitioned by a time",
 };
 
 char *

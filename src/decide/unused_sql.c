@@ -85,8 +85,8 @@ static void
 notice_none(double unused_for_s, double longest_s)
 {
 	ereport(NOTICE,
-			(errmsg("no relation of " LEAST_BYTES_TEXT " and more in a tier is known to "
-					"have been unread for %s", tier_advice_duration(unused_for_s)),
+			(errmsg("no relation of at least " LEAST_BYTES_TEXT " in a tier is known to "
+					"be unread for %s", tier_advice_duration(unused_for_s)),
 			 errdetail("Observed for %s.",
 					   tier_advice_duration(longest_s)),
 			 longest_s < 4 * SECS_PER_MINUTE || unused_for_s <= longest_s ? 0 :

@@ -42,14 +42,14 @@ find_exceeded(const TierWears *wears, const NameData *tier_name)
 	return NULL;
 }
 
-/* In words, "device "sdb" is written ...", in the current memory context. */
+/* In words, "device "sdb" receives ...", in the current memory context. */
 static char *
 wear_text(const TierWear *wear)
 {
 	if (wear->used_fraction >= 1.0)
 		return psprintf("device \"%s\" has used up %.0f %% of its life", wear->device,
 						wear->used_fraction * 100.0);
-	return psprintf("device \"%s\" is written %s a day and endures %s", wear->device,
+	return psprintf("device \"%s\" receives %s of writes a day and endures %s", wear->device,
 					tier_size_text(wear->written_bytes_per_day),
 					tier_size_text(wear->endurance_bytes_per_day));
 }

@@ -155,7 +155,7 @@ tier_preflight_standby_conflict_text(const TierStandbyUser *user)
 {
 	if (user->delay_ms < 0)
 		return pstrdup("The standby would replay nothing until that has ended.");
-	return psprintf("It would be cancelled there after " INT64_FORMAT " ms, which is "
+	return psprintf("It would be canceled there after " INT64_FORMAT " ms, which is "
 					"max_standby_streaming_delay.", user->delay_ms);
 }
 

@@ -159,8 +159,7 @@ tier_query_reads_sql(PG_FUNCTION_ARGS)
 	}
 	if (PG_GETARG_BOOL(0) && !any)
 		ereport(NOTICE,
-				(errmsg("no read of a query is counted yet"),
-				 errdetail("They are counted from the start of this server on, each server for "
-						   "itself.")));
+				(errmsg("no reads of queries have been counted yet"),
+				 errdetail("Each server counts its own queries, from its start on.")));
 	return (Datum) 0;
 }

@@ -58,7 +58,7 @@ require_own_superuser(void)
 				 errmsg("permission denied to add a standby"),
 				 errdetail("The connection to it is made with the rights of a superuser."),
 				 switched && superuser_arg(GetSessionUserId()) ?
-				 errhint("Call it by itself, "
+				 errhint("Call it directly, "
 						 "not from code that runs with the rights of another role.") :
 				 errhint("Connect as a superuser to add it.")));
 }

@@ -154,7 +154,7 @@ parse(const char *conninfo, Address *address)
 				 errdetail("A password would be stored in a table, and in dumps.") : 0,
 				 errhint("Allowed are host, hostaddr, port, dbname, user, sslmode, "
 						 "application_name and connect_timeout. Passwords are read from the "
-						 "password file of the operating system's user of this server.")));
+						 "password file of the operating system user that runs the server.")));
 }
 
 static void
@@ -183,7 +183,7 @@ parse_address(const char *conninfo, Address *address)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("connection string is too long"),
-				 errdetail("It must have less than %d bytes.", TIER_REMOTE_ADDRESS_BYTES)));
+				 errdetail("It must be shorter than %d bytes.", TIER_REMOTE_ADDRESS_BYTES)));
 	parse(conninfo, address);
 	parse_connect_timeout(address);
 	if (address->values[HOST] == NULL && address->values[HOSTADDR] == NULL)
@@ -197,7 +197,7 @@ parse_address(const char *conninfo, Address *address)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("connection string must name a single server"),
-					 errhint("Add each standby by itself.")));
+					 errhint("Add each standby separately.")));
 	}
 }
 
@@ -253,7 +253,7 @@ connection_error(TierRemote *remote)
 {
 	char	   *clean = message_text(PQerrorMessage(remote->connection));
 
-	tier_remote_fail(clean[0] != '\0' ? clean : "the answer fits no query");
+	tier_remote_fail(clean[0] != '\0' ? clean : "the answer is unexpected");
 }
 
 static void
@@ -437,7 +437,7 @@ check_columns(TierRemote *remote, const Oid *types, int ncolumns)
 	for (int i = 0; i < ncolumns && fits; i++)
 		fits = PQftype(remote->result, i) == types[i] && PQfformat(remote->result, i) == 1;
 	if (!fits)
-		tier_remote_fail("the answer has other columns than expected");
+		tier_remote_fail("the answer has unexpected columns");
 }
 
 char *

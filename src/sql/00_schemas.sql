@@ -26,7 +26,7 @@ DECLARE
 		WHERE n.nspname OPERATOR(pg_catalog.=) ANY ('{tiered_storage, _tiered_storage}'));
 BEGIN
 	IF name IS NOT NULL THEN
-		RAISE EXCEPTION 'schema "%" exists already', name
+		RAISE EXCEPTION 'schema "%" already exists', name
 			USING ERRCODE = 'duplicate_schema',
 				HINT = 'Drop or rename that schema; CREATE EXTENSION makes its own.';
 	END IF;

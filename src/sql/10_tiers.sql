@@ -205,8 +205,8 @@ BEGIN
 				ORDER BY x.rank DESC, x.tier_name LIMIT 1);
 	END IF;
 	IF NOT is_known AND (SELECT count(*) FROM _tiered_storage.tier) >= 32 THEN
-		PERFORM _tiered_storage.refuse('program_limit_exceeded', 'there are too many tiers',
-			detail => 'At most 32 are possible.',
+		PERFORM _tiered_storage.refuse('program_limit_exceeded', 'too many tiers',
+			detail => 'At most 32 tiers can be defined.',
 			hint => 'A tier can have more than one tablespace.');
 	END IF;
 	IF NOT _tiered_storage.tier_overwrite(NEW, true) THEN

@@ -228,7 +228,7 @@ BEGIN
 				FROM _tiered_storage.tier t, pg_catalog.pg_control_system() c
 				WHERE t.tier_name = discover_tiers.tier_name;
 			action := concat(action, CASE WHEN d.kind = 'remote'
-				THEN '; what it is stored on is unknown, set its profile with alter_tier()' END,
+				THEN '; its storage is unknown, set its profile with alter_tier()' END,
 				CASE WHEN d.is_virtual THEN '; virtual disk: the device beneath is unknown, set '
 					'its profile with alter_tier()' END);
 		END IF;

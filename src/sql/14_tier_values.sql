@@ -12,7 +12,7 @@ BEGIN
 	SELECT * INTO bad FROM _tiered_storage.tier_misfit(to_jsonb(t));
 	IF COALESCE(t.tier_name, '') = '' THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			'tier name must not be null or empty');
+			'the name of a tier must not be null or empty');
 	ELSIF bad.property IS NOT NULL THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
 			format('invalid %s for tier "%s"', bad.property, t.tier_name), detail => bad.detail);
@@ -20,7 +20,7 @@ BEGIN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
 			format('invalid watermarks for tier "%s": low %s and high %s', t.tier_name,
 				t.low_watermark, t.high_watermark),
-			hint => 'Watermarks are fractions of the capacity with 0 < low < high <= 1.');
+			hint => 'Watermarks are shares of the capacity with 0 < low < high <= 1.');
 	ELSIF t.compression_ratio IS NOT NULL AND NOT t.compressed THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
 			format('invalid compression_ratio for tier "%s"', t.tier_name),
@@ -199,7 +199,7 @@ BEGIN
 				format('tablespace "%s" belongs to tier "%s" in database "%s"', spc,
 					other.tier_name, other.datname),
 				detail => 'A tablespace is shared by all databases, which must agree on its tier.',
-				hint => 'Use the same tier name here, or change it there first.  If the extension '
+				hint => 'Use the same tier name here, or change it there first. If the extension '
 					'was dropped there, try again after tiered_storage.sample_interval.');
 		END IF;
 	END LOOP;

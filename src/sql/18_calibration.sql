@@ -257,7 +257,7 @@ BEGIN
 	IF NOT FOUND THEN
 		PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
 			format('tier "%s" has no tablespace', t.tier_name),
-			hint => 'Give it one with tiered_storage.alter_tier(name, tablespaces => ...).');
+			hint => 'Give it one with tiered_storage.alter_tier().');
 	END IF;
 	IF t.compressed THEN
 		/* As compressible as the largest table of this database. */

@@ -58,7 +58,7 @@ AS $$
 			ELSE '{}' END, r.reason
 	FROM setting s CROSS JOIN found f
 	CROSS JOIN LATERAL (SELECT CASE
-		WHEN f.roles_have_own THEN 'place: roles have temp_tablespaces of their own'
+		WHEN f.roles_have_own THEN 'place: some roles set temp_tablespaces'
 		WHEN f.is_closed
 			THEN 'place: not all roles have CREATE on a tablespace of temp_tablespaces'
 		END AS reason) r

@@ -198,7 +198,7 @@ BEGIN
 	END IF;
 	IF from_at >= to_at THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			'the period must end after it has begun',
+			'the period must end after it begins',
 			detail => format('It would begin at %s and end at %s.', from_at, to_at));
 	END IF;
 	SELECT GREATEST(s.observed_since, s.sampled_at

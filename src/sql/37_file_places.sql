@@ -93,14 +93,14 @@ AS $$
 		CASE WHEN v.worth THEN c.best_place END, c.calibrated_at,
 		CASE WHEN c.tier_name IS NULL AND c.place ~ ', '
 				THEN 'temporary files are on more than one tier; how many on each is not measured'
-			WHEN c.here IS NULL THEN 'it is not known on which tier temporary files are'
+			WHEN c.here IS NULL THEN 'the tier of temporary files is not known'
 			WHEN c.there IS NULL THEN
 				format('no tier has room for the %s that are written in an hour',
 					pg_size_pretty(c.bytes::bigint))
 			WHEN NOT v.worth AND c.there < 0.8 * c.here AND c.most_s >= 1
-				THEN format('of %s an hour most is served from memory: sessions wait %s s for it',
+				THEN format('most of %s an hour is served from memory: sessions wait %s s for it',
 					pg_size_pretty(c.bytes::bigint), round(c.wait_s::numeric, 1))
-			WHEN NOT v.worth THEN 'no tier with room is faster by a fifth and a second an hour'
+			WHEN NOT v.worth THEN 'no tier with room saves a fifth, and a second an hour'
 			ELSE format('%s an hour take %s s on "%s" and %s s on "%s"',
 				pg_size_pretty(c.bytes::bigint), round((c.bytes / 1e6 * c.here)::numeric, 1),
 				c.tier_name, round((c.bytes / 1e6 * c.there)::numeric, 1), c.best_tier)

@@ -149,8 +149,8 @@ AS $$
 			WHEN NOT c.worth AND c.is_faster THEN format('%s syncs an hour would take %s s less '
 				'with %s: too little', round(c.syncs::numeric),
 				round((c.syncs * (c.here - c.there) / 1000)::numeric, 2), c.best)
-			WHEN NOT c.worth THEN format('no method is faster than %s (%s ms) by a tenth and '
-				'beyond the error', c.method, round(c.here::numeric, 3))
+			WHEN NOT c.worth THEN format('no method is faster than %s (%s ms) by a tenth and by '
+				'more than the error', c.method, round(c.here::numeric, 3))
 			ELSE format('a durable write of 8 kB takes %s ms with %s and %s ms with %s',
 				round(c.here::numeric, 3), c.method, round(c.there::numeric, 3), c.best) END,
 		CASE WHEN c.worth THEN format('ALTER SYSTEM SET wal_sync_method = %L;', c.best) END,
@@ -231,7 +231,7 @@ AS $$
 			+ k.commanded) / NULLIF(k.checkpoints, 0))) AS ratio) r)
 	SELECT NULL::name, NULL::name, a.setting, a.current_value,
 		CASE WHEN a.worth THEN a.value END, NULL::timestamptz,
-		CASE WHEN s.gains AND a.no_room THEN 'there is no room for twice as much more WAL'
+		CASE WHEN s.gains AND a.no_room THEN 'there is no room for twice the additional WAL'
 			WHEN s.dominate AND NOT s.gains AND a.setting <> 'wal_compression'
 				THEN s.reason || '; fewer would reduce the WAL by less than a tenth'
 			WHEN a.worth OR s.dominate THEN s.reason
@@ -257,12 +257,12 @@ AS $$
 			round(s.new_max_bytes / 1073741824) || 'GB',
 			s.gains AND s.new_max_bytes > s.max_bytes AND NOT r.no_room,
 			s.new_max_bytes > s.max_bytes AND r.no_room, s.ratio,
-			format('checkpoints each %s s, not before; at best %s of the WAL',
+			format('a checkpoint every %s s, not earlier; at best %s of the WAL',
 				round(s.new_timeout_s::numeric), to_char(s.ratio * 100, 'FM990%'))),
 		('wal_compression', s.compression,
 			CASE WHEN 'lz4' = ANY (s.methods) THEN 'lz4' ELSE 'pglz' END,
 			s.dominate AND s.compression = 'off', false, 1 - s.share / 2,
-			format('images are taken to become half as large: %s of the WAL, for CPU time',
+			format('assumes that images become half as large: %s of the WAL, for CPU time',
 				to_char((1 - s.share / 2) * 100, 'FM990%')))
 		) a (setting, current_value, value, worth, no_room, ratio, effect)
 	WHERE a.worth OR include_all

@@ -38,7 +38,7 @@ RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS 
 		UNION SELECT stxname FROM t JOIN pg_statistic_ext ON stxnamespace = relnamespace)
 	SELECT format('the name %I has more than 59 bytes (rename that)', name)
 	FROM own WHERE octet_length(name) > 59
-	UNION ALL SELECT DISTINCT format('the name %I is taken (rename that)', t.name)
+	UNION ALL SELECT DISTINCT format('the name %I is in use (rename that)', t.name)
 	FROM own o JOIN taken t ON starts_with(t.name, o.name)
 	WHERE substr(t.name, length(o.name) + 1) ~ '^_(old|new|was|default|pm?[0-9]+)$'
 $$;
@@ -58,7 +58,7 @@ RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS 
 	SELECT v.obstacle FROM t CROSS JOIN LATERAL (VALUES
 		(t.relkind <> 'r' OR t.relpersistence <> 'p' OR t.reloftype <> 0 OR t.oid < 16384,
 			'it is not a permanent ordinary table (copy its rows into a partitioned table)'),
-		(t.key IS NULL, format('%I is no date, timestamp or integer (choose another)', $2)),
+		(t.key IS NULL, format('%I is not a date, timestamp or integer (choose another)', $2)),
 		(EXISTS (SELECT FROM pg_inherits WHERE inhrelid = t.oid), 'it has a parent (NO INHERIT)'),
 		(EXISTS (SELECT FROM pg_constraint WHERE conrelid = t.oid AND confrelid = t.oid),
 			'it references itself (drop the foreign key)'),
@@ -130,7 +130,7 @@ RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS 
 			OR c.relkind = 'v' AND position('ONLY ' IN pg_get_viewdef(v)) > 0
 	UNION ALL SELECT format('trigger %I has transition tables (drop it)', tgname) FROM pg_trigger
 		WHERE tgrelid = relation AND num_nonnulls(tgoldtable, tgnewtable) > 0
-	UNION ALL SELECT format('publication %I publishes it (take it out, or drop that)', p.pubname)
+	UNION ALL SELECT format('publication %I publishes it (remove it from that)', p.pubname)
 		FROM t JOIN pg_publication_tables p ON p.tablename = t.relname
 			AND p.schemaname = t.relnamespace::regnamespace::name
 	UNION ALL SELECT pg_describe_object(d.classid, d.objid, 0) || ' depends on it (drop it)'
@@ -377,7 +377,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 	UNION ALL SELECT format('ALTER TABLE %s DETACH PARTITION %s;
 ALTER TABLE %1$s DISABLE ROW LEVEL SECURITY;
 DO %3$L;', relation, _tiered_storage.spare_path(relation, '_old'), format('BEGIN IF EXISTS '
-		'(SELECT FROM %s) THEN RAISE EXCEPTION ''rows have come to the new partitions'' USING '
+		'(SELECT FROM %s) THEN RAISE EXCEPTION ''the new partitions have rows'' USING '
 		'HINT = ''Move them to another table, undo, and insert them.''; END IF; END', relation))
 	UNION ALL SELECT _tiered_storage.partition_renames(relation, '', '_new')
 	UNION ALL SELECT _tiered_storage.partition_renames(relation, '_old', '')

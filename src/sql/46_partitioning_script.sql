@@ -121,7 +121,7 @@ $script$, '@', E'\\'), (SELECT string_agg(format('SET %I = %L;', name, setting),
 				FROM _tiered_storage.relation_entry(relation)
 			UNION ALL VALUES ('search_path', ''), ('lock_timeout', '0.5s')) s), relation, undo,
 		format('BEGIN IF EXISTS (SELECT FROM %1$s WHERE %2$I IS NULL OR %2$I >= %3$L) THEN '
-			'RAISE EXCEPTION ''rows have no key, or one from the bound on''; END IF; END',
+			'RAISE EXCEPTION ''rows have a null key, or one at or above the bound''; END IF; END',
 			relation, key_column, bound), key_column, bound,
 		_tiered_storage.partition_locks(relation),
 		format('BEGIN IF %1$L::regclass <> %6$s '

@@ -154,7 +154,8 @@ BEGIN
 				'tiered_storage.remove_move_window(...).');
 	ELSIF (SELECT count(*) FROM _tiered_storage.move_window) >= most THEN
 		PERFORM _tiered_storage.refuse('program_limit_exceeded',
-			format('there are %s move windows already', most));
+			'too many move windows',
+			detail => format('At most %s move windows can be added.', most));
 	END IF;
 	INSERT INTO _tiered_storage.move_window SELECT w.*;
 END

@@ -86,7 +86,7 @@ AS $$
 			WHEN s.wal_status IN ('lost', 'unreserved') THEN
 				ARRAY[format('replication slot "%s" is %s: its WAL %s', s.slot_name, s.wal_status,
 					CASE s.wal_status WHEN 'lost' THEN 'is gone'
-					ELSE 'goes with the next checkpoint' END),
+					ELSE 'is removed by the next checkpoint' END),
 					'Drop it, or let its reader catch up first.']
 			WHEN w.keep >= 0 AND s.wal_status IS NOT NULL AND s.lag + w.bytes > w.keep THEN
 				ARRAY[format('slot "%s" is %s behind; with %s of this move it may exceed '
@@ -110,7 +110,7 @@ AS $$
 			WHEN a.last_failed_time > COALESCE(a.last_archived_time, '-infinity') THEN
 				ARRAY[format('archiving of %s fails, so pg_wal keeps the %s of WAL',
 					a.last_failed_wal, w.text), 'See the server''s log, and pg_stat_archiver.']
-			ELSE ARRAY[format('it gets %s of WAL, and works', w.text)] END
+			ELSE ARRAY[format('it works, and receives %s of WAL', w.text)] END
 		FROM wal w, pg_stat_archiver a
 		UNION ALL SELECT 'standbys', CASE
 			WHEN NOT w.may_read THEN ARRAY['not known: this role may not read pg_stat_replication',
@@ -131,7 +131,7 @@ AS $$
 		FROM wal w LEFT JOIN standby s ON true
 		UNION ALL SELECT 'backup', CASE
 			WHEN b.n IS NULL THEN ARRAY['no pg_basebackup is running; other backups are not seen']
-			ELSE ARRAY[format('%s base backup%s running%s: it needs %s more of WAL', b.n,
+			ELSE ARRAY[format('%s base backup%s running%s: it needs %s more WAL', b.n,
 				CASE b.n WHEN 1 THEN ' is' ELSE 's are' END, CASE WHEN w.may_read THEN
 				concat(', process ', b.pid, ', ' || b.phase) END, w.text),
 				'Wait for its end, or both take longer.'] END

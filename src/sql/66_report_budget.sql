@@ -59,7 +59,7 @@ AS $$
 		FROM placed p WHERE p.is_current)
 	SELECT _tiered_storage.report_figure('size-curve',
 			'Device time and queues by size of the tier',
-			'A stair that goes down as the tier becomes larger; today''s size is marked.', 262,
+			'A curve that falls as the tier becomes larger; the present size is marked.', 262,
 			COALESCE((SELECT v.ticks FROM vertical v), '')
 			|| COALESCE((SELECT h.ticks FROM horizontal h), '')
 			|| (SELECT format('<path class="curve" d="%s"/>', s.path) FROM stair s)

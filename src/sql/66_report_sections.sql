@@ -44,8 +44,8 @@ BEGIN
 		WHERE c.n::float8 > 0;
 	IF jsonb_array_length(facts -> 'tiers') = 0 THEN
 		sentences := ARRAY['Define tiers first: without tiers there is no advice.',
-			'<code>SELECT * FROM tiered_storage.discover_tiers()</code> looks what devices there '
-			'are, <code>add_tier()</code> says what it cannot see.'];
+			'<code>SELECT * FROM tiered_storage.discover_tiers()</code> finds the '
+			'devices, <code>add_tier()</code> defines tiers that it does not find.'];
 	ELSIF NOT is_sampled THEN
 		sentences := ARRAY['The costs of relations are unknown: no sample was taken.',
 			CASE WHEN is_standby THEN 'Samples are taken on the primary.' ELSE
@@ -66,7 +66,8 @@ BEGIN
 				CASE WHEN price_delta < 0 THEN 'less' ELSE 'more' END);
 		END IF;
 		IF GREATEST(speedup_low::float8, speedup_high::float8) >= 1.005 THEN
-			gains := gains || format('lets clients get %s times as much done', concat_ws(' to ',
+			gains := gains || format('multiplies the throughput of clients by %s',
+				concat_ws(' to ',
 				_tiered_storage.report_cell(speedup_low), CASE WHEN speedup_high
 					<> speedup_low THEN _tiered_storage.report_cell(speedup_high) END));
 		END IF;
@@ -74,7 +75,7 @@ BEGIN
 			gains := array_prepend('makes room where a tier is too full', gains);
 		END IF;
 		sentences := ARRAY[format(CASE WHEN sure > 0 THEN 'Move %s, %s together: %s.'
-				ELSE 'Move nothing yet: of %s that would be better elsewhere, %s together, too '
+				ELSE 'Move nothing yet: %s, %s together, would be better elsewhere, but too '
 					'little has been observed (%s).' END,
 			_tiered_storage.report_cell(advised::text, CASE advised WHEN 1 THEN 'relation'
 				ELSE 'relations' END),
@@ -92,19 +93,19 @@ BEGIN
 			'a tier.'];
 	ELSE
 		sentences := ARRAY[
-			format('Nothing is to be moved now%s.', COALESCE(': '
+			format('Nothing needs to be moved now%s.', COALESCE(': '
 				|| _tiered_storage.report_escape(NULLIF(reason, '')), '')),
 			format(CASE WHEN (total ->> 'relations')::float8 = 0 THEN NULL
 				WHEN here_s >= 0.0005 THEN '%s take %s of device time per hour and %s a '
 					'month where they are.'
-				ELSE '%1$s cost next to no device time, and %3$s a month where they are.' END,
+				ELSE '%1$s take almost no device time, and %3$s a month where they are.' END,
 				_tiered_storage.report_cell(total ->> 'relations', CASE total ->> 'relations'
 					WHEN '1' THEN 'relation' ELSE 'relations' END),
 				_tiered_storage.report_cell(here_s::text, 's'),
 				_tiered_storage.report_cell(price::text))];
 	END IF;
 	SELECT format(CASE WHEN (t ->> 'days_until_full')::float8 > 0
-				THEN 'Tier %s is full in %s at its present growth of %s.'
+				THEN 'Tier %s will be full in %s at its present growth of %s.'
 				ELSE 'Tier %s has no room left.' END,
 			_tiered_storage.report_cell(t ->> 'tier_name', 'name'),
 			_tiered_storage.report_cell(t ->> 'days_until_full', 'days'),
@@ -116,7 +117,7 @@ BEGIN
 			CASE WHEN jsonb_array_length(facts -> 'tiers') > 0 AND is_sampled
 				THEN CASE WHEN (advice #>> '{all,growth_bytes_per_day}') IS NULL
 					THEN 'How soon a tier fills up is not known before a day has been observed.'
-				ELSE 'No tier is foreseen to fill up within a year.' END END)
+				ELSE 'No tier is expected to fill up within a year.' END END)
 		|| CASE WHEN (facts ->> 'paused')::boolean THEN 'Moves are paused on this server; '
 			'<code>SELECT tiered_storage.resume();</code> ends that.' END
 		|| CASE WHEN (moved ->> 'failed')::float8 > 0 THEN format(
@@ -222,7 +223,7 @@ AS $$
 					THEN format('<strong>Full in %s</strong>, growing %s.',
 					_tiered_storage.report_cell(f.s ->> 'days_until_full', 'days'),
 					_tiered_storage.report_cell(f.s ->> 'growth_bytes_per_day', 'bytes/day'))
-				ELSE 'Not foreseen to fill up.' END,
+				ELSE 'Not expected to fill up.' END,
 				'<p class="remark">' || _tiered_storage.report_cell(f.t ->> 'tier_name', 'name')
 					|| ' ' || _tiered_storage.report_escape(NULLIF(f.s ->> 'reason', ''))
 					|| '.</p>') AS html

@@ -161,8 +161,8 @@ AS $$
 		FROM class c CROSS JOIN file f),
 		'There are fewer than two samples, or nothing was read or written between them.'),
 	('writes', 'Writes and wear', 'Write amplification and wear', 'What the permanent relations '
-		'of this database write for each byte of a changed row; and what everybody writes to the '
-		'devices, beside what these endure.',
+		'of this database write for each byte of a changed row; and all writes to the '
+		'devices, beside their endurance.',
 		(SELECT COALESCE(_tiered_storage.report_bars('write-kinds',
 			'Bytes written per hour by tier and kind', 'A bar for each tier, by what was written.',
 			w.bars, '{w1|pages,w2|maintenance,w3|WAL,w4|full-page images,w5|moves}')
@@ -177,7 +177,7 @@ AS $$
 			WHEN facts #>> '{sampler,wal_since}' IS NULL THEN 'No sample was taken yet.'
 			ELSE 'Nothing was written.' END || E'</p>\n')
 		|| CASE WHEN d.rows IS NOT NULL THEN _tiered_storage.report_table('wear-table',
-			'What devices are written and endure', '{Device|device|name,Tier|tier_name|tier,
+			'Writes to devices, and their endurance', '{Device|device|name,Tier|tier_name|tier,
 				Written per day|written_bytes_per_day|bytes/day,
 				Moves|moved_bytes_per_day|bytes/day,
 				Endured per day|endurance_bytes_per_day|bytes/day,of that|of_it|%,

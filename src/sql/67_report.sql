@@ -24,16 +24,16 @@ BEGIN
 			'the period must have a finite begin and end');
 	ELSIF from_at >= to_at THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value',
-			'the period must end after it has begun',
+			'the period must end after it begins',
 			detail => format('It would begin at %s and end at %s.', from_at, to_at));
 	ELSIF date_part('epoch', to_at) - date_part('epoch', from_at) < 10 THEN
 		PERFORM _tiered_storage.refuse('invalid_parameter_value', 'the period is too short',
 			detail => format('It would begin at %s and end at %s.', from_at, to_at),
-			hint => 'It is 10 seconds at least.');
+			hint => 'The minimum is 10 seconds.');
 	ELSIF date_part('epoch', to_at) - date_part('epoch', from_at) > 36525 * 86400.0 THEN
 		PERFORM _tiered_storage.refuse('datetime_field_overflow', 'the period is too long',
 			detail => format('It would begin at %s and end at %s.', from_at, to_at),
-			hint => 'It is 100 years at most.');
+			hint => 'The maximum is 100 years.');
 	END IF;
 	SELECT GREATEST(now(), s.last_sample_at), LEAST(l.observed_since, s.last_sample_at)
 		INTO latest, earliest

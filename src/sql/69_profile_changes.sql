@@ -90,7 +90,7 @@ BEGIN
 		IF jsonb_typeof(device) <> 'object' OR keys IS NOT NULL THEN
 			PERFORM _tiered_storage.refuse('invalid_parameter_value',
 				format('invalid figures of device profile "%s"', profile), detail => COALESCE(
-					'Not known: ' || keys || '.', 'They are no object of JSON.'),
+					'Not known: ' || keys || '.', 'They are not a JSON object.'),
 				hint => (SELECT format('Known keys: %s.', string_agg(k, ', '))
 					FROM jsonb_object_keys(to_jsonb(jsonb_populate_record(p, '{}'))) k
 					WHERE k <> 'profile'));

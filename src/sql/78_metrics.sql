@@ -80,8 +80,8 @@ AS $$
 			'duration of the last sample in seconds'),
 		('sampled_relations', s.last_relations, 'relations in the last sample'),
 		('samples_total', s.samples, 'samples taken so far'),
-		('statistics_resets_total', s.counter_resets, 'samples that found the statistics set '
-			'back, by pg_stat_reset() or a crash: what was not sampled before is lost'))
+		('statistics_resets_total', s.counter_resets, 'samples that found the statistics '
+			'reset, by pg_stat_reset() or a crash: activity since the sample before was lost'))
 			v (name, value, help)
 	UNION ALL
 	SELECT 'tier_' || v.name, jsonb_build_object('tier', t.tier_name), v.value, v.help

@@ -83,7 +83,7 @@ BEGIN
 			round(100 * r.busy_ratio::numeric) || ' % busy',
 			'missing, or its file system does not answer: ' || r.unreachable,
 			/* Of an object store: its tables were frozen. */
-			(SELECT format('tables written to since they came: %s, such as %s', count(*),
+			(SELECT format('tables written since they arrived: %s, such as %s', count(*),
 					min(s.relation_oid::regclass::text))
 				FROM _tiered_storage.stored_relation_state() s
 				JOIN _tiered_storage.tier_tablespaces t ON t.tablespace_oid = s.tablespace_oid

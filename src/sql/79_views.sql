@@ -127,7 +127,7 @@ AS $$
 BEGIN
 	IF NOT EXISTS (SELECT FROM _tiered_storage.stored_relation_state() s
 		WHERE s.size_bytes > 0) THEN
-		RAISE NOTICE 'no relation that is not empty has been sampled yet'
+		RAISE NOTICE 'only empty relations have been sampled so far'
 			USING DETAIL = format('The last sample was at %s.', (SELECT date_trunc('second',
 				s.last_sample_at) FROM _tiered_storage.last_sample s)),
 			HINT = 'The worker takes one every sample_interval, CALL tiered_storage.sample() one '

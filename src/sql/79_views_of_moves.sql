@@ -178,7 +178,7 @@ CREATE VIEW tiered_storage.workers AS
 		_tiered_storage.short_time(w.last_started_at) AS last_run,
 		_tiered_storage.short_time(w.next_run_at) AS next_run,
 		_tiered_storage.wrap(NULLIF(concat_ws('; ',
-			CASE WHEN w.failures > 0 THEN w.last_error END, w.reason,
+			w.last_error, w.reason,
 			CASE WHEN w.left_out > 0
 				THEN concat('left out: ', w.left_out_why) END), ''), 38) AS note
 	FROM _tiered_storage.worker_status() w;

@@ -223,8 +223,7 @@ open_lock(const char *path)
 	if (fd < 0)
 		ereport(WARNING,
 				(errcode_for_file_access(), errmsg("could not open file \"%s\": %m", path),
-				 errdetail("So file systems over a network are treated as if they did not "
-						   "answer.")));
+				 errdetail("File systems over a network are treated as if they did not answer.")));
 	return fd;
 }
 

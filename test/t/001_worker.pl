@@ -279,7 +279,7 @@ my $conflict =
   'nothing is moved, because tablespace "shared" belongs to tier "cold" here, but to tier "archive" in database "app"';
 ok( $node->poll_query_until(
 		'other',
-		"SELECT last_error = '$conflict' AND state = 'waiting' AND reason ~ 'moves nothing, see last_error' FROM _tiered_storage.worker_status() WHERE database_name = 'other'"
+		"SELECT last_error = '$conflict' AND state = 'waiting' AND w.note ~ 'nothing is moved' FROM _tiered_storage.worker_status() JOIN tiered_storage.workers w USING (database_name, state) WHERE database_name = 'other'"
 	),
 	'a disagreement is said by the worker of the one who came second');
 like(

@@ -394,7 +394,7 @@ like(
 	value_of(
 		q(SELECT reason FROM _tiered_storage.placement_summary() WHERE tier_name = 'fast')
 	),
-	qr/is written [0-9.]+ [kMG]B a day, .* of it by others: [0-9.]+ times its endurance of /,
+	qr/receives [0-9.]+ [kMG]B of writes a day, .* of it by others: [0-9.]+ times its endurance of /,
 	'and it says by whom');
 
 # The gate: what was advised before, or returns by a policy.
@@ -422,7 +422,7 @@ my $waits =
   q(SELECT state, reason FROM _tiered_storage.plan_moves() WHERE relation = 'r1'::regclass);
 like(
 	value_of($waits),
-	qr/^waiting\|waiting: tier "fast" wears out: device "fakea" is written .* a day and endures 1024 MB$/,
+	qr/^waiting\|waiting: tier "fast" wears out: device "fakea" receives .* of writes a day and endures 1024 MB$/,
 	'what returns waits, and says why');
 value_of('CALL tiered_storage.migrate()');
 is( value_of(
@@ -454,7 +454,7 @@ $node->psql(
 	stderr => \$err);
 like(
 	$err,
-	qr/NOTICE:  tier "fast" wears out\nDETAIL:  Device "fakea" is written/,
+	qr/NOTICE:  tier "fast" wears out\nDETAIL:  Device "fakea" receives/,
 	'a call is told');
 is( value_of(
 		q(SELECT spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = reltablespace WHERE relname = 't')

@@ -333,21 +333,20 @@ my %fakes = (
 		message('E', "SFATAL\0C28000\0M" . "\xff" x 5000 . "\n\0\0")
 	],
 	'fake types' => [
-		qr/^the answer has other columns than expected$/,
+		qr/^the answer has unexpected columns$/,
 		$ready,
 		answer([ (25) x 4 ], [ ('1') x 4 ])
 	],
 	'fake command' => [
-		qr/^the answer fits no query$/,
+		qr/^the answer is unexpected$/,
 		$ready,
 		message('1', '')
 		  . message('2', '')
 		  . message('C', "SET\0")
 		  . message('Z', 'I')
 	],
-	'fake columns' => [
-		qr/^the answer has other columns than expected$/, $ready, answer([])
-	],
+	'fake columns' =>
+	  [ qr/^the answer has unexpected columns$/, $ready, answer([]) ],
 	'fake length' => [
 		qr/^the answer has a value that is not valid$/,
 		$ready,

@@ -117,7 +117,7 @@ note 'A report from before the move';
 # ---------------------------------------------------------------------
 
 is( rows_of_preflight('p_1'),
-	'warning: not known for 1 of 1 standbys: the last pull failed, is older than 10 minutes, or its role is no member of pg_monitor',
+	'warning: not known for 1 of 1 standbys: the last pull failed, is older than 10 minutes, or its role is not a member of pg_monitor',
 	'a standby that has told nothing yet');
 run_cycle($primary, 'app');
 is( rows_of_preflight('p_1'),
@@ -210,7 +210,7 @@ pull_standbys($primary, 'app');
 like(
 	notices_of(
 		$primary, 'app', "CALL tiered_storage.move_relation('t', 'hdd')"),
-	qr/WARNING:  55006: public\.t is moved although $in_use\nDETAIL:  It would be cancelled there after 1000 ms/,
+	qr/WARNING:  55006: public\.t is moved although $in_use\nDETAIL:  It would be canceled there after 1000 ms/,
 	'a CALL warns');
 is(tablespaces_of($primary, 'app', 't'), 'slow', 'and moves it');
 $standby->poll_query_until('app', $conflicts, 1)

@@ -169,7 +169,7 @@ SET ROLE asks;
 SELECT count(*) FROM _tiered_storage.query_reads(true)));
 like(
 	$err,
-	qr/no read of a query is counted yet/,
+	qr/no reads of queries have been counted yet/,
 	'and where there is none, too');
 
 # Texts come from a superuser's view alone: what another owner puts into his would run as the reader.

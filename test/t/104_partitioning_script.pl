@@ -402,7 +402,7 @@ foreach (
 	[
 		'',
 		'ALTER TABLE @ RENAME key TO other',
-		'key is no date, timestamp or integer ('
+		'key is not a date, timestamp or integer ('
 	],
 	[
 		'',
@@ -422,13 +422,13 @@ foreach (
 	[
 		'',
 		'CREATE DOMAIN @_p100 AS int',
-		'the name refused_22_p100 is taken ('
+		'the name refused_22_p100 is in use ('
 	],
-	[ '', 'CREATE TABLE @_new ()', 'the name refused_23_new is taken (' ],
+	[ '', 'CREATE TABLE @_new ()', 'the name refused_23_new is in use (' ],
 	[
 		'id int GENERATED ALWAYS AS IDENTITY',
 		'CREATE TABLE @_id_seq_was ()',
-		'the name refused_24_id_seq_was is taken ('
+		'the name refused_24_id_seq_was is in use ('
 	],
 	[
 		'',
@@ -705,7 +705,7 @@ $node->safe_psql('postgres', q(COMMIT PREPARED 'w'));
 $waiting{handle}->finish;
 like(
 	$waiting{err},
-	qr/ERROR:  rows have come to the new partitions/,
+	qr/ERROR:  the new partitions have rows/,
 	'an undo sees the rows that it waited for');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM o.waited'),
 	2, '... and loses none');
@@ -850,7 +850,7 @@ foreach (@tables)
 	);
 	like(
 		refusal($script, '-v', 'tiered_storage_undo=1'),
-		qr/ERROR:  rows have come to the new partitions/,
+		qr/ERROR:  the new partitions have rows/,
 		"$name: an undo loses no row");
 	is($rows->(), 302, "$name: with all rows");
 	$node->safe_psql('postgres', "DELETE FROM $table WHERE n = -1000");
@@ -882,7 +882,7 @@ foreach (@tables)
 		refusal($script),
 		$name eq 't_security'
 		? qr/ERROR:  check constraint .* is violated by some row/
-		: qr/ERROR:  rows have no key, or one from the bound on/,
+		: qr/ERROR:  rows have a null key, or one at or above the bound/,
 		"$name: now has rows beyond the bound, and is left alone");
 	is($kind->(), 'r', "$name: ... without a constraint")
 	  if $number == 0;
