@@ -421,6 +421,9 @@ tier_catalog_refresh_identities(void)
 										"WHERE state = 'running'") > 0;
 	TierPass	pass;
 
+	/* A transaction that has looked before would miss who has begun since. */
+	if (runs)
+		(void) tier_query_plain("SELECT pg_catalog.pg_stat_clear_snapshot()");
 	tier_pass_begin(&pass, TIER_STEP_IDENTIFY);
 	for (int i = 0; i < (int) lengthof(refreshed) - !runs; i++)
 	{
