@@ -193,7 +193,8 @@ AS $$
 			THEN (1 - u.fraction) * u.bytes / NULLIF(u.written, 0) / 365.25 END,
 		CASE WHEN u.fraction >= 1 THEN true ELSE u.written > u.per_day END,
 		NULLIF(concat_ws('; ',
-			CASE WHEN NOT u.own THEN 'a standby counts no writes; the primary counts those to its own devices'
+			CASE WHEN NOT u.own
+				THEN 'a standby counts no writes; the primary counts those to its own devices'
 				WHEN u.has_no_counters THEN 'the kernel does not count writes to it'
 				WHEN u.period_s IS NULL THEN 'fewer than two samples have counted writes to it'
 				WHEN u.period_s < 86400 THEN 'less than a day was counted'

@@ -188,7 +188,8 @@ write_file(Scratch *scratch, double seconds, int64 max_bytes, const char *sample
 		if (sample_fd < 0 || !fill_from_sample(scratch, sample_fd, &position))
 			fill_randomly(scratch);
 		INSTR_TIME_SET_CURRENT(start);
-		transfer(scratch, scratch->fd, true, scratch->chunk, CHUNK_BYTES, (off_t) chunks * CHUNK_BYTES);
+		transfer(scratch, scratch->fd, true, scratch->chunk, CHUNK_BYTES,
+				 (off_t) chunks * CHUNK_BYTES);
 		chunks++;
 		spent += tier_seconds_since(start);
 	}
@@ -268,8 +269,8 @@ write_blocks(Scratch *scratch, double seconds, bool with_sync)
 	for (n = 0; n < LEAST_OPERATIONS || tier_seconds_since(start) < seconds; n++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		transfer(scratch, scratch->fd, true, scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ,
-				 BLCKSZ,
+		transfer(scratch, scratch->fd, true,
+				 scratch->chunk + (n % (CHUNK_BYTES / BLCKSZ)) * BLCKSZ, BLCKSZ,
 				 with_sync ? (first + n) % scratch->blocks * BLCKSZ : random_offset(scratch));
 		if (with_sync && fdatasync(scratch->fd) != 0)
 			fail(scratch, "synchronize");
