@@ -12,6 +12,7 @@
 
 #include "commands/dbcommands.h"
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 
 #include "src/act/claims.h"
 #include "src/base/shmem.h"

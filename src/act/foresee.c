@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "miscadmin.h"
 #include "utils/hsearch.h"
 
 #include "src/act/foresee.h"

@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "src/base/clock.h"
 #include "src/catalog/tables.h"

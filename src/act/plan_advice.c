@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
 #include <math.h>
 
 

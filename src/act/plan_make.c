@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "access/xlog.h"
+#include "miscadmin.h"
 #include "utils/hsearch.h"
 #include "utils/snapmgr.h"
 

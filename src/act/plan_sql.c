@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/builtins.h"
 
 #include "src/act/gate.h"
 #include "src/act/plan.h"

@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "src/act/plan_notice.h"

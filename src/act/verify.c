@@ -19,6 +19,7 @@
 
 #include <math.h>
 
+#include "catalog/pg_class.h"
 #include "postmaster/bgworker.h"
 #include "utils/memutils.h"
 

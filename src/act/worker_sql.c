@@ -20,6 +20,7 @@
 #include "catalog/pg_database.h"
 #include "commands/extension.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/rel.h"
 
 #include "src/compat.h"
