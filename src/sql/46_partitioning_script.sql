@@ -44,7 +44,7 @@ BEGIN
 		WHERE num_nulls(relation, key_column, step) > 0;
 	PERFORM _tiered_storage.refuse('object_not_in_prerequisite_state',
 			format('table %s cannot be partitioned without rewriting it', relation),
-			string_agg(o, '; '))
+			string_agg(o, '; ' ORDER BY o COLLATE "C"))
 		FROM _tiered_storage.partition_obstacles(relation, key_column) o HAVING count(*) > 0;
 	SELECT b.lower INTO bound
 		FROM _tiered_storage.partition_bounds(relation, key_column, step, bound) b LIMIT 1;
