@@ -313,7 +313,7 @@ tier_move_relation(PG_FUNCTION_ARGS)
 		report_moved(call, &series.moved, series.failed,
 					 tier_progress_time_text((tier_clock_monotonic_us() - started_us) / 1000.0,
 											 tier_progress_waited_ms() - waited_ms));
-	if (series.moved.relations > 0 && !series.is_over)
+	if (series.moved.relations > 0)
 		tier_policy_warn_due(series.moved.first_oid, call->set, call->pins);
 	if (series.failed > 0)
 		report_failures(&series.first_failure, series.failed,

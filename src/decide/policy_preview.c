@@ -156,7 +156,8 @@ tier_policy_warn_due(Oid relation_oid, const TierSet *set, const TierPins *pins)
 	TierPolicyRow *policies;
 	int			n;
 
-	tier_catalog_enter(&scope);
+	if (!tier_catalog_try_enter(&scope))
+		return;
 	policies = tier_catalog_load_policies(context, &n);
 	tier_catalog_leave(&scope);
 	PushActiveSnapshot(GetTransactionSnapshot());

@@ -476,7 +476,7 @@ reload_with($node, max_slot_wal_keep_size => -1);
 
 like(
 	rows_of($node, "'t', 'other'")->{archive}[1],
-	qr/^it gets .* and works$/,
+	qr/^it works, and receives .* of WAL$/,
 	'an archive');
 reload_with($node, archive_command => 'false');
 $node->safe_psql('app', 'CREATE TABLE more_noise (); SELECT pg_switch_wal()');

@@ -358,9 +358,9 @@ is( $standby->safe_psql(
 	't|0|t',
 	'... and commands that fail there are none');
 is( $standby->safe_psql('postgres',
-		"SELECT DISTINCT device, written_bytes, used_fraction, substring(reason FROM '^this is a standby') FROM _tiered_storage.wear_state() WHERE tier_name IS NOT NULL AND device IS NOT NULL"
+		"SELECT DISTINCT device, written_bytes, used_fraction, substring(reason FROM '^a standby counts no writes') FROM _tiered_storage.wear_state() WHERE tier_name IS NOT NULL AND device IS NOT NULL"
 	) =~ s/^[^|]+//r,
-	'|||this is a standby',
+	'|||a standby counts no writes',
 	'it does not know the wear of its devices');
 like(
 	error_of(

@@ -129,7 +129,7 @@ begin_report('p_1');
 run_cycle($primary, 'app');
 like(
 	rows_of_preflight('p'),
-	qr/^warning: public\.p_1: $in_use; it would be cancelled there after 1000 ms, which is max_standby_streaming_delay$/,
+	qr/^warning: public\.p_1: $in_use; it would be canceled there after 1000 ms, which is max_standby_streaming_delay$/,
 	'preflight() names the report');
 like(
 	rows_of_preflight('p_1', 'SET ROLE owner;'),

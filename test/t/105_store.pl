@@ -18,6 +18,7 @@ use TierTest;
 
 plan skip_all => 'CANNOT MOUNT HERE: A STORE THAT HANGS IS NOT TESTED'
   unless $ENV{TIER_TEST_MOUNTS} eq 'yes';
+plan skip_all => '/dev/fuse cannot be opened' unless -w '/dev/fuse';
 plan
   skip_all => 'no bindfs (.ci/packages test)'
   unless grep { -x "$_/bindfs" } split /:/,
