@@ -324,12 +324,12 @@ typedef struct Server
 	TimestampTz since;			/* see tier_catalog_sample_load() */
 	TimestampTz now;
 	bool		is_another;
-}			Server;
+} Server;
 
 static void
 wear_step(void *argument)
 {
-	const		Server *server = argument;
+	const Server *server = argument;
 
 	tier_catalog_count_wear(server->devices, server->now);
 }
@@ -337,7 +337,7 @@ wear_step(void *argument)
 static void
 load_step(void *argument)
 {
-	const		Server *server = argument;
+	const Server *server = argument;
 
 	tier_catalog_sample_load(server->since, server->now, server->is_another);
 	tier_catalog_sample_files(server->now, server->is_another);
@@ -351,7 +351,7 @@ maintain_step(void *argument)
 
 /* What has been sampled stays when such a step fails; a later sample tries again. */
 static void
-try(TierPass *pass, const char *table, void (*step) (void *argument), Server * server)
+try(TierPass *pass, const char *table, void (*step) (void *argument), Server *server)
 {
 	Oid			table_oid = get_relname_relid(table,
 											  get_namespace_oid(TIER_CATALOG_SCHEMA, false));
