@@ -444,7 +444,7 @@ test_cost_price_and_move(void)
 {
 	TierCostProfile broken = hdd;
 	TierCostLoad idle = {0};
-	TierCostLoad paid = {1000, 512000, 20};
+	TierCostLoad paid = {1000, 512000, 20, 0, 0, 0};
 
 	/* 100 GB * 0.1 / 0.8 */
 	is(tier_cost_price_per_month(1e11, &idle, &ssd, 0.2), 12.5, "price: with reserve");
